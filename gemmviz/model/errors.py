@@ -1,0 +1,84 @@
+"""Every error that a person may see: one sentence, the place it is about, and what to do about it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A span of source text. Lines and columns count from 1; the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+class GemmvizError(Exception):
+    """An error with a sentence for a person, and where it is known, file, place and remedy."""
+
+    def __init__(
+        self, message: str, place: Place | None = None, *, file: str | None = None, remedy: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.file = file
+        self.remedy = remedy
+
+    def in_file(self, file: str) -> "GemmvizError":
+        """This error, told which file it is about (unless it knew already)."""
+        self.file = self.file or file
+        return self
+
+    def __str__(self) -> str:
+        where = ":".join(str(part) for part in (self.file, self.place) if part is not None)
+        remedy = f" ({self.remedy})" if self.remedy else ""
+        return f"{where}: {self.message}{remedy}" if where else f"{self.message}{remedy}"
+
+
+class SourceError(GemmvizError, ValueError):
+    """The kernel file can't be read: a typo, an unsupported construct, or a header that says too little."""
+
+
+class SettingError(GemmvizError, ValueError):
+    """A setting that can't run. ``nearest`` holds the nearest settings that can, by name."""
+
+    def __init__(self, message: str, *, nearest: dict[str, int] | None = None, remedy: str | None = None) -> None:
+        if nearest and remedy is None:
+            remedy = "nearest that works: " + ", ".join(f"{name} = {value}" for name, value in nearest.items())
+        super().__init__(message, remedy=remedy)
+        self.nearest = nearest or {}
+
+
+class KernelFault(GemmvizError, RuntimeError):
+    """The kernel did what a memory checker would stop it for; says which block and thread did it first."""
+
+    def __init__(
+        self,
+        message: str,
+        place: Place | None,
+        *,
+        block: tuple[int, int, int] | None = None,
+        thread: tuple[int, int, int] | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        if block is not None and thread is not None:
+            message += f", by thread {_triple(thread)} of block {_triple(block)}"
+        super().__init__(message, place, remedy=remedy)
+        self.block = block
+        self.thread = thread
+
+
+class TraceFileError(GemmvizError, ValueError):
+    """A file that is no trace, or a damaged, newer or hostile one."""
+
+
+class Cancelled(Exception):
+    """The work was called off: nobody waits for its result any more."""
+
+
+def _triple(xyz: tuple[int, int, int]) -> str:
+    return "({}, {}, {})".format(*xyz)

@@ -1,0 +1,87 @@
+"""A kernel file as a person wrote it: its text, and what its header says about launching it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gemmviz.model.problem import Problem
+
+MATRICES = ("A", "B", "C")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A tile size or the like: a macro, or a template argument where the entry names it in <>."""
+
+    name: str
+    default: int
+    choices: tuple[int, ...] | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A rule that makes a setting legal, and the sentence for when it is broken."""
+
+    that: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSpec:
+    """One ``.cu`` file. Block, grid and shared bytes are formulas over M, N, K and the parameters."""
+
+    name: str
+    file: str
+    text: str
+    title: str
+    description: str
+    entry: str
+    args: tuple[str, ...]
+    block: tuple[str, ...]
+    grid: tuple[str, ...]
+    parameters: tuple[Parameter, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    shared_bytes: str = "0"
+    column_major: frozenset[str] = frozenset()
+    problem: Problem = field(default_factory=lambda: Problem(8, 8, 8))
+
+    @property
+    def defaults(self) -> dict[str, int]:
+        return {parameter.name: parameter.default for parameter in self.parameters}
+
+    @property
+    def template_arguments(self) -> tuple[str, ...]:
+        """What stands between < and > in the entry, in order."""
+        if "<" not in self.entry:
+            return ()
+        inside = self.entry[self.entry.index("<") + 1 : self.entry.rindex(">")]
+        return tuple(part.strip() for part in inside.split(","))
+
+    @property
+    def function(self) -> str:
+        return self.entry.split("<")[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What stands between <<< and >>>. Extents are (x, y, z)."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int = 0
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def blocks(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that a person may change about one run."""
+
+    problem: Problem
+    parameters: Mapping[str, int]

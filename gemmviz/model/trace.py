@@ -1,0 +1,206 @@
+"""The record of one run: which element every traced thread touched at every step, and what came out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import Place
+from gemmviz.model.kernel import Launch, Settings
+from gemmviz.model.lanes import LaneSpace, Window
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Space = Literal["global", "shared"]
+SiteKind = Literal["load", "store", "barrier", "warp barrier"]
+INACTIVE = -1
+COMPUTED = -1
+CONSTANT = -2
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryArray:
+    """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or more dims if declared so.
+
+    ``itemsize`` is in bytes. Global arrays start at a multiple of 256 bytes, as the driver allocates them.
+    """
+
+    name: str
+    space: Space
+    shape: tuple[int, ...]
+    dtype: str
+    column_major: bool = False
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+    def row_column(self, element: npt.NDArray[np.generic]) -> tuple[Any, Any]:
+        """Row and column of each element, for arrays of one or two dims (leading dims are stacked as rows)."""
+        if self.column_major:
+            columns, rows = np.divmod(element, self.shape[0])
+            return rows, columns
+        return np.divmod(element, self.shape[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One place that touches one array, or a barrier (``array`` is -1). ``width``: elements per access.
+
+    ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls it was inlined through.
+    """
+
+    kind: SiteKind
+    array: int
+    place: Place
+    text: str
+    width: int
+    loops: tuple[int, ...]
+    calls: tuple[Place, ...] = ()
+    statement: Place | None = None
+
+    @property
+    def is_barrier(self) -> bool:
+        return self.array < 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoopInfo:
+    """A loop of the kernel: the number of the loop around it (or -1), and whether it holds a barrier."""
+
+    outer: int
+    place: Place
+    holds_barrier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """C against float64: how many elements were written and compared, the largest error and what was allowed there.
+
+    ``unwritten`` counts elements of C that no traced thread wrote although the whole launch was traced.
+    """
+
+    compared: int
+    wrong: int
+    unwritten: int
+    worst_error: float
+    worst_allowed: float
+    worst_at: tuple[int, int]
+
+    @property
+    def passed(self) -> bool:
+        return self.wrong == 0 and self.unwritten == 0
+
+    def __str__(self) -> str:
+        if self.passed:
+            return f"C is right: {self.compared} elements, largest error {self.worst_error:.2g} of {self.worst_allowed:.2g} allowed"
+        row, column = self.worst_at
+        parts = [f"{self.wrong} of {self.compared} elements are wrong, most at C[{row}, {column}]"] if self.wrong else []
+        parts += [f"{self.unwritten} elements are never written"] if self.unwritten else []
+        return "C is wrong: " + "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Dense record: row = step, column = lane (see LaneSpace for their order). Arrays are read-only.
+
+    ``element`` int32 (steps, lanes): the element that a lane touched, -1 where it was inactive; 0 for arriving at a barrier.
+    ``value`` float32 (steps, lanes): what was read or written, where asked for.
+    ``site``, ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, -1 padded.
+    ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element of a store's width; ``origin_array`` int8 and ``origin`` int32
+    (n, lanes): the element of which array the stored value was, array COMPUTED or CONSTANT where it was none.
+    """
+
+    kernel: str
+    file: str
+    source: str
+    settings: Settings
+    launch: Launch
+    window: Window
+    warp_size: int
+    arrays: tuple[MemoryArray, ...]
+    sites: tuple[Site, ...]
+    loops: tuple[LoopInfo, ...]
+    site: Ints
+    visits: Ints
+    epoch: Ints
+    element: Ints
+    check: Check
+    seed: int
+    value: npt.NDArray[np.float32] | None = None
+    origin_step: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    origin_array: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
+    origin: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    notes: tuple[str, ...] = ()
+    executor: str = "interpreter"
+
+    @property
+    def steps(self) -> int:
+        return len(self.site)
+
+    @cached_property
+    def space(self) -> LaneSpace:
+        return LaneSpace(self.launch, self.window, self.warp_size)
+
+    @property
+    def parameters(self) -> Mapping[str, int]:
+        return self.settings.parameters
+
+    @cached_property
+    def phase_loop(self) -> int:
+        """The loop whose trips are the phases: the outermost that holds a barrier, else the outermost around a
+        global load; -1 where there is none."""
+        for number, loop in enumerate(self.loops):
+            if loop.holds_barrier:
+                return number
+        for site in self.sites:
+            if site.kind == "load" and site.loops and self.arrays[site.array].space == "global":
+                return site.loops[0]
+        return -1
+
+    @cached_property
+    def phase(self) -> Ints:
+        """int32 (steps,): the phase of each step; -1 before the first, the number of phases after the last."""
+        depth_of = np.full(len(self.sites), -1)
+        for number, site in enumerate(self.sites):
+            if self.phase_loop in site.loops:
+                depth_of[number] = site.loops.index(self.phase_loop)
+        depth = depth_of[self.site]
+        inside = depth >= 0
+        phase = np.full(self.steps, -1, np.int32)
+        phase[inside] = self.visits[inside, depth[inside]]
+        after = np.flatnonzero(inside)
+        if len(after):
+            phase[after[-1] + 1 :] = phase[inside].max() + 1
+        return phase
+
+    def site_of(self, step: int) -> Site:
+        return self.sites[int(self.site[step])]
+
+    def array_of(self, step: int) -> MemoryArray | None:
+        site = self.site_of(step)
+        return None if site.is_barrier else self.arrays[site.array]
+
+
+class AccessSink(Protocol):
+    """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the lane space's axes."""
+
+    def site(self, site: Site) -> None:
+        """A site is met for the first time; its number is the count of those before."""
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        """One step. ``offset`` is in elements of the site's array, ``mask`` None where all lanes are active."""
+
+    def value(self, value: Any) -> None:
+        """What the access just announced read or wrote (the first element of a wide one)."""
+
+    def origins(self, tags: list[Any]) -> None:
+        """What the store into shared memory just announced wrote, as tags, one for each element of its width."""

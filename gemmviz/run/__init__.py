@@ -1,0 +1,1 @@
+"""Executors: what turns a kernel and its settings into a trace."""

@@ -1,0 +1,74 @@
+"""Checks C against float64: every written element must lie within the rounding that float32 allows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import Cancelled
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import Check
+
+_FLOPS_PER_CHUNK = 1 << 24
+
+
+def check_result(
+    problem: Problem,
+    data: dict[str, npt.NDArray[Any]],
+    column_major: frozenset[str],
+    written: npt.NDArray[np.int64],
+    whole_launch: bool,
+    cancelled: Callable[[], bool],
+) -> Check:
+    """``data`` are flat A, B and C; ``written`` the distinct elements of C that were stored.
+
+    A sum of K products rounded at each step errs by at most (K + 1) u sum |a b|, u the unit roundoff (Higham, Accuracy and
+    Stability of Numerical Algorithms, 3.1); integers must be exact. Raises Cancelled.
+    """
+    shaped = {name: _shaped(flat, problem.shapes[name], name in column_major) for name, flat in data.items()}
+    a, b, c = shaped["A"], shaped["B"], shaped["C"]
+    rows, columns = _places(written, problem, "C" in column_major)
+    used_columns = np.unique(columns)
+    eps = np.finfo(c.dtype).eps / 2 if c.dtype.kind == "f" else 0.0
+    wrong, worst = 0, (-1.0, 0.0, 0.0, (0, 0))
+    right = np.asarray(b[:, used_columns], np.float64)
+    for some in _row_chunks(np.unique(rows), len(used_columns) * problem.K):
+        if cancelled():
+            raise Cancelled
+        left = np.asarray(a[some], np.float64)
+        exact, allowed = left @ right, (problem.K + 1) * eps * (np.abs(left) @ np.abs(right))
+        error = np.abs(exact - np.asarray(c[np.ix_(some, used_columns)], np.float64))
+        here = _membership(rows, columns, some, used_columns)
+        excess = np.where(here, np.where(np.isnan(error), np.inf, error - allowed), -np.inf)
+        wrong += int((excess > 0).sum())
+        at = np.unravel_index(int(np.argmax(np.where(here, np.nan_to_num(error, nan=np.inf), -1))), error.shape)
+        found = (float(excess.max()), float(error[at]), float(allowed[at]), (int(some[at[0]]), int(used_columns[at[1]])))
+        if worst[3] == (0, 0) and worst[1] == 0.0 or found[0] > worst[0]:
+            worst = found
+    unwritten = problem.M * problem.N - len(written) if whole_launch else 0
+    return Check(len(written), wrong, unwritten, worst[1], worst[2], worst[3])
+
+
+def _shaped(flat: npt.NDArray[Any], shape: tuple[int, int], column_major: bool) -> npt.NDArray[Any]:
+    return flat.reshape(shape[::-1]).T if column_major else flat.reshape(shape)
+
+
+def _places(elements: npt.NDArray[np.int64], problem: Problem, column_major: bool) -> tuple[Any, Any]:
+    if column_major:
+        columns, rows = np.divmod(elements, problem.M)
+        return rows, columns
+    return np.divmod(elements, problem.N)
+
+
+def _row_chunks(rows: npt.NDArray[np.int64], work_per_row: int) -> list[npt.NDArray[np.int64]]:
+    size = max(1, _FLOPS_PER_CHUNK // max(1, work_per_row))
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _membership(rows: Any, columns: Any, some: Any, used_columns: Any) -> npt.NDArray[np.bool_]:
+    """Which of the (some rows) x (used columns) were written."""
+    here = np.zeros((len(some), len(used_columns)), bool)
+    chosen = (rows >= some[0]) & (rows <= some[-1])
+    here[np.searchsorted(some, rows[chosen]), np.searchsorted(used_columns, columns[chosen])] = True
+    return here

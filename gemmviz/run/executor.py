@@ -1,0 +1,137 @@
+"""From a kernel and its settings to a checked trace, on the CPU."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.device import Device, load_device
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import KernelSpec, Launch, Settings
+from gemmviz.model.lanes import LaneSpace, Window
+from gemmviz.model.trace import AccessSink, Ints, Trace
+from gemmviz.run.check import check_result
+from gemmviz.run.inputs import matrices
+from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder
+from gemmviz.run.simt.interpreter import Binding, bind, interpret, never
+from gemmviz.run.simt.machine import DEFAULT_BUDGET, NeedsValues
+from gemmviz.run.simt.symbolic import tag_array, tag_element
+from gemmviz.source.header import launch_for
+from gemmviz.source.program import program_for
+
+_LANES_AT_ONCE = 1 << 16
+
+
+def trace_kernel(
+    spec: KernelSpec,
+    settings: Settings,
+    window: Window | None = None,
+    *,
+    device: Device | None = None,
+    values: bool = False,
+    origins: bool = True,
+    seed: int = 0,
+    budget: int = DEFAULT_BUDGET,
+    limit_bytes: int = DEFAULT_BYTES,
+    cancelled: Callable[[], bool] = never,
+) -> Trace:
+    """Runs the kernel in lockstep over ``window`` (default: all blocks) and records every access.
+
+    ``values`` also records what was read and written, ``origins`` what the cells of shared tiles are copies of. Raises
+    SourceError, SettingError, KernelFault or Cancelled.
+    """
+    device = device or load_device()
+    launch = launch_for(spec, settings, device)
+    window = (window or Window.whole(launch)).checked(launch)
+    binding = bound(spec, settings, launch)
+    space = LaneSpace(launch, window, device.warp_size)
+    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, seed, cancelled)
+    recorder = Recorder(space, values, limit_bytes)
+    memories = interpret(binding, space, recorder, data, wants_values=values, budget=budget, cancelled=cancelled)
+    sites = tuple(recorder.sites)
+    element, site = recorder.element.finished(), _frozen(recorder.step_site)
+    stores = np.flatnonzero([s.kind == "store" and s.array == binding.number("C") for s in sites])
+    written = _stored_elements(element[np.isin(site, stores)], {sites[i].width for i in stores.tolist()})
+    check = check_result(
+        settings.problem, {name: memory.data for name, memory in memories.items()}, spec.column_major, written,
+        window == Window.whole(launch), cancelled,
+    )  # fmt: skip
+    origin = _origins(binding, space, budget, cancelled) if origins else {}
+    return Trace(
+        kernel=spec.name, file=spec.file, source=spec.text, settings=settings, launch=launch, window=window,
+        warp_size=device.warp_size, arrays=binding.arrays, sites=sites, loops=binding.loops, site=site,
+        visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=element, check=check, seed=seed,
+        value=recorder.values.finished() if recorder.values else None, notes=binding.program.notes, **origin,
+    )  # fmt: skip
+
+
+def stream_launch(
+    spec: KernelSpec,
+    settings: Settings,
+    sink_for: Callable[[LaneSpace, Binding], AccessSink],
+    *,
+    device: Device | None = None,
+    budget: int = DEFAULT_BUDGET,
+    cancelled: Callable[[], bool] = never,
+) -> None:
+    """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without keeping any.
+
+    ``sink_for`` gives the sink of one group. Raises as ``trace_kernel`` does.
+    """
+    device = device or load_device()
+    launch = launch_for(spec, settings, device)
+    binding = bound(spec, settings, launch)
+    data = None
+    for window in _groups(launch):
+        space = LaneSpace(launch, window, device.warp_size)
+        try:
+            interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
+        except NeedsValues:
+            data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, 0, cancelled)
+            interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
+
+
+def bound(spec: KernelSpec, settings: Settings, launch: Launch) -> Binding:
+    try:
+        program = program_for(spec, settings.parameters)
+        return bind(spec, settings, program, launch.shared_bytes)
+    except RecursionError:
+        raise GemmvizError("the kernel's expressions are nested too deeply", file=spec.file) from None
+
+
+def _groups(launch: Launch) -> list[Window]:
+    """Windows of whole block rows (or planes) that cover the grid, none with many more lanes than fit the cache."""
+    gx, gy, gz = launch.grid
+    rows = max(1, _LANES_AT_ONCE * 64 // (launch.threads * gx))
+    return [Window((0, gx), (y, min(gy, y + rows)), (z, z + 1)) for z in range(gz) for y in range(0, gy, rows)]
+
+
+def _stored_elements(element: Ints, widths: set[int]) -> Any:
+    """The distinct elements of C that the stores wrote."""
+    first = np.unique(element[element >= 0]).astype(np.int64)
+    width = max(widths, default=1)
+    return np.unique((first[:, None] + np.arange(width)).ravel()) if width > 1 else first
+
+
+def _origins(binding: Binding, space: LaneSpace, budget: int, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """What each store into shared memory wrote, from a second run by tags; nothing where tags don't suffice."""
+    if not binding.program.shared:
+        return {}
+    recorder = OriginRecorder(space)
+    try:
+        interpret(binding, space, recorder, None, budget=budget, cancelled=cancelled)
+    except NeedsValues:
+        return {}
+    tags = recorder.tags.finished()
+    return {
+        "origin_step": _frozen(recorder.steps),
+        "origin_array": tag_array(tags).astype(np.int8),
+        "origin": tag_element(tags).astype(np.int32),
+    }
+
+
+def _frozen(numbers: list[int]) -> Ints:
+    array = np.asarray(numbers, np.int32)
+    array.flags.writeable = False
+    return array
+

@@ -1,0 +1,117 @@
+"""The sink that keeps everything: turns accesses as they happen into the dense matrices of a trace."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.trace import INACTIVE, Bools, Ints, Longs, Site
+
+DEFAULT_BYTES = 4 << 30
+_FIRST_ROWS = 256
+
+
+class Rows:
+    """A matrix that grows downwards without moving what it holds, where the system can."""
+
+    def __init__(self, columns: int, dtype: Any) -> None:
+        self.data: npt.NDArray[Any] = np.empty((_FIRST_ROWS, columns), dtype)
+        self.used = 0
+
+    def new(self) -> npt.NDArray[Any]:
+        """The next row, contents undefined."""
+        if self.used == len(self.data):
+            self.data.resize((max(2, self.used * 3 // 2), self.data.shape[1]), refcheck=False)
+        self.used += 1
+        row: npt.NDArray[Any] = self.data[self.used - 1]
+        return row
+
+    def finished(self) -> npt.NDArray[Any]:
+        """All rows, read-only."""
+        self.data.resize((self.used, self.data.shape[1]), refcheck=False)
+        self.data.flags.writeable = False
+        return self.data
+
+
+class Recorder:
+    """Records elements, and values where asked. Raises GemmvizError when the trace outgrows ``limit_bytes``."""
+
+    def __init__(self, space: LaneSpace, values: bool, limit_bytes: int = DEFAULT_BYTES) -> None:
+        self.space = space
+        self.element = Rows(space.lanes, np.int32)
+        self.values = Rows(space.lanes, np.float32) if values else None
+        self.most_rows = limit_bytes // (max(1, space.lanes) * (8 if values else 4))
+        self.sites: list[Site] = []
+        self.step_site: list[int] = []
+        self.visits: list[tuple[int, ...]] = []
+        self.epoch: list[int] = []
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.step_site.append(site)
+        self.visits.append(visits)
+        self.epoch.append(epoch)
+        if len(self.step_site) > self.most_rows:
+            raise GemmvizError(
+                f"the trace would need more than {self.most_rows * self.space.lanes * 4 >> 20} MiB",
+                remedy="trace fewer blocks",
+            )
+        row = self.element.new()
+        fill(row, self.space, offset)
+        if mask is not None:
+            np.copyto(row.reshape(self.space.shape), INACTIVE, where=~mask)
+        if self.values is not None:
+            self.values.new()[:] = 0
+
+    def value(self, value: Any) -> None:
+        if self.values is not None:
+            fill(self.values.data[self.values.used - 1], self.space, value)
+
+    def origins(self, tags: list[Any]) -> None:
+        pass
+
+    def visit_table(self) -> Ints:
+        depth = max((len(visits) for visits in self.visits), default=0)
+        table = np.full((len(self.visits), depth), -1, np.int32)
+        for column in range(depth):
+            table[:, column] = [visits[column] if column < len(visits) else -1 for visits in self.visits]
+        return table
+
+
+def fill(row: npt.NDArray[Any], space: LaneSpace, value: Any) -> None:
+    """Writes ``value``, broadcast over the lanes, into one row: first along the threads of a block, then over blocks."""
+    if not isinstance(value, np.ndarray) or value.size == 1:
+        row[:] = value if not isinstance(value, np.ndarray) else value.ravel()[0]
+        return
+    outer = len(space.block_shape)
+    threads = np.empty((*value.shape[:outer], space.threads), row.dtype)
+    np.copyto(threads.reshape((*value.shape[:outer], *space.thread_shape)), value, casting="unsafe")
+    np.copyto(row.reshape((*space.block_shape, space.threads)), threads)
+
+
+class OriginRecorder:
+    """Records of a run by tags only what the stores into shared memory wrote: one row for each element of a store's width."""
+
+    def __init__(self, space: LaneSpace) -> None:
+        self.space = space
+        self.steps: list[int] = []
+        self.tags = Rows(space.lanes, np.int64)
+        self.step = -1
+
+    def site(self, site: Site) -> None:
+        pass
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.step += 1
+
+    def value(self, value: Any) -> None:
+        pass
+
+    def origins(self, tags: list[Any]) -> None:
+        for tag in tags:
+            self.steps.append(self.step)
+            fill(self.tags.new(), self.space, tag)

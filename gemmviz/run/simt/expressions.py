@@ -1,0 +1,388 @@
+"""Compiles expression nodes to closures: each takes the machine and gives the node's value over lanes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.lanes import LaneSpace
+from gemmviz.run.simt import values
+from gemmviz.run.simt.intrinsics import intrinsic
+from gemmviz.run.simt.machine import Machine
+from gemmviz.run.simt.values import Closure, merged
+from gemmviz.source.nodes import (
+    Assign, Base, Binary, Call, Const, Convert, Deref, Expr, Extent, Field, Index, Inline, Logic, MakeVector, Offset,
+    PointerDifference, Read, Reinterpret, Select, Sequence, Stmt, Unary,
+)  # fmt: skip
+from gemmviz.source.types import Pointer, Scalar, Vector
+
+Address = Callable[[Machine], tuple[Any, Any]]
+
+
+class Compiler:
+    """Closures for one lane space. ``statement`` compiles the bodies of inlined functions."""
+
+    def __init__(self, space: LaneSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
+        self.space = space
+        self.statement = statement
+
+    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
+        """The type that values of ``scalar`` have while the kernel runs."""
+        return scalar
+
+    def zero(self, scalar: Scalar) -> Any:
+        """What an element that an initialiser doesn't name starts as."""
+        return values.constant(scalar.dtype.type(0).item(), scalar)
+
+    def value(self, node: Expr) -> Closure:
+        match node:
+            case Const(type=scalar, value=value):
+                number = values.constant(value, scalar)
+                return lambda machine: number
+            case Index(of_block=of_block, axis=axis):
+                index = self.space.index(of_block, axis)
+                return lambda machine: index
+            case Extent(of_grid=of_grid, axis=axis):
+                extent = (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
+                return lambda machine: extent
+            case Read():
+                return _read(node)
+            case Base() | Offset() | Reinterpret():
+                return self.address(node)
+            case Deref():
+                return self._load(node)
+            case Field(of=of, index=component):
+                vector = self.value(of)
+                return lambda machine: vector(machine)[component]
+            case MakeVector(parts=parts):
+                closures = [self.value(part) for part in parts]
+                return lambda machine: [closure(machine) for closure in closures]
+            case Unary(type=scalar, op=op, operand=operand):
+                return values.unary(op, scalar, self.value(operand))
+            case Binary(op=op, left=left, right=right, place=place):
+                assert isinstance(left.type, Scalar)
+                return values.binary(op, left.type, self.value(left), self.value(right), place)
+            case PointerDifference():
+                return self._difference(node)
+            case Logic():
+                return self._logic(node)
+            case Select():
+                return self._select(node)
+            case Convert(type=to, operand=operand):
+                return self._convert(operand, to)
+            case Assign():
+                return self._assign(node)
+            case Call():
+                return intrinsic(node, [self.value(arg) for arg in node.args], self.space)
+            case Inline():
+                return self._inline(node)
+            case Sequence(parts=parts):
+                return _sequence([self.value(part) for part in parts])
+        raise AssertionError(node)
+
+    def effect(self, node: Expr) -> Closure | None:
+        """What ``node`` does besides giving a value, or None where that is nothing."""
+        return self.value(node)
+
+    def address(self, node: Expr) -> Address:
+        """The (memory, offset) that a pointer expression stands for, offsets in scalar elements."""
+        match node:
+            case Base(slot=slot):
+                return lambda machine: machine.slots[slot]
+            case Offset(pointer=pointer, index=index, scale=scale):
+                width = _width(pointer)
+                return _moved(self.address(pointer), index, self.value(index), scale * width)
+            case Reinterpret(type=Pointer(to=to), pointer=pointer, place=place):
+                return _reinterpreted(self.address(pointer), to, place)
+        return self.value(node)
+
+    def _load(self, node: Deref) -> Closure:
+        address, place, access = self.address(node.pointer), node.place, node.access
+        if isinstance(node.type, Vector):
+            return self._load_vector(node, address)
+
+        def load(machine: Machine) -> Any:
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, 1, place)
+            if access is not None:
+                machine.touch(access, memory.number, offset, place)
+                result = memory.load(machine, offset, place)
+                if machine.wants_values:
+                    machine.sink.value(result)
+                return result
+            return memory.load(machine, offset, place)
+
+        return load
+
+    def _load_vector(self, node: Deref, address: Address) -> Closure:
+        place, access, width = node.place, node.access, node.type.count  # type: ignore[union-attr]
+
+        def load(machine: Machine) -> Any:
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, width, place)
+            if access is not None:
+                machine.touch(access, memory.number, offset, place)
+            parts = [memory.load(machine, offset + i, place) for i in range(width)]
+            if access is not None and machine.wants_values:
+                machine.sink.value(parts[0])
+            return parts
+
+        return load
+
+    def _difference(self, node: PointerDifference) -> Closure:
+        left, right, place, width = self.address(node.left), self.address(node.right), node.place, _width(node.left)
+
+        def difference(machine: Machine) -> Any:
+            (a, x), (b, y) = left(machine), right(machine)
+            if a is not b:
+                raise machine.fault("pointers into two different arrays are subtracted", place)
+            return (x - y) // width
+
+        return difference
+
+    def _logic(self, node: Logic) -> Closure:
+        left, right = self.value(node.left), self.value(node.right)
+        decided = node.op == "||"
+
+        def logic(machine: Machine) -> Any:
+            first = left(machine)
+            if not isinstance(first, np.ndarray):
+                return first if bool(first) is decided else right(machine)
+            outer = machine.mask
+            open_lanes = ~first if decided else first
+            machine.mask = open_lanes if outer is None else open_lanes & outer
+            if not machine.mask.any():
+                machine.mask = outer
+                return first
+            second = right(machine)
+            machine.mask = outer
+            return (first | second) if decided else (first & second)
+
+        return logic
+
+    def _select(self, node: Select) -> Closure:
+        condition, then, otherwise = self.value(node.condition), self.value(node.then), self.value(node.otherwise)
+        scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else _component(node.type))
+
+        def select(machine: Machine) -> Any:
+            chosen = condition(machine)
+            if not isinstance(chosen, np.ndarray):
+                return then(machine) if chosen else otherwise(machine)
+            outer = machine.mask
+            yes = chosen if outer is None else chosen & outer
+            no = ~chosen if outer is None else outer & ~chosen
+            if not no.any():
+                return then(machine)
+            if not yes.any():
+                return otherwise(machine)
+            machine.mask = yes
+            a = then(machine)
+            machine.mask = no
+            b = otherwise(machine)
+            machine.mask = outer
+            return merged(chosen, a, b, scalar)
+
+        return select
+
+    def _convert(self, operand: Expr, to: Scalar) -> Closure:
+        assert isinstance(operand.type, Scalar)
+        convert, inner = values.conversion(operand.type, to), self.value(operand)
+        return lambda machine: convert(inner(machine))
+
+    def _assign(self, node: Assign) -> Closure:
+        match node.target:
+            case Read(slot=slot, name=name, type=ctype, place=place):
+                return self._assign_variable(node, slot, name, ctype, place)
+            case Field(of=of, index=component):
+                return self._assign_component(node, of, component)
+            case Deref() as target:
+                return self._store(node, target)
+        raise AssertionError(node.target)
+
+    def _combined(self, node: Assign, value: Closure) -> Callable[[Machine, Any], Any]:
+        """The new value of a compound assignment from the machine and the old one."""
+        if node.op is None:
+            return lambda machine, old: value(machine)
+        assert isinstance(node.type, Scalar) and node.within is not None
+        cell: list[Any] = [None]
+        widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
+        apply = self.combine(node, lambda machine: cell[0], value)
+
+        def combined(machine: Machine, old: Any) -> Any:
+            cell[0] = old if widen is None else widen(old)
+            result = apply(machine)
+            return result if narrow is None else narrow(result)
+
+        return combined
+
+    def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
+        assert node.op is not None and node.within is not None
+        return values.binary(node.op, node.within, old, value, node.place)
+
+    def _assign_variable(self, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
+        value, gives_old, compound = self.value(node.value), node.gives_old, node.op is not None
+        combined = self._combined(node, value)
+        scalar = self.merge_scalar(ctype if isinstance(ctype, Scalar) else _component(ctype))
+        moves_pointer = isinstance(ctype, Pointer)
+
+        def assign(machine: Machine) -> Any:
+            old = machine.slots[slot]
+            if compound or (gives_old and moves_pointer):
+                old = values.read(machine, old, name, place)
+            new = combined(machine, old)
+            if machine.level != machine.levels[slot]:
+                machine.slots[slot] = merged(machine.mask, new, machine.slots[slot], scalar)
+            else:
+                machine.slots[slot] = new
+            return old if gives_old else new
+
+        return assign
+
+    def _assign_component(self, node: Assign, of: Expr, component: int) -> Closure:
+        assert isinstance(of, Read) and isinstance(of.type, Vector)
+        slot, name, count, place = of.slot, of.name, of.type.count, of.place
+        combined, gives_old = self._combined(node, self.value(node.value)), node.gives_old
+        scalar, compound = self.merge_scalar(of.type.scalar), node.op is not None
+
+        def assign(machine: Machine) -> Any:
+            vector = machine.slots[slot]
+            vector = [None] * count if vector is None else list(vector)
+            old = vector[component]
+            if compound:
+                old = values.read(machine, old, name, place)
+            new = combined(machine, old)
+            keeps = machine.level != machine.levels[slot]
+            vector[component] = merged(machine.mask, new, vector[component], scalar) if keeps else new
+            machine.slots[slot] = vector
+            return old if gives_old else new
+
+        return assign
+
+    def _store(self, node: Assign, target: Deref) -> Closure:
+        value, address, place = self.value(node.value), self.address(target.pointer), target.place
+        width = target.type.count if isinstance(target.type, Vector) else 1
+        combined, compound, gives_old = self._combined(node, value), node.op is not None, node.gives_old
+        load, store = target.access, node.store
+
+        def assign(machine: Machine) -> Any:
+            old = None
+            if compound:
+                memory, offset = address(machine)
+                offset = memory.checked(machine, offset, width, place)
+                if load is not None:
+                    machine.touch(load, memory.number, offset, place)
+                old = memory.load(machine, offset, place)
+                if load is not None and machine.wants_values:
+                    machine.sink.value(old)
+                new = combined(machine, old)
+            else:
+                new = value(machine)
+                memory, offset = address(machine)
+                offset = memory.checked(machine, offset, width, place)
+            parts = new if width > 1 else [new]
+            if store is not None:
+                machine.touch(store, memory.number, offset, place)
+                self.announce(machine, memory, parts)
+            for i, part in enumerate(parts):
+                memory.store(machine, offset + i if i else offset, part, place)
+            return old if gives_old else new
+
+        return assign
+
+    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
+        """Tells the sink what a store wrote."""
+        if machine.wants_values:
+            machine.sink.value(parts[0])
+
+    def _inline(self, node: Inline) -> Closure:
+        bindings = [(slot, self.value(expr)) for slot, expr in node.bindings]
+        body, result, place = self.statement(self, node.body), node.result, node.place
+
+        def call(machine: Machine) -> Any:
+            for slot, closure in bindings:
+                value = closure(machine)
+                machine.slots[slot], machine.levels[slot] = value, machine.level
+            if result is not None:
+                machine.slots[result], machine.levels[result] = None, machine.level
+            kept = machine.mask, machine.level, machine.returned, machine.vanished
+            machine.returned, machine.vanished = None, False
+            machine.inline_depth += 1
+            body(machine)
+            machine.inline_depth -= 1
+            machine.mask, machine.level, machine.returned, machine.vanished = kept
+            return None if result is None else values.read(machine, machine.slots[result], "the function's value", place)
+
+        return call
+
+
+def _read(node: Read) -> Closure:
+    slot, name, place = node.slot, node.name, node.place
+    if not node.checked:
+        return lambda machine: machine.slots[slot]
+    if isinstance(node.type, Vector):
+        return lambda machine: _read_vector(machine, slot, name, place)
+    return lambda machine: values.read(machine, machine.slots[slot], name, place)
+
+
+def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
+    vector = machine.slots[slot]
+    return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
+
+
+def _moved(address: Address, index_node: Expr, index: Closure, scale: int) -> Address:
+    """``address`` plus an index. Arrays are converted to 64 bits once for as long as the index stays the same array."""
+    if isinstance(index_node, Const) and index_node.value == 0:
+        return address
+    last_index: Any = None
+    last_scaled: Any = None
+
+    def moved(machine: Machine) -> tuple[Any, Any]:
+        nonlocal last_index, last_scaled
+        memory, offset = address(machine)
+        i = index(machine)
+        if i.__class__ is int:
+            return memory, offset + i * scale
+        if i is not last_index:
+            last_index, last_scaled = i, i.astype(np.int64) * scale if scale != 1 else i.astype(np.int64)
+        return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
+
+    return moved
+
+
+def _reinterpreted(address: Address, to: Scalar | Vector, place: Any) -> Address:
+    wanted = to.scalar if isinstance(to, Vector) else to
+
+    def reinterpreted(machine: Machine) -> tuple[Any, Any]:
+        memory, offset = address(machine)
+        if memory.scalar.dtype != wanted.dtype:
+            raise machine.fault(f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place)
+        return memory, offset
+
+    return reinterpreted
+
+
+def _width(pointer: Expr) -> int:
+    """Scalar elements per element of a pointer's own type."""
+    match pointer.type:
+        case Pointer(to=Vector(count=count)):
+            return count
+    element = getattr(pointer.type, "element", None)
+    return element.count if isinstance(element, Vector) else 1
+
+
+def _component(ctype: Any) -> Scalar | None:
+    return ctype.scalar if isinstance(ctype, Vector) else None
+
+
+def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
+    return None if source.kind == to.kind and source.bits == to.bits else values.conversion(source, to)
+
+
+def _sequence(closures: list[Closure]) -> Closure:
+    def run(machine: Machine) -> Any:
+        result = None
+        for closure in closures:
+            result = closure(machine)
+        return result
+
+    return run

@@ -1,0 +1,156 @@
+"""Runs a Program over a lane space and reports every access to a sink: with values, or by tags alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import KernelFault, SourceError
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.trace import CONSTANT, AccessSink, LoopInfo, MemoryArray, Site
+from gemmviz.run.simt.expressions import Compiler
+from gemmviz.run.simt.machine import DEFAULT_BUDGET, Machine
+from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.simt.statements import statement
+from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
+from gemmviz.source import fold
+from gemmviz.source.formula import evaluate
+from gemmviz.source.nodes import Parameter, Program, SharedArray
+from gemmviz.source.types import LONG, Pointer, Scalar, Vector
+
+Matrices = Mapping[str, npt.NDArray[Any]]
+
+
+def never() -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A program with its arguments: what each kernel parameter is, and the arrays that the trace will name.
+
+    Arrays are numbered matrices first, in the order of ``matrices``, then shared arrays in the order of declaration.
+    """
+
+    spec: KernelSpec
+    settings: Settings
+    program: Program
+    matrices: tuple[tuple[str, Scalar], ...]
+    arrays: tuple[MemoryArray, ...]
+
+    def number(self, matrix: str) -> int:
+        return [name for name, _ in self.matrices].index(matrix)
+
+    def site(self, access: int, array: int) -> Site:
+        place = self.program.accesses[access]
+        return Site(place.kind, array, place.place, place.text, place.width, place.loops, place.calls, place.statement)
+
+    @property
+    def loops(self) -> tuple[LoopInfo, ...]:
+        return tuple(LoopInfo(loop.outer, loop.place, loop.holds_barrier) for loop in self.program.loops)
+
+
+def bind(spec: KernelSpec, settings: Settings, program: Program, shared_bytes: int) -> Binding:
+    """Matches the header's args with the kernel's parameters. Raises SourceError where they don't fit."""
+    if len(spec.args) != len(program.parameters):
+        raise SourceError(
+            f"{program.name} takes {len(program.parameters)} arguments; the header's args has {len(spec.args)}", file=spec.file
+        )
+    matrices: dict[str, Scalar] = {}
+    for argument, parameter in zip(spec.args, program.parameters, strict=True):
+        if isinstance(parameter.type, Pointer) != (argument in settings.problem.shapes):
+            kind = "a pointer" if isinstance(parameter.type, Pointer) else "no pointer"
+            raise SourceError(
+                f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
+                remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
+            )  # fmt: skip
+        if isinstance(parameter.type, Pointer):
+            matrices[argument] = _scalar(parameter.type.to)
+    arrays = [
+        MemoryArray(name, "global", settings.problem.shapes[name], str(scalar.dtype), name in spec.column_major)
+        for name, scalar in matrices.items()
+    ]
+    arrays += [_shared_info(array, shared_bytes, spec) for array in program.shared]
+    return Binding(spec, settings, program, tuple(matrices.items()), tuple(arrays))
+
+
+def _scalar(to: Scalar | Vector) -> Scalar:
+    return to.scalar if isinstance(to, Vector) else to
+
+
+def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> MemoryArray:
+    dims = array.dims
+    if dims is None:
+        if shared_bytes <= 0:
+            raise SourceError(
+                f"extern __shared__ {array.name} needs shared_bytes in the header", array.place, file=spec.file
+            )
+        dims = (shared_bytes // array.element.bytes,)
+    if isinstance(array.element, Vector):
+        dims = (*dims, array.element.count)
+    return MemoryArray(array.name, "shared", dims, str(_scalar(array.element).dtype))
+
+
+def interpret(
+    binding: Binding,
+    space: LaneSpace,
+    sink: AccessSink,
+    matrices: Matrices | None,
+    *,
+    wants_values: bool = False,
+    budget: int = DEFAULT_BUDGET,
+    cancelled: Callable[[], bool] = never,
+) -> dict[str, GlobalMemory]:
+    """Runs the program over ``space``; without ``matrices``, by tags.
+
+    Returns the matrices as they are in the end. Raises KernelFault (with the file named), Cancelled, or
+    NeedsValues when tags don't suffice.
+    """
+    symbolic = matrices is None
+    compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
+    run = statement(compiler, binding.program.body)
+    machine = Machine(
+        space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
+    )
+    memories = {name: _matrix(binding, name, scalar, matrices) for name, scalar in binding.matrices}
+    for argument, parameter in zip(binding.spec.args, binding.program.parameters, strict=True):
+        machine.slots[parameter.slot] = _argument(argument, parameter, memories, binding.settings, symbolic)
+    for number, (array, info) in enumerate(
+        zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
+    ):
+        scalar = compiler.merge_scalar(_scalar(array.element))
+        assert scalar is not None
+        threads, blocks = len(space.thread_shape), len(space.block_shape)
+        machine.slots[array.slot] = SharedMemory(info.name, number, scalar, info.size, blocks, threads, symbolic), 0
+    try:
+        with np.errstate(all="ignore"):
+            run(machine)
+    except KernelFault as fault:
+        fault.in_file(binding.spec.file)
+        raise
+    return memories
+
+
+def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None) -> GlobalMemory:
+    if matrices is None:
+        tags = LONG if scalar.is_float else scalar
+        return TagMemory(name, binding.number(name), tags, binding.arrays[binding.number(name)].size)
+    return GlobalMemory(name, binding.number(name), scalar, matrices[name])
+
+
+def _argument(
+    argument: str, parameter: Parameter, memories: Mapping[str, GlobalMemory], settings: Settings, symbolic: bool
+) -> Any:
+    if isinstance(parameter.type, Pointer):
+        return memories[argument], 0
+    assert isinstance(parameter.type, Scalar)
+    try:
+        value: float = float(argument)
+    except ValueError:
+        value = evaluate(argument, {**settings.problem.sizes, **settings.parameters})
+    if parameter.type.is_float:
+        return CONSTANT if symbolic else np.float32(value) if parameter.type.bits == 32 else float(value)
+    return fold.wrapped(int(value), parameter.type)

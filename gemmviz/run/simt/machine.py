@@ -1,0 +1,119 @@
+"""The state of a running kernel: variables, the active mask, who has left which loop, and the step budget.
+
+Lanes that leave (break, continue, return) drop out of ``mask``. Lanes that will come back are the reason why an assignment
+may have to keep old values: a variable remembers the ``level`` it was declared at, and only where the current level is deeper
+may there be lanes that still want the old value.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import Cancelled, KernelFault, Place
+from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.trace import AccessSink, Bools, Site
+
+Mask = Bools | None
+NORMAL, BREAK, CONTINUE, RETURN, GONE = range(5)
+DEFAULT_BUDGET = 2_000_000
+
+
+class NeedsValues(Exception):
+    """The kernel's flow or addresses depend on the contents of the matrices."""
+
+
+class Machine:
+    """One run over a lane space. Values are Python numbers where all lanes agree, else arrays that broadcast."""
+
+    __slots__ = (
+        "broken", "budget", "cancelled", "epoch", "exited", "inline_depth", "level", "levels", "make_site", "mask", "returned",
+        "sites", "sink", "slots", "space", "steps", "vanished", "visits", "wants_values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        space: LaneSpace,
+        slots: int,
+        sink: AccessSink,
+        make_site: Callable[[int, int], Site],
+        *,
+        budget: int,
+        cancelled: Callable[[], bool],
+        wants_values: bool,
+    ) -> None:
+        self.space = space
+        self.slots: list[Any] = [None] * slots
+        self.levels = [0] * slots
+        self.sink = sink
+        self.mask: Mask = None
+        self.level = 0
+        self.broken: Mask = None
+        self.returned: Mask = None
+        self.exited: Mask = None
+        self.vanished = False
+        self.inline_depth = 0
+        self.visits: list[int] = []
+        self.epoch = 0
+        self.steps = 0
+        self.budget = budget
+        self.cancelled = cancelled
+        self.wants_values = wants_values
+        self.make_site = make_site
+        self.sites: dict[tuple[int, int], int] = {}
+
+    def tick(self, place: Place) -> None:
+        """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is spent."""
+        self.steps += 1
+        if self.cancelled():
+            raise Cancelled
+        if self.steps > self.budget:
+            raise KernelFault(
+                f"the kernel is still running after {self.budget} steps", place, remedy="does this loop ever end?"
+            )
+
+    def touch(self, access: int, array: int, offset: Any, place: Place) -> None:
+        """Reports one access to the sink."""
+        self.tick(place)
+        number = self.sites.get((access, array))
+        if number is None:
+            number = self.sites[access, array] = len(self.sites)
+            self.sink.site(self.make_site(access, array))
+        self.sink.access(number, offset, self.mask, tuple(self.visits), self.epoch)
+
+    def leave(self, code: int, lanes: Mask) -> None:
+        """``lanes`` leave the loop, its current trip, or the function."""
+        if code == BREAK:
+            self.broken = union(self.broken, lanes)
+        elif code == RETURN:
+            self.returned = union(self.returned, lanes)
+            if self.inline_depth == 0:
+                self.exited = union(self.exited, lanes)
+        self.vanished = self.vanished or code != RETURN or self.inline_depth > 0
+
+    def first_lane(self, bad: npt.NDArray[np.bool_]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """blockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) holds."""
+        return self.space.thread_of(int(np.argmax(np.broadcast_to(bad, self.space.shape))))
+
+    def fault(self, message: str, place: Place, bad: Any = True, remedy: str | None = None) -> KernelFault:
+        """The error for the first active lane where ``bad`` holds."""
+        lanes = np.asarray(bad if self.mask is None else bad & self.mask)
+        block, thread = self.first_lane(lanes)
+        return KernelFault(message, place, block=block, thread=thread, remedy=remedy)
+
+
+def union(a: Mask, b: Mask) -> Mask:
+    """Lanes of either set, where None is the empty set on the left and must not be on the right."""
+    return b if a is None else a if b is None else a | b
+
+
+def without(lanes: Mask, gone: Mask) -> Mask:
+    """``lanes`` (None: all) less ``gone`` (None: nobody)."""
+    if gone is None:
+        return lanes
+    return ~gone if lanes is None else lanes & ~gone
+
+
+def is_empty(mask: Mask) -> bool:
+    return mask is not None and not mask.any()

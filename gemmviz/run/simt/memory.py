@@ -1,0 +1,221 @@
+"""The three memories of a kernel: matrices in global memory, arrays in shared memory, arrays of one thread.
+
+Offsets count scalar elements; they are Python ints or int64 arrays over lanes. An access may take ``width`` neighbours
+at once, and then must start at a multiple of that.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import Place
+from gemmviz.run.simt.machine import Machine
+from gemmviz.run.simt.values import Partial, from_memory, merged, read
+from gemmviz.source.types import Scalar
+
+Offset = Any
+_BYTES = {2: 8, 4: 16, 8: 32}
+
+
+class Memory:
+    """What global and shared memory have in common: bounds and alignment."""
+
+    __slots__ = ("name", "number", "scalar", "size")
+
+    def __init__(self, name: str, number: int, scalar: Scalar, size: int) -> None:
+        self.name = name
+        self.number = number
+        self.scalar = scalar
+        self.size = size
+
+    def checked(self, machine: Machine, offset: Offset, width: int, place: Place) -> Offset:
+        """``offset`` with 0 for inactive lanes. Raises KernelFault for an active lane outside, or off its alignment."""
+        last = self.size - width
+        if isinstance(offset, int):
+            if not 0 <= offset <= last:
+                raise self._outside(machine, np.asarray(offset), last, place)
+        else:
+            if machine.mask is not None:
+                offset = np.where(machine.mask, offset, 0)
+            if np.maximum.reduce(offset.view(np.uint64), axis=None) > last:
+                raise self._outside(machine, offset, last, place)
+        if width > 1 and np.any(offset % width):
+            raise machine.fault(
+                f"{self.name}[{_first(offset, offset % width != 0)}] is read or written {width} elements at a time, "
+                f"but is not aligned to {width * self.scalar.bytes} bytes",
+                place,
+                offset % width != 0,
+            )
+        return offset
+
+    def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, place: Place) -> Exception:
+        bad = (offset < 0) | (offset > last)
+        index = _first(offset, bad if machine.mask is None else bad & machine.mask)
+        return machine.fault(f"{self.name}[{index}] is out of range: it has {self.size} elements", place, bad)
+
+
+def _first(offset: Any, bad: Any) -> int:
+    offsets, where = np.broadcast_arrays(offset, bad)
+    return int(offsets.ravel()[int(np.argmax(where))])
+
+
+class GlobalMemory(Memory):
+    """One matrix: a flat array that all threads see. It is copied before the first write."""
+
+    __slots__ = ("data", "written")
+
+    def __init__(self, name: str, number: int, scalar: Scalar, data: npt.NDArray[Any]) -> None:
+        super().__init__(name, number, scalar, data.size)
+        self.data = data
+
+    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+        if isinstance(offset, int):
+            return from_memory(self.data[offset], self.scalar)
+        return self.data.take(offset)
+
+    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+        if not self.data.flags.writeable:
+            self.data = self.data.copy()
+        if machine.mask is None:
+            self.data[offset] = value if isinstance(offset, np.ndarray) else last_lane(value)
+            return
+        offsets, values, mask = np.broadcast_arrays(offset, value, machine.mask)
+        self.data[offsets[mask]] = values[mask]
+
+
+def last_lane(value: Any) -> Any:
+    """Where all lanes write one element, the last one's value stays."""
+    return value.ravel()[-1] if isinstance(value, np.ndarray) else value
+
+
+class SharedMemory(Memory):
+    """One ``__shared__`` array of every traced block: ``data`` is (block axes, size), extent 1 along a block axis for as
+    long as all blocks along it hold the same."""
+
+    __slots__ = ("blocks", "complete", "data", "threads_ndim", "written")
+
+    def __init__(self, name: str, number: int, scalar: Scalar, size: int, blocks: int, threads_ndim: int, tags: bool) -> None:
+        super().__init__(name, number, scalar, size)
+        self.blocks = blocks
+        self.threads_ndim = threads_ndim
+        self.data = np.zeros((1,) * blocks + (size,), np.int64 if tags else scalar.dtype)
+        self.written = np.zeros(self.data.shape, bool)
+        self.complete = tags
+
+    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+        if not self.complete:
+            self._check_written(machine, offset, place)
+        return self._taken(self.data, offset)
+
+    def _taken(self, data: npt.NDArray[Any], offset: Offset) -> Any:
+        if isinstance(offset, int):
+            found = data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
+            return from_memory(found.ravel()[0], self.scalar) if found.size == 1 and data.dtype != bool else found
+        outer = offset.shape[: self.blocks]
+        if outer.count(1) == self.blocks:
+            return data.take(offset.reshape(offset.shape[self.blocks :]), axis=-1)
+        return data.ravel().take(self._rows(data) + offset)
+
+    def _rows(self, data: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Where each block's elements begin in the flat data, over the lane axes."""
+        outer = data.shape[:-1]
+        starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * self.size
+        return starts.reshape(outer + (1,) * self.threads_ndim)
+
+    def _check_written(self, machine: Machine, offset: Offset, place: Place) -> None:
+        missing = ~np.asarray(self._taken(self.written, offset))
+        if machine.mask is not None:
+            missing = missing & machine.mask
+        if missing.any():
+            index = _first(offset, missing)
+            raise machine.fault(
+                f"{self.name}[{index}] is read before it is written", place, missing, "is a store or a __syncthreads() missing?"
+            )
+
+    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(machine.mask), (1,) * self._ndim)
+        self._widen(shape[: self.blocks])
+        outer = np.shape(offset)[: self.blocks]
+        if machine.mask is None and outer.count(1) == len(outer):
+            threads = shape[self.blocks :]
+            inner = offset if isinstance(offset, int) else offset.reshape(offset.shape[self.blocks :])
+            index = np.broadcast_to(inner, threads).ravel()
+            value_outer = np.shape(value)[: self.blocks] or (1,) * self.blocks
+            values = np.broadcast_to(value, value_outer + threads).reshape((*value_outer, -1))
+            self.data[..., index] = values
+            marks: Any = (..., index)
+        else:
+            flat = np.broadcast_to(self._rows(self.data) + offset, self._full(shape))
+            values = np.broadcast_to(value, flat.shape)
+            chosen = np.ones(flat.shape, bool) if machine.mask is None else np.broadcast_to(machine.mask, flat.shape)
+            self.data.reshape(-1)[flat[chosen]] = values[chosen]
+            marks = np.unravel_index(flat[chosen], self.data.shape)
+        if not self.complete:
+            self.written[marks] = True
+            self.complete = bool(self.written.all())
+
+    @property
+    def _ndim(self) -> int:
+        return self.blocks + self.threads_ndim
+
+    def _full(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return np.broadcast_shapes(shape, self.data.shape[:-1] + (1,) * self.threads_ndim)
+
+    def _widen(self, outer: tuple[int, ...]) -> None:
+        wanted = np.broadcast_shapes(outer, self.data.shape[:-1])
+        if wanted != self.data.shape[:-1]:
+            self.data = np.broadcast_to(self.data, (*wanted, self.size)).copy()
+            self.written = np.broadcast_to(self.written, (*wanted, self.size)).copy()
+
+
+class LocalMemory:
+    """An array of one thread: a list of values over lanes, one an element."""
+
+    __slots__ = ("level", "name", "scalar", "size", "values")
+    number = -1
+
+    def __init__(self, name: str, scalar: Scalar, values: list[Any], level: int) -> None:
+        self.name = name
+        self.scalar = scalar
+        self.values = values
+        self.size = len(values)
+        self.level = level
+
+    def checked(self, machine: Machine, offset: Offset, width: int, place: Place) -> Offset:
+        active = offset
+        if isinstance(offset, np.ndarray) and machine.mask is not None:
+            active = np.where(machine.mask, offset, 0)
+        bad = np.asarray((active < 0) | (active > self.size - width))
+        if bad.any():
+            message = f"{self.name}[{_first(active, bad)}] is out of range: it has {self.size} elements"
+            raise machine.fault(message, place, bad)
+        return active
+
+    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+        if isinstance(offset, int):
+            return self._element(machine, offset, place)
+        result: Any = None
+        outer = machine.mask
+        for index in np.unique(offset).tolist():
+            here = offset == index
+            machine.mask = here if outer is None else here & outer
+            if machine.mask.any():
+                result = merged(here, self._element(machine, index, place), 0 if result is None else result, self.scalar)
+        machine.mask = outer
+        return result
+
+    def _element(self, machine: Machine, index: int, place: Place) -> Any:
+        value = self.values[index]
+        if value is None or value.__class__ is Partial:
+            return read(machine, value, f"{self.name}[{index}]", place)
+        return value
+
+    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+        if isinstance(offset, int):
+            keeps = machine.level != self.level
+            self.values[offset] = merged(machine.mask, value, self.values[offset], self.scalar) if keeps else value
+            return
+        for index in np.unique(offset).tolist():
+            here = offset == index if machine.mask is None else (offset == index) & machine.mask
+            self.values[index] = merged(here, value, self.values[index], self.scalar)

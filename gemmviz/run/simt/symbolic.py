@@ -1,0 +1,165 @@
+"""The interpreter without arithmetic: floats are tags that say which element a value is a copy of.
+
+Addresses and control flow of a multiplication don't depend on the contents of its matrices. So the accesses of a whole
+launch follow without multiplying anything, and what each cell of a shared tile holds follows exactly, through registers
+and shuffles alike. A kernel whose flow does depend on contents raises NeedsValues.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.errors import Place
+from gemmviz.model.trace import COMPUTED, CONSTANT
+from gemmviz.run.simt.expressions import Compiler
+from gemmviz.run.simt.machine import Machine, NeedsValues
+from gemmviz.run.simt.memory import GlobalMemory, Offset, SharedMemory
+from gemmviz.run.simt.values import Closure
+from gemmviz.source.nodes import (
+    Assign, Binary, Call, Const, Convert, Deref, Expr, Extent, Field, Index, Inline, Logic, MakeVector, Offset as Moved,
+    PointerDifference, Read, Reinterpret, Select, Sequence, Unary,
+)  # fmt: skip
+from gemmviz.source.types import LONG, Scalar, Vector
+
+TAG_SHIFT = 40
+_COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
+
+
+def tag_array(tags: Any) -> Any:
+    """Number of the array that each tag names; COMPUTED or CONSTANT where it names none."""
+    return np.where(np.asarray(tags) < 0, tags, np.asarray(tags) >> TAG_SHIFT)
+
+
+def tag_element(tags: Any) -> Any:
+    """The element that each tag names; meaningless where it names none."""
+    return np.asarray(tags) & ((1 << TAG_SHIFT) - 1)
+
+
+class TagMemory(GlobalMemory):
+    """A matrix whose elements are known by name only."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, number: int, scalar: Scalar, size: int) -> None:
+        super().__init__(name, number, scalar, np.zeros(0))
+        self.size = size
+
+    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+        return offset + (self.number << TAG_SHIFT)
+
+    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+        pass
+
+
+class SymbolicCompiler(Compiler):
+    """Closures in which floating-point arithmetic keeps its accesses and loses its numbers."""
+
+    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
+        return LONG if scalar is not None and scalar.is_float else scalar
+
+    def zero(self, scalar: Scalar) -> Any:
+        return CONSTANT if scalar.is_float else super().zero(scalar)
+
+    def value(self, node: Expr) -> Closure:
+        match node:
+            case Const(type=Scalar(kind="f")):
+                return lambda machine: CONSTANT
+            case Unary(type=Scalar(kind="f")) | Binary(type=Scalar(kind="f")):
+                return self._computed(node)
+            case Convert(type=Scalar(kind="f"), operand=operand):
+                is_copy = isinstance(operand.type, Scalar) and operand.type.is_float
+                return self.value(operand) if is_copy else self._computed(node)
+            case Call(type=Scalar(kind="f"), name=name) if name not in _COPIES:
+                return self._computed(node)
+            case Convert(operand=operand) if isinstance(operand.type, Scalar) and operand.type.is_float:
+                raise NeedsValues
+            case Binary(left=left) if isinstance(left.type, Scalar) and left.type.is_float:
+                raise NeedsValues
+            case Deref(type=ctype, access=int()) if not (ctype.scalar if isinstance(ctype, Vector) else ctype).is_float:
+                raise NeedsValues
+        return super().value(node)
+
+    def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
+        if node.within is not None and node.within.is_float:
+            if isinstance(node.type, Scalar) and not node.type.is_float:
+                raise NeedsValues
+            return _computed_after(self.effect(node.value))
+        return super().combine(node, old, value)
+
+    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
+        if isinstance(memory, SharedMemory):
+            machine.sink.origins(parts)
+
+    def _computed(self, node: Expr) -> Closure:
+        return _computed_after(self.effect(node))
+
+    def effect(self, node: Expr) -> Closure | None:
+        """The accesses inside ``node`` and nothing else."""
+        match node:
+            case Const() | Index() | Extent() | Read():
+                return None
+            case Deref(access=None, pointer=pointer):
+                return self.effect(pointer)
+            case Deref():
+                return self._touch(node)
+            case Moved(pointer=pointer, index=index):
+                return _both(self.effect(pointer), self.effect(index))
+            case Reinterpret(pointer=pointer):
+                return self.effect(pointer)
+            case Unary(operand=operand) | Convert(operand=operand):
+                return self.effect(operand)
+            case Field(of=of):
+                return self.effect(of)
+            case Binary(left=left, right=right) | PointerDifference(left=left, right=right):
+                return _both(self.effect(left), self.effect(right))
+            case MakeVector(parts=parts) | Sequence(parts=parts):
+                return _all([self.effect(part) for part in parts])
+            case Logic(right=right) if self.effect(right) is None:
+                return self.effect(node.left)
+            case Select(then=then, otherwise=otherwise) if self.effect(then) is None and self.effect(otherwise) is None:
+                return self.effect(node.condition)
+            case Call(name=name, args=args) if name != "assert":
+                return _all([self.effect(arg) for arg in args])
+            case Assign() | Inline() | Call() | Logic() | Select():
+                return self.value(node)
+        return None
+
+    def _touch(self, node: Deref) -> Closure:
+        address, place, access = self.address(node.pointer), node.place, node.access
+        width = node.type.count if isinstance(node.type, Vector) else 1
+        assert access is not None
+
+        def touch(machine: Machine) -> None:
+            memory, offset = address(machine)
+            machine.touch(access, memory.number, memory.checked(machine, offset, width, place), place)
+
+        return touch
+
+
+def _computed_after(effect: Closure | None) -> Closure:
+    if effect is None:
+        return lambda machine: COMPUTED
+
+    def computed(machine: Machine) -> int:
+        effect(machine)
+        return COMPUTED
+
+    return computed
+
+
+def _both(a: Closure | None, b: Closure | None) -> Closure | None:
+    if a is None or b is None:
+        return a or b
+
+    def both(machine: Machine) -> None:
+        a(machine)
+        b(machine)
+
+    return both
+
+
+def _all(closures: list[Closure | None]) -> Closure | None:
+    result: Closure | None = None
+    for closure in closures:
+        result = _both(result, closure)
+    return result

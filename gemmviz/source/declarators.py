@@ -1,0 +1,151 @@
+"""Reads C's declarations: which type a specifier names, and what a declarator makes of it."""
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from gemmviz.source.lowering import Lowering
+from gemmviz.source.scope import LazyType, TypeName
+from gemmviz.source.syntax import child, children, closest
+from gemmviz.source.types import Array, CType, Pointer, Scalar, Vector, named_type
+
+_SPECIFIERS = {
+    "type_qualifier", "storage_class_specifier", "attribute_specifier", "launch_bounds", "ms_declspec_modifier",
+    "attribute_declaration", "alignas_qualifier",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One name of a declaration. ``dims`` are its array extents; an extent left open is None."""
+
+    name: str
+    node: Node
+    pointer: bool
+    reference: bool
+    dims: tuple[Node | None, ...]
+    value: Node | None
+
+
+def type_of(low: Lowering, declaration: Node) -> CType | None:
+    """The type before the declarator; None for auto. Raises SourceError for one that is not known."""
+    node = child(declaration, "type")
+    if node.type == "placeholder_type_specifier":
+        return None
+    return specified_type(low, node)
+
+
+def specified_type(low: Lowering, node: Node) -> CType:
+    if node.type not in ("primitive_type", "sized_type_specifier", "type_identifier", "qualified_identifier"):
+        raise low.tree.unsupported(node)
+    name = " ".join(low.tree.text(node).split()).removeprefix("std::")
+    match low.scope.find(name):
+        case TypeName(type=ctype):
+            return ctype
+        case LazyType(descriptor=descriptor):
+            return described_type(low, descriptor)
+    named = named_type(_canonical(name))
+    if named is None:
+        known = ("int", "float", "double", "unsigned", "float2", "float4", "size_t", "uint")
+        raise low.tree.error(f"{name!r} is not a known type", node, closest(name, known))
+    return named
+
+
+def _canonical(name: str) -> str:
+    """'long unsigned int' and the like, with the signedness first."""
+    words = [word for word in name.split() if word != "const"]
+    return " ".join(sorted(words, key=lambda word: word not in ("unsigned", "signed")))
+
+
+def described_type(low: Lowering, descriptor: Node) -> CType:
+    """The type in a cast or a template argument: ``float4*``, ``const unsigned``."""
+    base = specified_type(low, child(descriptor, "type"))
+    declarator = descriptor.child_by_field_name("declarator")
+    if declarator is None:
+        return base
+    if declarator.type not in ("abstract_pointer_declarator", "abstract_reference_declarator"):
+        raise low.tree.unsupported(declarator)
+    if declarator.child_by_field_name("declarator") is not None:
+        raise low.tree.error("a pointer to a pointer is not supported", declarator)
+    return pointer_to(low, base, declarator) if declarator.type == "abstract_pointer_declarator" else base
+
+
+def pointer_to(low: Lowering, base: CType, node: Node) -> Pointer:
+    if not isinstance(base, Scalar | Vector):
+        raise low.tree.error(f"a pointer to {base} is not supported", node)
+    return Pointer(base)
+
+
+def declared(low: Lowering, node: Node) -> Declared:
+    """What a declarator says about its name."""
+    value = None
+    if node.type == "init_declarator":
+        value = child(node, "value")
+        node = child(node, "declarator")
+    pointer = reference = False
+    dims: list[Node | None] = []
+    while node.type not in ("identifier", "field_identifier", "type_identifier"):
+        match node.type:
+            case "pointer_declarator" if pointer:
+                raise low.tree.error("a pointer to a pointer is not supported", node)
+            case "pointer_declarator":
+                pointer = True
+            case "reference_declarator":
+                reference = True
+            case "array_declarator":
+                dims.insert(0, node.child_by_field_name("size"))
+            case "parenthesized_declarator":
+                pass
+            case _:
+                raise low.tree.unsupported(node)
+        inner = node.child_by_field_name("declarator") or _last_declarator(low, node)
+        node = inner
+    return Declared(low.tree.text(node), node, pointer, reference, tuple(dims), value)
+
+
+def _last_declarator(low: Lowering, node: Node) -> Node:
+    inner = [each for each in children(node) if each.type not in _SPECIFIERS]
+    if not inner:
+        raise low.tree.error("a declaration needs a name", node)
+    return inner[-1]
+
+
+def declarators(declaration: Node) -> list[Node]:
+    return [node for node in declaration.children_by_field_name("declarator") if node.type != "comment"]
+
+
+def has_word(declaration: Node, *words: str) -> bool:
+    """Whether one of the words stands before the declarators: const, __shared__, extern ..."""
+    for each in declaration.children:
+        if each.type in words or (each.type in _SPECIFIERS and each.text and each.text.decode() in words):
+            return True
+    return False
+
+
+def extents(low: Lowering, dims: tuple[Node | None, ...], node: Node) -> tuple[int, ...]:
+    """Array extents as numbers. Raises SourceError for one that is open, unknown or below 1."""
+    found = []
+    for each in dims:
+        if each is None:
+            raise low.tree.error("this array needs a size", node)
+        extent = low.constant(each, "an array's size")
+        if extent < 1:
+            raise low.tree.error(f"an array can't have {extent} elements", each)
+        found.append(extent)
+    return tuple(found)
+
+
+def parameter_type(low: Lowering, base: CType, name: Declared) -> CType:
+    """The type of a function parameter: arrays are pointers."""
+    if name.dims or name.pointer:
+        return pointer_to(low, base, name.node)
+    return base
+
+
+def array_type(element: CType, dims: tuple[int, ...], space: str, low: Lowering, node: Node) -> Array:
+    if not isinstance(element, Scalar | Vector):
+        raise low.tree.error(f"an array of {element} is not supported", node)
+    assert space in ("shared", "local")
+    return Array(element, dims, "shared" if space == "shared" else "local")
+
+

@@ -1,0 +1,91 @@
+"""Evaluates the header's formulas: integer arithmetic over a few names, by walking Python's own syntax tree."""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gemmviz.model.errors import SettingError, SourceError
+
+_BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
+}
+_FUNCTIONS: dict[str, Callable[..., int]] = {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max, "abs": abs}
+_LARGEST = 2**62
+
+
+def evaluate(formula: str, names: Mapping[str, int]) -> int:
+    """The value of ``formula``. Raises SourceError when it holds anything but numbers, known names and arithmetic,
+    SettingError when it divides by zero or leaves the 63-bit range."""
+    try:
+        tree = ast.parse(formula, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise SourceError(f"the header's formula {formula!r} can't be read") from None
+    try:
+        value = _value(tree.body, names, formula)
+    except ZeroDivisionError:
+        raise SettingError(f"the header's formula {formula!r} divides by zero") from None
+    return int(value)
+
+
+def names_in(formula: str) -> frozenset[str]:
+    """The names that a formula mentions, functions left out."""
+    tree = ast.parse(formula, mode="eval")
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) - frozenset(_FUNCTIONS)
+
+
+def _value(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
+    value = _unchecked(node, names, formula)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise SettingError(f"the header's formula {formula!r} becomes too large a number")
+    return value
+
+
+def _unchecked(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.Name(id=name) if name in names:
+            return names[name]
+        case ast.Name(id=name):
+            known = ", ".join(sorted(names))
+            raise SourceError(f"the header's formula {formula!r} uses {name!r}", remedy=f"it may use {known}")
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+            return _UNARY[type(op)](_value(operand, names, formula))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            a, b = _value(left, names, formula), _value(right, names, formula)
+            if isinstance(op, ast.LShift | ast.RShift) and not 0 <= b < 64:
+                raise SettingError(f"the header's formula {formula!r} shifts by {b}")
+            return _BINARY[type(op)](a, b)
+        case ast.BoolOp(op=op, values=values):
+            results = (_value(each, names, formula) for each in values)
+            return all(results) if isinstance(op, ast.And) else any(results)
+        case ast.Compare(left=left, ops=ops, comparators=rights):
+            terms = [_value(each, names, formula) for each in (left, *rights)]
+            return all(_BINARY[type(op)](a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _value(body if _value(test, names, formula) else orelse, names, formula)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
+            return _FUNCTIONS[name](*(_value(each, names, formula) for each in args))
+    raise SourceError(f"the header's formula {formula!r} holds more than arithmetic")

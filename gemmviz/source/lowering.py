@@ -1,0 +1,170 @@
+"""The state of reading one kernel: scopes, slots, accesses and loops, and the dispatch from syntax to nodes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tree_sitter import Node
+
+from gemmviz.model.errors import Place
+from gemmviz.source import fold
+from gemmviz.source.nodes import (
+    AccessPlace, Base, Const, Convert, Deref, Expr, Field, LoopPlace, Offset, Read, Reinterpret, SharedArray, Stmt,
+)  # fmt: skip
+from gemmviz.source.scope import Function, Scope
+from gemmviz.source.syntax import Tree
+from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
+
+Expressions = Mapping[str, Callable[["Lowering", Node], Expr]]
+Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
+
+
+@dataclass(slots=True)
+class Activation:
+    """The function being read: where its value goes, and through which calls it was reached."""
+
+    function: Function
+    result: int | None
+    result_type: CType | None
+    calls: tuple[Place, ...]
+    outer: "Activation | None"
+
+
+@dataclass
+class Lowering:
+    """Turns syntax into nodes. The tables say which function reads which kind of syntax."""
+
+    tree: Tree
+    expressions: Expressions
+    statements: Statements
+    scope: Scope = field(default_factory=Scope)
+    slots: int = 0
+    accesses: list[AccessPlace] = field(default_factory=list)
+    loops: list[LoopPlace] = field(default_factory=list)
+    shared: list[SharedArray] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    loop_stack: list[int] = field(default_factory=list)
+    activation: Activation | None = None
+    statement_place: Place | None = None
+
+    def expression(self, node: Node) -> Expr:
+        """The node for a piece of syntax; what it designates in memory is not read yet."""
+        handler = self.expressions.get(node.type)
+        if handler is None:
+            raise self.tree.unsupported(node)
+        return handler(self, node)
+
+    def value(self, node: Node) -> Expr:
+        """The value of a piece of syntax: memory is read, arrays become pointers."""
+        return self.loaded(self.expression(node), node)
+
+    def statement(self, node: Node) -> Stmt:
+        handler = self.statements.get(node.type)
+        if handler is None:
+            raise self.tree.unsupported(node)
+        self.statement_place = self.tree.place(node)
+        return handler(self, node)
+
+    def scalar(self, node: Node) -> Expr:
+        """A value that must be one number. Raises SourceError otherwise."""
+        value = self.value(node)
+        if not isinstance(value.type, Scalar):
+            raise self.tree.error(f"a {value.type} can't be used as a number", node)
+        return value
+
+    def condition(self, node: Node) -> Expr:
+        return self.converted(self.scalar(node), BOOL, node)
+
+    def constant(self, node: Node, what: str) -> int:
+        """A whole number that is known before the kernel runs."""
+        value = self.value(node)
+        if not isinstance(value, Const):
+            raise self.tree.error(f"{what} must be known before the kernel runs", node, "use a macro or a constexpr")
+        return int(value.value)
+
+    def loaded(self, expr: Expr, node: Node) -> Expr:
+        match expr:
+            case Deref(access=None, pointer=pointer) if _space(pointer) != "local":
+                return replace(expr, access=self.access("load", expr, node))
+            case Field(of=Deref() as of):
+                return self.loaded(component_of(of, expr), node)
+            case Base(type=Pointer(to=to)) | Offset(type=Array(element=to)):
+                return replace(expr, type=Pointer(to, _space(expr)))
+        return expr
+
+    def access(self, kind: Literal["load", "store"], deref: Deref, node: Node) -> int:
+        space = _space(deref.pointer)
+        if space is None:
+            raise self.tree.error("this pointer is used before it points anywhere", node)
+        width = deref.type.count if isinstance(deref.type, Vector) else 1
+        return self.add_access(kind, space, node, width)
+
+    def add_access(
+        self,
+        kind: Literal["load", "store", "barrier", "warp barrier"],
+        space: Literal["global", "shared", "local"] | None,
+        node: Node,
+        width: int,
+    ) -> int:
+        calls = self.activation.calls if self.activation else ()
+        self.accesses.append(
+            AccessPlace(
+                kind, space, self.tree.place(node), self.tree.written(node), width, tuple(self.loop_stack), calls,
+                self.tree.range(node), self.statement_place,
+            )
+        )  # fmt: skip
+        return len(self.accesses) - 1
+
+    def converted(self, expr: Expr, to: CType, node: Node) -> Expr:
+        """``expr`` as ``to``. Raises SourceError where C has no such conversion."""
+        source = expr.type
+        match source, to:
+            case Scalar(), Scalar():
+                if isinstance(expr, Const):
+                    return Const(to, fold.convert(expr.value, to))
+                return expr if _same(source, to) else Convert(to, expr)
+            case Pointer(to=have), Pointer(to=want) if have == want:
+                return expr
+            case Vector(), Vector() if source == to:
+                return expr
+        raise self.tree.error(f"a {source} can't become a {to}", node)
+
+    def new_slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
+
+    def note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    @contextmanager
+    def inner_scope(self) -> Iterator[None]:
+        outer = self.scope
+        self.scope = outer.inner()
+        try:
+            yield
+        finally:
+            self.scope = outer
+
+
+def component_of(deref: Deref, field: Field) -> Deref:
+    """A component of a vector in memory, as the access to that component alone that it is."""
+    scalar = field.type
+    first = Reinterpret(Pointer(scalar, _space(deref.pointer)), deref.pointer, deref.place)
+    return Deref(scalar, Offset(first.type, first, Const(INT, field.index), 1), field.place)
+
+
+def _space(expr: Expr) -> Literal["global", "shared", "local"] | None:
+    match expr.type:
+        case Pointer(space=space) | Array(space=space):
+            return space
+    return None
+
+
+def _same(a: Scalar, b: Scalar) -> bool:
+    return a.kind == b.kind and a.bits == b.bits
+
+
+def read_variable(slot: int, name: str, ctype: CType, checked: bool, place: Place) -> Read:
+    return Read(ctype, slot, name, checked, place)

@@ -1,0 +1,337 @@
+"""A kernel as small typed nodes: names resolved, constants folded, ``__device__`` functions put in at their calls.
+
+Nothing after this knows the parser. A slot is a numbered variable of the kernel; every access to global or shared
+memory carries the number of its ``AccessPlace``.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gemmviz.model.errors import Place
+from gemmviz.source.types import CType, Pointer, Scalar, Space, Vector
+
+Number = int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    type: Scalar
+    value: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """threadIdx or blockIdx along x, y or z (0, 1, 2)."""
+
+    type: Scalar
+    of_block: bool
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """blockDim or gridDim along an axis."""
+
+    type: Scalar
+    of_grid: bool
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A variable. ``checked``: it may be read before it was written."""
+
+    type: CType
+    slot: int
+    name: str
+    checked: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The first element of a shared or local array."""
+
+    type: Pointer
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """``pointer + index * scale``, in elements of the pointer's own type."""
+
+    type: CType
+    pointer: "Expr"
+    index: "Expr"
+    scale: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reinterpret:
+    """The same address seen as another type."""
+
+    type: Pointer
+    pointer: "Expr"
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Deref:
+    """What a pointer points to. ``access`` is None for local memory, and while it is not yet read or written."""
+
+    type: Scalar | Vector
+    pointer: "Expr"
+    place: Place
+    access: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Component ``index`` of a float4 or the like."""
+
+    type: Scalar
+    of: "Expr"
+    index: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MakeVector:
+    type: Vector
+    parts: tuple["Expr", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    type: Scalar
+    op: str
+    operand: "Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Both operands already have the type that the operation works in; a comparison gives bool."""
+
+    type: Scalar
+    op: str
+    left: "Expr"
+    right: "Expr"
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class PointerDifference:
+    type: Scalar
+    left: "Expr"
+    right: "Expr"
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """&& or ||: the right side runs only where the left one doesn't decide."""
+
+    type: Scalar
+    op: Literal["&&", "||"]
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    type: CType
+    condition: "Expr"
+    then: "Expr"
+    otherwise: "Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    type: Scalar
+    operand: "Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target = value`` or, with ``op``, ``target = convert(target op value)`` in the type ``within``.
+
+    ``store`` is the access of the write; the target's own is that of the read. ``gives_old``: postfix ++ and --.
+    """
+
+    type: CType
+    target: "Expr"
+    value: "Expr"
+    op: str | None
+    within: Scalar | None
+    store: int | None
+    gives_old: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An intrinsic."""
+
+    type: CType
+    name: str
+    args: tuple["Expr", ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A ``__device__`` function at its call: parameters are bound in order, then the body runs."""
+
+    type: CType
+    bindings: tuple[tuple[int, "Expr"], ...]
+    body: "Block"
+    result: int | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """The comma: all run, the last one counts."""
+
+    type: CType
+    parts: tuple["Expr", ...]
+
+
+Expr = (
+    Const | Index | Extent | Read | Base | Offset | Reinterpret | Deref | Field | MakeVector | Unary | Binary
+    | PointerDifference | Logic | Select | Convert | Assign | Call | Inline | Sequence
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A variable comes to life, with or without a value."""
+
+    slot: int
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareArray:
+    """A local array comes to life. ``values`` are its first elements, the rest is zero; None leaves it unwritten."""
+
+    slot: int
+    name: str
+    element: Scalar | Vector
+    size: int
+    values: tuple[Expr, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An expression for its effect."""
+
+    expression: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    statements: tuple["Stmt", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: "Stmt"
+    otherwise: "Stmt | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """for, while and do; ``tests_first`` is false for do."""
+
+    number: int
+    condition: Expr | None
+    step: Expr | None
+    body: "Stmt"
+    tests_first: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """``slot`` takes the value of an inlined function."""
+
+    slot: int | None
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    access: int
+    place: Place
+
+
+Stmt = Declare | DeclareArray | Run | Block | If | Loop | Break | Continue | Return | Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPlace:
+    """One place of the source that touches memory, or a barrier. ``calls`` are the calls that it was inlined through."""
+
+    kind: Literal["load", "store", "barrier"]
+    space: Space | None
+    place: Place
+    text: str
+    width: int
+    loops: tuple[int, ...]
+    calls: tuple[Place, ...]
+    range: tuple[int, int] = field(compare=False)
+    statement: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArray:
+    """``size`` is None for ``extern __shared__``: the launch says how much there is."""
+
+    slot: int
+    name: str
+    element: Scalar | Vector
+    dims: tuple[int, ...] | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlace:
+    """A loop of the source: the loop around it (or -1) and whether a barrier is in it."""
+
+    number: int
+    outer: int
+    place: Place
+    holds_barrier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    slot: int
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One kernel, ready to run. ``notes`` are sentences about what is ignored."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: Block
+    slots: int
+    accesses: tuple[AccessPlace, ...]
+    loops: tuple[LoopPlace, ...]
+    shared: tuple[SharedArray, ...]
+    notes: tuple[str, ...]

@@ -1,0 +1,325 @@
+"""Expands a kernel file's macros and conditionals, and remembers for every character where it came from."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.source.formula import evaluate
+
+_TOKEN = re.compile(
+    r"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | [A-Za-z_]\w*
+      | \.?\d(?:[eEpP][+-]|[\w.])* | \\\n | \n | [^\S\n]+ | \#\# | && | \|\| | [<>=!]= | <<|>> | .""",
+    re.VERBOSE | re.DOTALL,
+)
+_PREDEFINED = {"__CUDACC__": "1", "__CUDA_ARCH__": "900", "__cplusplus": "201703L"}
+_MOST_EXPANSIONS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token and its half-open range of characters in the file."""
+
+    text: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """``parameters`` is None for an object-like macro."""
+
+    parameters: tuple[str, ...] | None
+    body: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the expanded text: copied from ``start:stop`` of the file, or what the macro use there became."""
+
+    at: int
+    start: int
+    stop: int
+    copied: bool
+
+
+@dataclass(frozen=True)
+class ExpandedSource:
+    """The expanded text (same line structure as the file) and the way back."""
+
+    original: str
+    text: str
+    segments: tuple[Segment, ...]
+    starts: tuple[int, ...] = field(repr=False)
+    line_starts: tuple[int, ...] = field(repr=False)
+
+    def original_range(self, start: int, stop: int) -> tuple[int, int]:
+        """The file's characters behind the expanded characters ``start:stop``."""
+        first, last = self._segment(start), self._segment(max(start, stop - 1))
+        begin = first.start + (start - first.at) if first.copied else first.start
+        end = last.start + (stop - last.at) if last.copied else last.stop
+        return begin, max(begin, end)
+
+    def is_expansion(self, start: int, stop: int) -> bool:
+        """Whether any of the expanded characters ``start:stop`` came out of a macro."""
+        first = bisect_right(self.starts, start) - 1
+        last = bisect_right(self.starts, max(start, stop - 1)) - 1
+        return not all(segment.copied for segment in self.segments[first : last + 1])
+
+    def place(self, start: int, stop: int) -> Place:
+        return place_of(self.line_starts, *self.original_range(start, stop))
+
+    def _segment(self, offset: int) -> Segment:
+        return self.segments[max(0, bisect_right(self.starts, offset) - 1)]
+
+
+def line_starts_of(text: str) -> tuple[int, ...]:
+    return (0, *(found.end() for found in re.finditer("\n", text)))
+
+
+def place_of(line_starts: tuple[int, ...], begin: int, end: int) -> Place:
+    line, last = (bisect_right(line_starts, offset) for offset in (begin, end))
+    return Place(line, begin - line_starts[line - 1] + 1, last, end - line_starts[last - 1] + 1)
+
+
+def preprocess(text: str, defines: Mapping[str, str]) -> ExpandedSource:
+    """``text`` with macros expanded, directives and untaken branches blanked. ``defines`` are what ``-D`` gives.
+
+    Raises SourceError, with its place, for a directive or macro use that can't be read.
+    """
+    return _Preprocessor(text, {**_PREDEFINED, **defines}).run()
+
+
+class _Preprocessor:
+    def __init__(self, text: str, defines: Mapping[str, str]) -> None:
+        self.text = text
+        self.line_starts = line_starts_of(text)
+        self.tokens = [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text)]
+        self.macros = {name: Macro(None, tuple(_texts(value))) for name, value in defines.items()}
+        self.pieces: list[str] = []
+        self.segments: list[Segment] = []
+        self.length = 0
+        self.taken: list[bool | None] = []  # one per open #if: True taken now, False not yet, None taken before
+        self.expansions = 0
+
+    def run(self) -> ExpandedSource:
+        i, line_begins = 0, True
+        while i < len(self.tokens):
+            token = self.tokens[i]
+            if line_begins and token.text == "#":
+                i = self._directive(i)
+                continue
+            line_begins = token.text == "\n" or (line_begins and (token.text.isspace() or token.text[:2] in ("/*", "//")))
+            i = self._token(i)
+        if self.taken:
+            raise self._error("an #if without #endif", self.tokens[-1])
+        segments = tuple(self.segments) or (Segment(0, 0, 0, True),)
+        starts = tuple(segment.at for segment in segments)
+        return ExpandedSource(self.text, "".join(self.pieces), segments, starts, self.line_starts)
+
+    def _token(self, i: int) -> int:
+        token = self.tokens[i]
+        if not all(self.taken):
+            self._emit(_blank(token.text), token.start, token.stop, True)
+        elif token.text == "\\\n":
+            self._emit("\n", token.start, token.stop, False)
+        elif token.text in self.macros:
+            return self._macro_use(i)
+        elif token.text == "__align__":
+            return self._blank_call(i)
+        else:
+            self._emit(token.text, token.start, token.stop, True)
+        return i + 1
+
+    def _emit(self, text: str, start: int, stop: int, copied: bool) -> None:
+        last = self.segments[-1] if self.segments else None
+        if not (last and copied and last.copied and last.start + (self.length - last.at) == start):
+            self.segments.append(Segment(self.length, start, stop, copied))
+        self.pieces.append(text)
+        self.length += len(text)
+
+    def _macro_use(self, i: int) -> int:
+        macro, arguments, stop = self.macros[self.tokens[i].text], [], i + 1
+        if macro.parameters is not None:
+            called = self._arguments(i)
+            if called is None:
+                self._emit(self.tokens[i].text, self.tokens[i].start, self.tokens[i].stop, True)
+                return i + 1
+            arguments, stop = called
+        name = self.tokens[i]
+        words = self._expand_macro(name.text, macro, arguments, frozenset(), name)
+        used = self.text[name.start : self.tokens[stop - 1].stop]
+        self._emit(f" {''.join(words)} " + "\n" * used.count("\n"), name.start, self.tokens[stop - 1].stop, False)
+        return stop
+
+    def _blank_call(self, i: int) -> int:
+        called = self._arguments(i)
+        stop = called[1] if called else i + 1
+        for token in self.tokens[i:stop]:
+            self._emit(_blank(token.text), token.start, token.stop, True)
+        return stop
+
+    def _arguments(self, i: int) -> tuple[list[list[str]], int] | None:
+        texts = [token.text for token in self.tokens[i + 1 : i + 2000]]
+        called = _call_arguments(texts)
+        return (called[0], i + 1 + called[1]) if called else None
+
+    def _expand_macro(
+        self, name: str, macro: Macro, arguments: list[list[str]], hidden: frozenset[str], at: Token
+    ) -> list[str]:
+        self.expansions += 1
+        if self.expansions > _MOST_EXPANSIONS:
+            raise self._error(f"the macro {name} expands without end", at)
+        body = list(macro.body)
+        if macro.parameters is not None:
+            if macro.parameters == () and arguments == [[]]:
+                arguments = []
+            if len(arguments) != len(macro.parameters):
+                raise self._error(f"the macro {name} takes {len(macro.parameters)} arguments, not {len(arguments)}", at)
+            expanded = [self._expand(argument, hidden, at) for argument in arguments]
+            body = _substitute(body, dict(zip(macro.parameters, zip(arguments, expanded, strict=True), strict=True)))
+        return self._expand(body, hidden | {name}, at)
+
+    def _expand(self, words: list[str], hidden: frozenset[str], at: Token) -> list[str]:
+        out: list[str] = []
+        i = 0
+        while i < len(words):
+            macro = None if words[i] in hidden else self.macros.get(words[i])
+            called = _call_arguments(words[i + 1 :]) if macro and macro.parameters is not None else None
+            if macro is None or (macro.parameters is not None and called is None):
+                out.append(words[i])
+                i += 1
+                continue
+            arguments, used = called or ([], 0)
+            out += [" ", *self._expand_macro(words[i], macro, arguments, hidden, at), " "]
+            i += 1 + used
+        return out
+
+    def _directive(self, i: int) -> int:
+        stop = i
+        while stop < len(self.tokens) and self.tokens[stop].text != "\n":
+            stop += 1
+        line = self.tokens[i:stop]
+        words = [t for t in line[1:] if not t.text.isspace() and t.text != "\\\n" and t.text[:2] not in ("//", "/*")]
+        if words:
+            self._obey(words, line)
+        for token in line:
+            self._emit(_blank(token.text), token.start, token.stop, True)
+        return stop
+
+    def _obey(self, words: list[Token], line: list[Token]) -> None:
+        name, rest = words[0].text, words[1:]
+        live = all(self.taken)
+        match name:
+            case "if" | "ifdef" | "ifndef":
+                self.taken.append(self._condition(name, rest, words[0]) if live else None)
+            case "elif" | "else" | "endif" if not self.taken:
+                raise self._error(f"#{name} without #if", words[0])
+            case "elif" | "else":
+                outer = all(self.taken[:-1])
+                now = self.taken[-1]
+                true = now is False and outer and (name == "else" or self._condition("if", rest, words[0]))
+                self.taken[-1] = None if now is not False else true
+            case "endif":
+                self.taken.pop()
+            case "define" if live:
+                self._define(rest, line)
+            case "undef" if live and rest:
+                self.macros.pop(rest[0].text, None)
+            case "error" if live:
+                raise self._error("#error " + " ".join(t.text for t in rest), words[0])
+            case "include" | "pragma" | "line" | "undef" | "define" | "error" | "warning":
+                pass
+            case _ if live:
+                raise self._error(f"#{name} is no directive", words[0])
+
+    def _define(self, rest: list[Token], line: list[Token]) -> None:
+        if not rest or not re.match(r"[A-Za-z_]", rest[0].text):
+            raise self._error("#define needs a name", line[0])
+        following = line[line.index(rest[0]) + 1 :]
+        parameters: tuple[str, ...] | None = None
+        if following and following[0].text == "(":
+            called = _call_arguments([t.text for t in following])
+            if called is None:
+                raise self._error("a macro's parameter list needs ')'", rest[0])
+            parameters = tuple("".join(words).strip() for words in called[0])
+            parameters = () if parameters == ("",) else parameters
+            following = following[called[1] :]
+        body = [" " if t.text == "\\\n" else t.text for t in following if t.text[:2] not in ("//", "/*")]
+        text = "".join(body).strip()
+        if "#" in body or "..." in text:
+            raise self._error("# and ... in a macro are not supported", rest[0])
+        self.macros[rest[0].text] = Macro(parameters, tuple(_texts(text)))
+
+    def _condition(self, kind: str, rest: list[Token], at: Token) -> bool:
+        if not rest:
+            raise self._error(f"#{kind} needs a condition", at)
+        if kind != "if":
+            return (rest[0].text in self.macros) == (kind == "ifdef")
+        text = re.sub(
+            r"defined\s*(?:\(\s*(\w+)\s*\)|(\w+))",
+            lambda found: str(int((found[1] or found[2]) in self.macros)),
+            " ".join(token.text for token in rest),
+        )
+        words = self._expand(_texts(text), frozenset(), at)
+        python = {"&&": " and ", "||": " or ", "!": " not ", "true": "1", "false": "0"}
+        formula = "".join(python.get(word, re.sub(r"(?<=\d)[uUlL]+$", "", word)) for word in words).strip()
+        formula = re.sub(r"\b(?!and\b|or\b|not\b)[A-Za-z_]\w*", "0", formula)
+        try:
+            return bool(evaluate(formula, {}))
+        except SourceError:
+            raise self._error("this condition can't be evaluated", at) from None
+
+    def _error(self, message: str, at: Token) -> SourceError:
+        return SourceError(message, place_of(self.line_starts, at.start, at.stop))
+
+
+def _texts(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _call_arguments(words: list[str]) -> tuple[list[list[str]], int] | None:
+    """Arguments of a call that starts with the first word that is no space, and the words that it takes up."""
+    i = 0
+    while i < len(words) and words[i].isspace():
+        i += 1
+    if i == len(words) or words[i] != "(":
+        return None
+    depth, arguments = 0, [[]]  # type: tuple[int, list[list[str]]]
+    for j in range(i, len(words)):
+        word = words[j]
+        depth += (word in "([{") - (word in ")]}") if len(word) == 1 else 0
+        if depth == 0:
+            return arguments, j + 1
+        if word == "," and depth == 1:
+            arguments.append([])
+        elif j > i:
+            arguments[-1].append(" " if word in ("\n", "\\\n") else word)
+    return None
+
+
+def _substitute(body: Iterable[str], arguments: Mapping[str, tuple[list[str], list[str]]]) -> list[str]:
+    """Arguments put into a macro's body: as written beside ##, expanded elsewhere."""
+    words = [word for word in body]
+    out: list[str] = []
+    pasting = False
+    for i, word in enumerate(words):
+        following = next((w for w in words[i + 1 :] if not w.isspace()), "")
+        if word == "##":
+            while out and out[-1].isspace():
+                out.pop()
+            pasting = True
+            continue
+        if pasting and word.isspace():
+            continue
+        pieces = list(arguments[word][0 if pasting or following == "##" else 1]) if word in arguments else [word]
+        if pasting and out and pieces:
+            pieces[0] = out.pop() + pieces[0].strip()
+        out += pieces
+        pasting = False
+    return out

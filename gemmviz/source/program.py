@@ -1,0 +1,148 @@
+"""From a kernel file and its settings to a Program: finds the kernel, binds its template arguments, reads its body."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from gemmviz.model.errors import SourceError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.source.calls import CALLS, template_names
+from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
+from gemmviz.source.expressions import EXPRESSIONS
+from gemmviz.source.lowering import Lowering
+from gemmviz.source.nodes import Block, Parameter, Program
+from gemmviz.source.preprocess import preprocess
+from gemmviz.source.scope import Function, LazyConstant, LazyType, Variable
+from gemmviz.source.statements import STATEMENTS
+from gemmviz.source.syntax import Tree, child, children, closest, parse
+from gemmviz.source.types import CType, Pointer, Scalar
+
+ENTRY_ARGUMENTS = "GEMMVIZ_ENTRY_ARGUMENTS"
+
+
+def macros_of(spec: KernelSpec, parameters: Mapping[str, int]) -> dict[str, str]:
+    """What is passed with -D: every parameter that the entry does not name as a template argument."""
+    return {name: str(value) for name, value in parameters.items() if name not in spec.template_arguments}
+
+
+def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
+    """The program of ``spec`` with its parameters set. Raises SourceError with file and place."""
+    arguments = tuple(str(parameters.get(each, each)) for each in spec.template_arguments)
+    macros = tuple(macros_of(spec, parameters).items())
+    try:
+        return _program(spec.text, spec.function, arguments, macros)
+    except SourceError as error:
+        error.in_file(spec.file)
+        raise
+
+
+@lru_cache(maxsize=64)
+def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tuple[str, str], ...]) -> Program:
+    tree = parse_with(text, macros, arguments)
+    low = Lowering(tree, {**EXPRESSIONS, **CALLS}, STATEMENTS)
+    kernels: list[Function] = []
+    _collect(low, tree.root, None, kernels)
+    kernel = next((each for each in kernels if each.name == entry), None)
+    if kernel is None:
+        tree.check(tree.root)
+        known = [each.name for each in kernels]
+        remedy = closest(entry, known) or (f"kernels here: {', '.join(known)}" if known else "a kernel is __global__ void")
+        raise SourceError(f"the file has no kernel {entry}", tree.place(tree.root), remedy=remedy)
+    return _lowered(low, kernel, _argument_nodes(low))
+
+
+def parse_with(text: str, macros: tuple[tuple[str, str], ...], arguments: tuple[str, ...] = ()) -> Tree:
+    """The tree of ``text`` under these macros. The entry's template arguments are parsed along, as a line of their own."""
+    appended = f"\nauto {ENTRY_ARGUMENTS} = f<{', '.join(arguments)}>();" if arguments else ""
+    return parse(preprocess(text + appended, dict(macros)))
+
+
+def _argument_nodes(low: Lowering) -> list[Node]:
+    match low.scope.names.pop(ENTRY_ARGUMENTS, None):
+        case LazyConstant(declarator=declarator):
+            function = child(child(declarator, "value"), "function")
+            return children(child(function, "arguments"))
+    return []
+
+
+def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[Function]) -> None:
+    """Puts the names of the file's top level into scope; namespaces and extern "C" are looked into."""
+    for each in children(node):
+        match each.type:
+            case "function_definition":
+                function = Function(_function_name(low, each), each, template)
+                low.scope.names.setdefault(function.name, function)
+                if has_word(each, "__global__"):
+                    kernels.append(function)
+            case "template_declaration":
+                _collect(low, each, child(each, "parameters"), kernels)
+            case "linkage_specification" | "namespace_definition":
+                body = child(each, "body")
+                _collect(low, body if body.type == "declaration_list" else each, template, kernels)
+            case "declaration" if has_word(each, "const", "constexpr") or _is_entry_arguments(low, each):
+                for declarator in declarators(each):
+                    if declarator.type == "init_declarator":
+                        name = low.tree.text(child(declarator, "declarator"))
+                        low.scope.names[name] = LazyConstant(each, declarator)
+            case "alias_declaration":
+                low.scope.names[low.tree.text(child(each, "name"))] = LazyType(child(each, "type"))
+            case "type_definition":
+                low.scope.names[low.tree.text(child(each, "declarator"))] = LazyType(each)
+
+
+def _is_entry_arguments(low: Lowering, declaration: Node) -> bool:
+    return ENTRY_ARGUMENTS in low.tree.text(declaration)
+
+
+def _function_name(low: Lowering, definition: Node) -> str:
+    node = child(definition, "declarator")
+    while node.type not in ("identifier", "field_identifier", "qualified_identifier", "operator_name"):
+        node = node.child_by_field_name("declarator") or children(node)[-1]
+    return low.tree.text(node)
+
+
+def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
+    low.tree.check(kernel.definition)
+    top = low.scope
+    low.scope = top.inner(template_names(low, kernel, arguments))
+    _check_template(low, kernel)
+    parameters = tuple(_parameter(low, each) for each in _parameter_nodes(kernel))
+    body = low.statement(child(kernel.definition, "body"))
+    assert isinstance(body, Block)
+    return Program(
+        kernel.name, parameters, body, low.slots, tuple(low.accesses), tuple(low.loops), tuple(low.shared), tuple(low.notes)
+    )
+
+
+def _check_template(low: Lowering, kernel: Function) -> None:
+    wanted = 0 if kernel.template is None else len(children(kernel.template))
+    if wanted > len(low.scope.names):
+        raise low.tree.error(
+            f"the template {kernel.name} needs {wanted} arguments", kernel.template or kernel.definition,
+            f'name them in the header: entry = "{kernel.name}<...>"',
+        )  # fmt: skip
+
+
+def _parameter_nodes(kernel: Function) -> list[Node]:
+    declarator = child(kernel.definition, "declarator")
+    while declarator.type != "function_declarator":
+        declarator = child(declarator, "declarator")
+    return [node for node in children(child(declarator, "parameters")) if node.type == "parameter_declaration"]
+
+
+def _parameter(low: Lowering, node: Node) -> Parameter:
+    name: Declared = declared(low, child(node, "declarator"))
+    base = type_of(low, node)
+    if base is None:
+        raise low.tree.error("a kernel's parameter needs a type", node)
+    ctype: CType = parameter_type(low, base, name)
+    if isinstance(ctype, Pointer):
+        ctype = ctype.into("global")
+    elif not isinstance(ctype, Scalar):
+        raise low.tree.error(f"a kernel's parameter can't be {ctype}", node)
+    slot = low.new_slot()
+    low.scope.names[name.name] = Variable(slot, ctype)
+    return Parameter(slot, name.name, ctype)
+
+

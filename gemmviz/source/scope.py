@@ -1,0 +1,87 @@
+"""What names mean while a kernel is read: variables, arrays, constants, types and functions, by scope."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from gemmviz.source.nodes import Const
+from gemmviz.source.types import Array, CType
+
+
+@dataclass(slots=True)
+class Variable:
+    """``is_reference``: the slot holds a pointer to what the name stands for."""
+
+    slot: int
+    type: CType
+    checked: bool = False
+    is_reference: bool = False
+    is_const: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayVariable:
+    slot: int
+    type: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A name that is a number: constexpr, a const with a known value, a template argument."""
+
+    node: Const
+
+
+@dataclass(frozen=True, slots=True)
+class LazyConstant:
+    """A global constant whose value nobody has asked for yet."""
+
+    declaration: Node
+    declarator: Node
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class LazyType:
+    descriptor: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function definition; ``template`` is its template parameter list."""
+
+    name: str
+    definition: Node
+    template: Node | None
+
+
+Symbol = Variable | ArrayVariable | Constant | LazyConstant | TypeName | LazyType | Function
+
+
+@dataclass(slots=True)
+class Scope:
+    """Names of one block, and of the blocks around it."""
+
+    outer: "Scope | None" = None
+    names: dict[str, Symbol] = field(default_factory=dict)
+
+    def find(self, name: str) -> Symbol | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.outer
+        return None
+
+    def all_names(self) -> Iterator[str]:
+        yield from self.names
+        if self.outer is not None:
+            yield from self.outer.all_names()
+
+    def inner(self, names: Mapping[str, Symbol] | None = None) -> "Scope":
+        return Scope(self, dict(names or {}))

@@ -1,0 +1,257 @@
+"""Reads C's statements: declarations, branches, loops, barriers."""
+
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
+from gemmviz.source.lowering import Lowering
+from gemmviz.source.nodes import (
+    Barrier, Block, Break, Const, Continue, Declare, DeclareArray, Expr, If, Loop, LoopPlace, Return, Run, SharedArray, Stmt,
+)  # fmt: skip
+from gemmviz.source.scope import ArrayVariable, Constant, LazyType, Variable
+from gemmviz.source.syntax import child, children
+from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
+
+_NOTHING = Block(())
+
+
+def compound(low: Lowering, node: Node) -> Stmt:
+    with low.inner_scope():
+        return Block(tuple(low.statement(each) for each in children(node)))
+
+
+def expression_statement(low: Lowering, node: Node) -> Stmt:
+    inside = children(node)
+    if not inside:
+        return _NOTHING
+    if inside[0].type == "call_expression":
+        name = low.tree.text(child(inside[0], "function"))
+        if name in ("__syncthreads", "__syncwarp"):
+            kind = "barrier" if name == "__syncthreads" else "warp barrier"
+            number = low.add_access(kind, None, inside[0], 1)  # type: ignore[arg-type]
+            _mark_loops(low)
+            return Barrier(number, low.tree.place(inside[0]))
+    return Run(low.expression(inside[0]))
+
+
+def _mark_loops(low: Lowering) -> None:
+    for number in low.loop_stack:
+        low.loops[number] = replace(low.loops[number], holds_barrier=True)
+
+
+def declaration(low: Lowering, node: Node) -> Stmt:
+    made = [_declare(low, node, each) for each in declarators(node)]
+    return made[0] if len(made) == 1 else Block(tuple(made))
+
+
+def _declare(low: Lowering, node: Node, declarator: Node) -> Stmt:
+    name = declared(low, declarator)
+    base = type_of(low, node)
+    if has_word(node, "__shared__"):
+        return _shared_array(low, node, name, base)
+    if name.dims:
+        return _local_array(low, name, base)
+    if base is None:
+        return _auto(low, node, name)
+    if name.reference:
+        raise low.tree.error("a reference to a variable is not supported", declarator)
+    ctype: CType = pointer_to(low, base, declarator) if name.pointer else base
+    if not isinstance(ctype, Scalar | Vector | Pointer):
+        raise low.tree.error(f"a variable can't be {ctype}", declarator)
+    value = None if name.value is None else _initial(low, name.value, ctype)
+    if isinstance(ctype, Pointer) and value is not None and isinstance(value.type, Pointer):
+        ctype = ctype.into(value.type.space)
+    return _variable(low, node, name, ctype, value)
+
+
+def _initial(low: Lowering, node: Node, ctype: CType) -> Expr:
+    if node.type in ("initializer_list", "argument_list"):
+        inside = children(node)
+        if len(inside) > 1:
+            raise low.tree.unsupported(node)
+        if not inside:
+            return low.converted(Const(INT, 0), ctype, node)
+        node = inside[0]
+    return low.converted(low.value(node), ctype, node)
+
+
+def _auto(low: Lowering, node: Node, name: Declared) -> Stmt:
+    if name.value is None:
+        raise low.tree.error("auto needs a value", name.node)
+    value = low.value(name.value)
+    return _variable(low, node, name, value.type, value)
+
+
+def _variable(low: Lowering, node: Node, name: Declared, ctype: CType, value: Expr | None) -> Stmt:
+    constant = has_word(node, "const", "constexpr")
+    if isinstance(value, Const) and constant:
+        low.scope.names[name.name] = Constant(value)
+        return _NOTHING
+    if has_word(node, "constexpr"):
+        raise low.tree.error(f"the value of {name.name} is not known before the kernel runs", name.node)
+    slot = low.new_slot()
+    is_const = constant and not name.pointer
+    low.scope.names[name.name] = Variable(slot, ctype, checked=value is None, is_const=is_const)
+    return Declare(slot, value)
+
+
+def _shared_array(low: Lowering, node: Node, name: Declared, base: CType | None) -> Stmt:
+    if base is None or name.pointer or name.value is not None:
+        raise low.tree.error("a __shared__ variable needs a plain type and no value", name.node)
+    is_extern = has_word(node, "extern")
+    if is_extern and (len(name.dims) != 1 or name.dims[0] is not None):
+        raise low.tree.error("extern __shared__ declares one array without a size", name.node)
+    dims = None if is_extern else extents(low, name.dims, name.node) or (1,)
+    array = array_type(base, dims or (1,), "shared", low, name.node)
+    slot = low.new_slot()
+    low.shared.append(SharedArray(slot, name.name, array.element, dims, low.tree.place(name.node)))
+    if name.dims:
+        low.scope.names[name.name] = ArrayVariable(slot, array)
+    else:
+        low.scope.names[name.name] = Variable(slot, Pointer(array.element, "shared"), is_reference=True)
+    return _NOTHING
+
+
+def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
+    if base is None or name.pointer or name.reference:
+        raise low.tree.error("an array of pointers or references is not supported", name.node)
+    dims = name.dims
+    if dims[0] is None and name.value is not None:
+        dims_known = (len(children(name.value)), *extents(low, dims[1:], name.node))
+    else:
+        dims_known = extents(low, dims, name.node)
+    array = array_type(base, dims_known, "local", low, name.node)
+    slot = low.new_slot()
+    low.scope.names[name.name] = ArrayVariable(slot, array)
+    values = None if name.value is None else tuple(_initial_values(low, name.value, array))
+    size = array.dims[0] * array.stride
+    if values is not None and len(values) > size:
+        raise low.tree.error(f"{len(values)} values for an array of {size}", name.value or name.node)
+    return DeclareArray(slot, name.name, array.element, size, values)
+
+
+def _initial_values(low: Lowering, node: Node, array: Array) -> list[Expr]:
+    if node.type != "initializer_list":
+        raise low.tree.error("an array's value is a list in {}", node)
+    values: list[Expr] = []
+    for each in children(node):
+        if each.type == "initializer_list":
+            row = _initial_values(low, each, Array(array.element, array.dims[1:] or (1,), array.space))
+            zero = [low.converted(Const(INT, 0), array.element, each)] if len(row) < array.stride else []
+            values += row + zero * (array.stride - len(row))
+        else:
+            values.append(low.converted(low.value(each), array.element, each))
+    return values
+
+
+def if_statement(low: Lowering, node: Node) -> Stmt:
+    if node.child_by_field_name("initializer") is not None:
+        raise low.tree.error("an if with a declaration is not supported", node)
+    condition = low.condition(child(node, "condition"))
+    alternative = node.child_by_field_name("alternative")
+    if isinstance(condition, Const):
+        chosen = child(node, "consequence") if condition.value else alternative
+        return _NOTHING if chosen is None else _branch(low, chosen)
+    then = _branch(low, child(node, "consequence"))
+    return If(condition, then, None if alternative is None else _branch(low, alternative))
+
+
+def _branch(low: Lowering, node: Node) -> Stmt:
+    if node.type == "else_clause":
+        node = children(node)[-1]
+    with low.inner_scope():
+        return low.statement(node)
+
+
+def for_statement(low: Lowering, node: Node) -> Stmt:
+    with low.inner_scope():
+        start = node.child_by_field_name("initializer")
+        first: Stmt = _NOTHING
+        if start is not None:
+            first = low.statement(start) if start.type == "declaration" else Run(low.expression(start))
+        return Block((first, _loop(low, node, tests_first=True)))
+
+
+def while_statement(low: Lowering, node: Node) -> Stmt:
+    with low.inner_scope():
+        return _loop(low, node, tests_first=True)
+
+
+def do_statement(low: Lowering, node: Node) -> Stmt:
+    with low.inner_scope():
+        return _loop(low, node, tests_first=False)
+
+
+def _loop(low: Lowering, node: Node, *, tests_first: bool) -> Stmt:
+    number = len(low.loops)
+    outer = low.loop_stack[-1] if low.loop_stack else -1
+    low.loops.append(LoopPlace(number, outer, low.tree.place(node), False))
+    low.loop_stack.append(number)
+    condition_node, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
+    condition = low.condition(condition_node) if condition_node is not None else None
+    if isinstance(condition, Const) and condition.value:
+        condition = None
+    body = _branch(low, child(node, "body"))
+    step = low.expression(update) if update is not None else None
+    low.loop_stack.pop()
+    return Loop(number, condition, step, body, tests_first, low.tree.place(node))
+
+
+def break_statement(low: Lowering, node: Node) -> Stmt:
+    return Break()
+
+
+def continue_statement(low: Lowering, node: Node) -> Stmt:
+    return Continue()
+
+
+def return_statement(low: Lowering, node: Node) -> Stmt:
+    inside = children(node)
+    activation = low.activation
+    if not inside:
+        return Return(None, None)
+    if activation is None or activation.result is None:
+        raise low.tree.error("this function gives nothing back", node)
+    assert activation.result_type is not None
+    return Return(activation.result, low.converted(low.value(inside[0]), activation.result_type, node))
+
+
+def static_assert(low: Lowering, node: Node) -> Stmt:
+    condition = low.value(child(node, "condition"))
+    if not isinstance(condition, Const):
+        raise low.tree.error("a static_assert must be known before the kernel runs", node)
+    if not low.converted(condition, BOOL, node).value:  # type: ignore[union-attr]
+        message = node.child_by_field_name("message")
+        raise low.tree.error("static_assert fails" + (f": {low.tree.text(message)}" if message else ""), node)
+    return _NOTHING
+
+
+def alias(low: Lowering, node: Node) -> Stmt:
+    """``using T = float;`` or ``typedef float T;``."""
+    name = node.child_by_field_name("name") or child(node, "declarator")
+    low.scope.names[low.tree.text(name)] = LazyType(node if node.type == "type_definition" else child(node, "type"))
+    return _NOTHING
+
+
+def ignored(low: Lowering, node: Node) -> Stmt:
+    return _NOTHING
+
+
+STATEMENTS = {
+    "compound_statement": compound,
+    "expression_statement": expression_statement,
+    "declaration": declaration,
+    "if_statement": if_statement,
+    "for_statement": for_statement,
+    "while_statement": while_statement,
+    "do_statement": do_statement,
+    "break_statement": break_statement,
+    "continue_statement": continue_statement,
+    "return_statement": return_statement,
+    "static_assert_declaration": static_assert,
+    "alias_declaration": alias,
+    "type_definition": alias,
+    "using_declaration": ignored,
+    ";": ignored,
+}

@@ -1,0 +1,108 @@
+"""The parser: expanded text to a tree-sitter tree, with the way back to lines and columns of the person's file."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser
+
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.source.preprocess import ExpandedSource
+
+_CONSTRUCTS = {
+    "switch_statement": "switch",
+    "lambda_expression": "a lambda",
+    "goto_statement": "goto",
+    "labeled_statement": "a label",
+    "gnu_asm_expression": "inline assembly",
+    "throw_statement": "throw",
+    "try_statement": "try",
+    "new_expression": "new",
+    "delete_expression": "delete",
+    "for_range_loop": "a range-based for",
+    "struct_specifier": "a struct",
+    "class_specifier": "a class",
+    "union_specifier": "a union",
+    "enum_specifier": "an enum",
+    "placeholder_type_specifier": "auto without a value",
+    "kernel_call_syntax": "a launch inside a kernel",
+    "string_literal": "a string",
+    "char_literal": "a character",
+    "fold_expression": "a fold expression",
+}
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_cuda.language()))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A parsed file. Node ranges are bytes of the expanded text, which is kept pure ASCII so that they are characters."""
+
+    source: ExpandedSource
+    root: Node
+
+    def place(self, node: Node) -> Place:
+        return self.source.place(node.start_byte, node.end_byte)
+
+    def range(self, node: Node) -> tuple[int, int]:
+        return self.source.original_range(node.start_byte, node.end_byte)
+
+    def text(self, node: Node) -> str:
+        """The expanded text of a node."""
+        return self.source.text[node.start_byte : node.end_byte]
+
+    def written(self, node: Node) -> str:
+        """The text of a node as the person wrote it, on one line."""
+        start, stop = self.range(node)
+        return " ".join(self.source.original[start:stop].split())
+
+    def error(self, message: str, node: Node, remedy: str | None = None) -> SourceError:
+        return SourceError(message, self.place(node), remedy=remedy)
+
+    def unsupported(self, node: Node) -> SourceError:
+        name = _CONSTRUCTS.get(node.type, node.type.replace("_", " "))
+        return self.error(f"{name} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use")
+
+    def check(self, node: Node) -> None:
+        """Raises SourceError at the first place under ``node`` that the parser could not read."""
+        if node.has_error:
+            broken = min(_broken(node), key=lambda each: each.start_byte)
+            if broken.is_missing:
+                raise self.error(f"{broken.type!r} is missing here", broken)
+            near = self.text(broken).split("\n")[0].strip()
+            raise self.error(f"this can't be read: {near[:40]!r}" if near else "this can't be read", broken)
+
+
+def parse(source: ExpandedSource) -> Tree:
+    text = "".join(char if char < "\x80" else "?" for char in source.text)
+    return Tree(source, _parser().parse(text.encode("ascii")).root_node)
+
+
+def children(node: Node) -> list[Node]:
+    """The named children, comments left out."""
+    return [child for child in node.named_children if child.type != "comment"]
+
+
+def child(node: Node, field: str) -> Node:
+    found = node.child_by_field_name(field)
+    assert found is not None, f"{node.type} without {field}"
+    return found
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """A remedy that names the known name most like ``name``."""
+    found = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean {found[0]}?" if found else None
+
+
+def _broken(node: Node) -> Iterator[Node]:
+    if node.is_error or node.is_missing:
+        yield node
+    for each in node.children:
+        if each.has_error or each.is_missing:
+            yield from _broken(each)
