@@ -10,14 +10,16 @@ from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import INACTIVE, Bools, Ints, Longs, Site
 
 DEFAULT_BYTES = 4 << 30
-_FIRST_ROWS = 256
+_RESERVED_BYTES = 512 << 20
 
 
 class Rows:
-    """A matrix that grows downwards without moving what it holds, where the system can."""
+    """A matrix that grows downwards. Memory that is reserved but not yet written costs nothing where the system commits it
+    on first use, so a generous reserve spares the copies of growing."""
 
     def __init__(self, columns: int, dtype: Any) -> None:
-        self.data: npt.NDArray[Any] = np.empty((_FIRST_ROWS, columns), dtype)
+        rows = max(64, _RESERVED_BYTES // (max(1, columns) * np.dtype(dtype).itemsize))
+        self.data: npt.NDArray[Any] = _reserved(rows, columns, dtype)
         self.used = 0
 
     def new(self) -> npt.NDArray[Any]:
@@ -29,10 +31,20 @@ class Rows:
         return row
 
     def finished(self) -> npt.NDArray[Any]:
-        """All rows, read-only."""
+        """All rows, read-only; the reserve is given back."""
         self.data.resize((self.used, self.data.shape[1]), refcheck=False)
         self.data.flags.writeable = False
         return self.data
+
+
+def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
+    while True:
+        try:
+            return np.empty((rows, columns), dtype)
+        except MemoryError:
+            if rows <= 64:
+                raise
+            rows //= 4
 
 
 class Recorder:

@@ -9,6 +9,7 @@ from gemmviz.model.lanes import LaneSpace
 from gemmviz.run.simt import values
 from gemmviz.run.simt.intrinsics import intrinsic
 from gemmviz.run.simt.machine import Machine
+from gemmviz.run.simt.unroll import known
 from gemmviz.run.simt.values import Closure, merged
 from gemmviz.source.nodes import (
     Assign, Base, Binary, Call, Const, Convert, Deref, Expr, Extent, Field, Index, Inline, Logic, MakeVector, Offset,
@@ -20,11 +21,13 @@ Address = Callable[[Machine], tuple[Any, Any]]
 
 
 class Compiler:
-    """Closures for one lane space. ``statement`` compiles the bodies of inlined functions."""
+    """Closures for one lane space. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots whose
+    values are known while a trip of an unrolled loop is compiled."""
 
     def __init__(self, space: LaneSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
         self.statement = statement
+        self.constants: dict[int, int] = {}
 
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
         """The type that values of ``scalar`` have while the kernel runs."""
@@ -45,6 +48,9 @@ class Compiler:
             case Extent(of_grid=of_grid, axis=axis):
                 extent = (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
                 return lambda machine: extent
+            case Read(slot=slot) if slot in self.constants:
+                counter = self.constants[slot]
+                return lambda machine: counter
             case Read():
                 return _read(node)
             case Base() | Offset() | Reinterpret():
@@ -91,7 +97,10 @@ class Compiler:
                 return lambda machine: machine.slots[slot]
             case Offset(pointer=pointer, index=index, scale=scale):
                 width = _width(pointer)
-                return _moved(self.address(pointer), index, self.value(index), scale * width)
+                distance = known(index, self.constants)
+                if distance is not None:
+                    return _shifted(pointer, self.address(pointer), distance * scale * width)
+                return _moved(self.address(pointer), self.value(index), scale * width)
             case Reinterpret(type=Pointer(to=to), pointer=pointer, place=place):
                 return _reinterpreted(self.address(pointer), to, place)
         return self.value(node)
@@ -100,17 +109,17 @@ class Compiler:
         address, place, access = self.address(node.pointer), node.place, node.access
         if isinstance(node.type, Vector):
             return self._load_vector(node, address)
+        if access is None:
+            return _load_local(address, place)
 
         def load(machine: Machine) -> Any:
             memory, offset = address(machine)
             offset = memory.checked(machine, offset, 1, place)
-            if access is not None:
-                machine.touch(access, memory.number, offset, place)
-                result = memory.load(machine, offset, place)
-                if machine.wants_values:
-                    machine.sink.value(result)
-                return result
-            return memory.load(machine, offset, place)
+            machine.touch(access, memory.number, offset, place)
+            result = memory.load(machine, offset, place)
+            if machine.wants_values:
+                machine.sink.value(result)
+            return result
 
         return load
 
@@ -260,6 +269,8 @@ class Compiler:
 
     def _store(self, node: Assign, target: Deref) -> Closure:
         value, address, place = self.value(node.value), self.address(target.pointer), target.place
+        if node.store is None and isinstance(target.type, Scalar):
+            return self._store_local(node, address, self._combined(node, value), place)
         width = target.type.count if isinstance(target.type, Vector) else 1
         combined, compound, gives_old = self._combined(node, value), node.op is not None, node.gives_old
         load, store = target.access, node.store
@@ -285,6 +296,22 @@ class Compiler:
                 self.announce(machine, memory, parts)
             for i, part in enumerate(parts):
                 memory.store(machine, offset + i if i else offset, part, place)
+            return old if gives_old else new
+
+        return assign
+
+    def _store_local(self, node: Assign, address: Address, combined: Callable[..., Any], place: Any) -> Closure:
+        compound, gives_old = node.op is not None, node.gives_old
+
+        def assign(machine: Machine) -> Any:
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, 1, place)
+            old = memory.load(machine, offset, place) if compound else None
+            new = combined(machine, old)
+            if offset.__class__ is int and machine.level == memory.level:
+                memory.values[offset] = new
+            else:
+                memory.store(machine, offset, new, place)
             return old if gives_old else new
 
         return assign
@@ -315,6 +342,20 @@ class Compiler:
         return call
 
 
+def _load_local(address: Address, place: Any) -> Closure:
+    """The load of a local array's element; a number for an index, and a value that all lanes have, take the short way."""
+
+    def load(machine: Machine) -> Any:
+        memory, offset = address(machine)
+        if offset.__class__ is int and 0 <= offset < memory.size:
+            value = memory.values[offset]
+            if value is not None and value.__class__ is not values.Partial:
+                return value
+        return memory.load(machine, memory.checked(machine, offset, 1, place), place)
+
+    return load
+
+
 def _read(node: Read) -> Closure:
     slot, name, place = node.slot, node.name, node.place
     if not node.checked:
@@ -329,10 +370,8 @@ def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
     return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
 
 
-def _moved(address: Address, index_node: Expr, index: Closure, scale: int) -> Address:
+def _moved(address: Address, index: Closure, scale: int) -> Address:
     """``address`` plus an index. Arrays are converted to 64 bits once for as long as the index stays the same array."""
-    if isinstance(index_node, Const) and index_node.value == 0:
-        return address
     last_index: Any = None
     last_scaled: Any = None
 
@@ -347,6 +386,35 @@ def _moved(address: Address, index_node: Expr, index: Closure, scale: int) -> Ad
         return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
 
     return moved
+
+
+class _Fixed:
+    """The address of an array of this thread plus a distance that is known: what most registers are."""
+
+    __slots__ = ("distance", "slot")
+
+    def __init__(self, slot: int, distance: int) -> None:
+        self.slot = slot
+        self.distance = distance
+
+    def __call__(self, machine: Machine) -> tuple[Any, Any]:
+        memory, offset = machine.slots[self.slot]
+        return memory, offset + self.distance
+
+
+def _shifted(pointer: Expr, address: Address, distance: int) -> Address:
+    if isinstance(address, _Fixed):
+        return _Fixed(address.slot, address.distance + distance)
+    if isinstance(pointer, Base):
+        return _Fixed(pointer.slot, distance)
+    if distance == 0:
+        return address
+
+    def shifted(machine: Machine) -> tuple[Any, Any]:
+        memory, offset = address(machine)
+        return memory, offset + distance
+
+    return shifted
 
 
 def _reinterpreted(address: Address, to: Scalar | Vector, place: Any) -> Address:

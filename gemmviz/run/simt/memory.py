@@ -183,6 +183,8 @@ class LocalMemory:
         self.level = level
 
     def checked(self, machine: Machine, offset: Offset, width: int, place: Place) -> Offset:
+        if offset.__class__ is int and 0 <= offset <= self.size - width:
+            return offset
         active = offset
         if isinstance(offset, np.ndarray) and machine.mask is not None:
             active = np.where(machine.mask, offset, 0)

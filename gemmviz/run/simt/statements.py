@@ -10,6 +10,7 @@ from gemmviz.run.simt.machine import (
     BREAK, CONTINUE, GONE, NORMAL, RETURN, Machine, Mask, is_empty, without,
 )  # fmt: skip
 from gemmviz.run.simt.memory import LocalMemory
+from gemmviz.run.simt.unroll import Counted, counted
 from gemmviz.run.simt.values import Closure, merged
 from gemmviz.source.nodes import (
     Barrier, Block, Break, Continue, Declare, DeclareArray, If, Loop, Return, Run, Stmt,
@@ -19,6 +20,8 @@ from gemmviz.source.types import Scalar, Vector
 
 def statement(compiler: Compiler, node: Stmt) -> Closure:
     match node:
+        case Block() if (trips := counted(node)) is not None:
+            return _unrolled(compiler, trips)
         case Block(statements=statements):
             return _block([statement(compiler, each) for each in statements])
         case Run(expression=expression):
@@ -189,6 +192,26 @@ def _loop(compiler: Compiler, node: Loop) -> Closure:
         return GONE if is_empty(machine.mask) else NORMAL
 
     return loop
+
+
+def _unrolled(compiler: Compiler, trips: Counted) -> Closure:
+    bodies = []
+    for value in trips.values:
+        compiler.constants[trips.slot] = value
+        bodies.append(statement(compiler, trips.loop.body))
+    compiler.constants.pop(trips.slot, None)
+    numbered, place = list(enumerate(bodies)), trips.loop.place
+
+    def unrolled(machine: Machine) -> int:
+        machine.visits.append(0)
+        for trip, body in numbered:
+            machine.tick(place)
+            machine.visits[-1] = trip
+            body(machine)
+        machine.visits.pop()
+        return NORMAL
+
+    return unrolled
 
 
 def _staying(machine: Machine, chosen: Any) -> Any:

@@ -1,0 +1,1 @@
+"""What a trace means: pure NumPy from recorded accesses to the hardware's counts."""

@@ -1,0 +1,168 @@
+"""Totals: what a step, a site, a phase or a whole launch costs, in the words of Nsight Compute."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from gemmviz.analysis.banks import wavefronts, words_of
+from gemmviz.analysis.coalescing import SECTOR_BYTES, requests
+from gemmviz.analysis.warps import Rows, access_rows, warp_rows
+from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.trace import Bools, Longs, MemoryArray, Site, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Sums over warps. ``requests`` counts a warp's execution of an access to global memory or of one to shared memory.
+
+    Bytes are those that lanes asked for. Sectors and lines belong to global memory, wavefronts to shared memory.
+    """
+
+    requests: int = 0
+    lanes: int = 0
+    bytes_asked: int = 0
+    sectors: int = 0
+    ideal_sectors: int = 0
+    lines: int = 0
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def times(self, factor: int) -> "Counts":
+        return Counts(*(getattr(self, f.name) * factor for f in fields(self)))
+
+    @property
+    def bytes_moved(self) -> int:
+        """What global memory sends or takes: whole sectors."""
+        return self.sectors * SECTOR_BYTES
+
+    @property
+    def efficiency(self) -> float | None:
+        """Bytes asked for over bytes moved; above 1 where lanes share what is moved. None for no sector."""
+        return self.bytes_asked / self.bytes_moved if self.sectors else None
+
+    @property
+    def excessive_sectors(self) -> int:
+        return self.sectors - self.ideal_sectors
+
+    @property
+    def excessive_wavefronts(self) -> int:
+        return self.wavefronts - self.ideal_wavefronts
+
+
+def count_rows(rows: Rows, site: Site, array: MemoryArray) -> Counts:
+    """The cost of one access by the warps in ``rows`` (rows, warp), elements, -1 inactive."""
+    if array.space == "global":
+        found = requests(rows, array.itemsize, site.width)
+        return Counts(
+            requests=int(found.made.sum()),
+            lanes=int(np.count_nonzero(rows >= 0)),
+            bytes_asked=int(found.bytes_asked.sum()),
+            sectors=int(found.sectors.sum()),
+            ideal_sectors=int(found.ideal_sectors.sum()),
+            lines=int(found.lines.sum()),
+        )
+    actual, ideal = wavefronts(*words_of(rows, array.itemsize, site.width), site.kind == "load")
+    lanes = int(np.count_nonzero(rows >= 0))
+    return Counts(
+        requests=int(np.count_nonzero((rows >= 0).any(axis=1))),
+        lanes=lanes,
+        bytes_asked=lanes * array.itemsize * site.width,
+        wavefronts=int(actual.sum()),
+        ideal_wavefronts=int(ideal.sum()),
+    )
+
+
+class LaunchCounter:
+    """Counts a launch as its accesses stream by, per site and per phase; holds none of them.
+
+    Feed it through ``group`` sinks, one for each group of blocks.
+    """
+
+    def __init__(self, arrays: tuple[MemoryArray, ...], phase_loop: int = -1) -> None:
+        self.arrays = arrays
+        self.phase_loop = phase_loop
+        self.sites: dict[Site, Counts] = {}
+        self.phases: dict[int, Counts] = {}
+        self.steps = 0
+
+    def group(self, space: LaneSpace) -> "GroupCounter":
+        return GroupCounter(self, space)
+
+    def add(self, site: Site, phase: int, counts: Counts) -> None:
+        self.sites[site] = self.sites.get(site, Counts()) + counts
+        self.phases[phase] = self.phases.get(phase, Counts()) + counts
+
+
+class GroupCounter:
+    """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied."""
+
+    def __init__(self, counter: LaunchCounter, space: LaneSpace) -> None:
+        self.counter = counter
+        self.space = space
+        self.sites: list[Site] = []
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.counter.steps += 1
+        where = self.sites[site]
+        if where.is_barrier:
+            return
+        rows, times = access_rows(self.space, offset, mask)
+        counts = count_rows(rows, where, self.counter.arrays[where.array]).times(times)
+        loop = self.counter.phase_loop
+        phase = visits[where.loops.index(loop)] if loop in where.loops else -1
+        self.counter.add(where, phase, counts)
+
+    def value(self, value: object) -> None:
+        pass
+
+    def origins(self, tags: list[object]) -> None:
+        pass
+
+
+def count_steps(trace: Trace, steps: Iterable[int]) -> dict[Site, Counts]:
+    """The cost of some steps of a trace, over all traced blocks, by site."""
+    found: dict[Site, Counts] = {}
+    for step in steps:
+        site, array = trace.site_of(step), trace.array_of(step)
+        if array is not None:
+            rows = warp_rows(trace.element[step].reshape(-1, trace.launch.threads), trace.warp_size)
+            found[site] = found.get(site, Counts()) + count_rows(rows, site, array)
+    return found
+
+
+def totals(sites: Mapping[Site, Counts], arrays: tuple[MemoryArray, ...]) -> dict[str, int]:
+    """Sums by kind of access, under the names that the hardware's counters go by."""
+
+    def total(space: str, *kinds: str) -> Counts:
+        chosen = (c for s, c in sites.items() if not s.is_barrier and s.kind in kinds and arrays[s.array].space == space)
+        return sum(chosen, Counts())
+
+    loads, stores = total("global", "load"), total("global", "store")
+    shared_loads, shared_stores = total("shared", "load"), total("shared", "store")
+    shared = shared_loads + shared_stores
+    return {
+        "global_load_requests": loads.requests,
+        "global_load_sectors": loads.sectors,
+        "global_load_bytes": loads.bytes_asked,
+        "global_store_requests": stores.requests,
+        "global_store_sectors": stores.sectors,
+        "global_store_bytes": stores.bytes_asked,
+        "shared_load_instructions": shared_loads.requests,
+        "shared_store_instructions": shared_stores.requests,
+        "shared_load_bytes": shared_loads.bytes_asked,
+        "shared_store_bytes": shared_stores.bytes_asked,
+        "shared_wavefronts": shared.wavefronts,
+        "shared_wavefronts_ideal": shared.ideal_wavefronts,
+    }
+
+
+def intensity(flops: int, bytes_moved: int) -> float:
+    """Arithmetic intensity in flop per byte; infinite where nothing is moved."""
+    return flops / bytes_moved if bytes_moved else float("inf")
