@@ -26,23 +26,27 @@ def words_of(rows: Rows, itemsize: int, width: int = 1) -> tuple[Rows, int]:
 
 
 def wavefronts(words: Rows, words_per_lane: int, is_load: bool) -> tuple[Counts, Counts]:
-    """Wavefronts of each warp and the fewest that its groups allow: int64 (rows,) each.
+    """Wavefronts of each warp, and the fewest that could carry its words: int64 (rows,) each.
 
-    ``words``: first word of each lane (rows, 32), -1 inactive. The ideal is one wavefront for each group with an active
-    lane, as memory_l1_wavefronts_shared_ideal counts it.
+    ``words``: first word of each lane (rows, 32), -1 inactive. The ideal is the words asked for over the 32 that fit
+    one wavefront, or what it took where broadcasts made it fewer (memory_l1_wavefronts_shared_ideal; measured likewise).
     """
+    actual = _served(words, words_per_lane, is_load)
+    asked = np.count_nonzero(words >= 0, axis=1) * words_per_lane
+    return actual, np.minimum(actual, -(-asked // BANKS))
+
+
+def _served(words: Rows, words_per_lane: int, is_load: bool) -> Counts:
     groups = min(words_per_lane, 8)
     if groups == 1:
-        return _conflicts(words, words_per_lane), (words >= 0).any(axis=1).astype(np.int64)
-    actual, ideal = np.zeros((2, len(words)), np.int64)
+        return _conflicts(words, words_per_lane)
+    total = np.zeros(len(words), np.int64)
     merges = _merges(words) if is_load else np.zeros(len(words), bool)
     for chosen, size in ((~merges, 32 // groups), (merges, 64 // groups)):
         some = words[chosen]
         for start in range(0, 32 if len(some) else 0, size):
-            part = some[:, start : start + size]
-            actual[chosen] += _conflicts(part, words_per_lane)
-            ideal[chosen] += (part >= 0).any(axis=1)
-    return actual, ideal
+            total[chosen] += _conflicts(some[:, start : start + size], words_per_lane)
+    return total
 
 
 def _merges(words: Rows) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,198 @@
+"""Shared-memory hazards: two threads of a block touch the same element, at least one writes, and no barrier lies between.
+
+__syncthreads() orders all threads of a block, __syncwarp() those of a warp. Works on accesses as they stream by.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.trace import INACTIVE, Bools, Longs, MemoryArray, Site, Trace
+
+Kind = Literal["write after read", "read after write", "write after write"]
+_NOBODY = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """All conflicts of one kind between two sites; element, block and threads (numbers within the block) of the first."""
+
+    kind: Kind
+    earlier: Site
+    later: Site
+    array: str
+    element: int
+    block: tuple[int, int, int]
+    threads: tuple[int, int]
+    step: int
+    count: int
+
+    def __str__(self) -> str:
+        verbs = {"write": "writes", "read": "reads"}
+        later, earlier = self.kind.split(" after ")
+        return (
+            f"{self.array}[{self.element}]: thread {self.threads[1]} {verbs[later]} it (line {self.later.place.line}) after "
+            f"thread {self.threads[0]} {verbs[earlier]} it (line {self.earlier.place.line}), no barrier between; "
+            f"{self.count} such conflicts"
+        )
+
+
+class _Touched:
+    """Lowest and highest thread that touched each element since the last barrier, and the step of the latest touch."""
+
+    def __init__(self, blocks: int, size: int) -> None:
+        self.low = np.full((blocks, size), _NOBODY, np.int32)
+        self.high = np.full((blocks, size), -1, np.int32)
+        self.step = np.full((blocks, size), -1, np.int64)
+
+    def other(self, at: Any, who: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """For each access the thread that conflicts with it: another than ``who`` that touched the same element, or -1."""
+        low, high = self.low[at], self.high[at]
+        return np.where((low != who) & (low != _NOBODY), low, np.where((high != who) & (high >= 0), high, -1))
+
+    def add(self, at: Any, who: npt.NDArray[np.int32], step: int) -> None:
+        np.minimum.at(self.low, at, who)
+        np.maximum.at(self.high, at, who)
+        self.step[at] = step
+
+    def clear(self, blocks: Any) -> None:
+        self.low[blocks], self.high[blocks], self.step[blocks] = _NOBODY, -1, -1
+
+
+class HazardFinder:
+    """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind, by thread, and
+    since the last __syncthreads(), by warp: __syncwarp() orders the threads of a warp, not the warps."""
+
+    def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
+        self.arrays = arrays
+        self.blocks = blocks
+        self.warp_size = warp_size
+        self.found: dict[tuple[Kind, Site, Site], Hazard] = {}
+        self.site_at: dict[int, Site] = {}
+        self.levels: tuple[dict[int, tuple[_Touched, _Touched]], ...] = ({}, {})
+        self._warp_barriers = False
+
+    def barrier(self, site: Site, arrived: npt.NDArray[np.bool_]) -> None:
+        """``arrived``: which blocks (blocks,) reached the barrier."""
+        within_warps = site.kind == "warp barrier"
+        self._warp_barriers |= within_warps
+        for level, memories in enumerate(self.levels):
+            if not (within_warps and level == 1):
+                for touched in memories.values():
+                    for each in touched:
+                        each.clear(arrived)
+
+    def access(self, step: int, site: Site, elements: npt.NDArray[Any], block_of: Any) -> None:
+        """``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
+        self.site_at[step] = site
+        block, thread = np.nonzero(elements >= 0)
+        first = elements[block, thread].astype(np.int64)
+        for component in range(site.width):
+            at = (block, first + component)
+            for level, memories in enumerate(self.levels):
+                who = (thread // (self.warp_size if level else 1)).astype(np.int32)
+                writes, reads = memories.setdefault(site.array, self._fresh(site.array))
+                if level == 0 or self._warp_barriers:
+                    self._compare(step, site, at, who, writes, reads, block_of)
+                (writes if site.kind == "store" else reads).add(at, who, step)
+
+    def _fresh(self, array: int) -> tuple[_Touched, _Touched]:
+        size = self.arrays[array].size
+        return _Touched(self.blocks, size), _Touched(self.blocks, size)
+
+    def _compare(
+        self, step: int, site: Site, at: Any, who: npt.NDArray[np.int32], writes: _Touched, reads: _Touched, block_of: Any
+    ) -> None:
+        stores = site.kind == "store"
+        self._report("write after write" if stores else "read after write", step, site, at, who, writes, block_of)
+        if stores:
+            self._report("write after read", step, site, at, who, reads, block_of)
+            self._report_same_step(step, site, at, who, block_of)
+
+    def _report(self, kind: Kind, step: int, site: Site, at: Any, who: Any, touched: _Touched, block_of: Any) -> None:
+        other = touched.other(at, who)
+        for i in np.flatnonzero(other >= 0)[:1]:
+            earlier = self.site_at[int(touched.step[at[0][i], at[1][i]])]
+            self._add(kind, earlier, site, at, i, (int(other[i]), int(who[i])), step, int((other >= 0).sum()), block_of)
+
+    def _report_same_step(self, step: int, site: Site, at: Any, who: Any, block_of: Any) -> None:
+        """Two threads that write one element in one step."""
+        key = at[0] * (self.arrays[site.array].size + 1) + at[1]
+        order = np.argsort(key, kind="stable")
+        same = (np.diff(key[order]) == 0) & (np.diff(who[order]) != 0)
+        for place in np.flatnonzero(same)[:1]:
+            a, b = order[place], order[place + 1]
+            self._add("write after write", site, site, at, b, (int(who[a]), int(who[b])), step, int(same.sum()), block_of)
+
+    def _add(
+        self, kind: Kind, earlier: Site, later: Site, at: Any, i: Any, threads: tuple[int, int], step: int, count: int,
+        block_of: Any,
+    ) -> None:  # fmt: skip
+        key = kind, earlier, later
+        example = self.found.get(key) or Hazard(
+            kind, earlier, later, self.arrays[later.array].name, int(at[1][i]), block_of(int(at[0][i])), threads, step, 0
+        )
+        self.found[key] = replace(example, count=example.count + count)
+
+
+def find_hazards(trace: Trace) -> list[Hazard]:
+    """The hazards of the traced blocks, in the order of their first step."""
+    finder = HazardFinder(trace.arrays, trace.space.blocks, trace.warp_size)
+    elements = trace.element.reshape(trace.steps, trace.space.blocks, trace.space.threads)
+    for step in range(trace.steps):
+        site, array = trace.site_of(step), trace.array_of(step)
+        if site.is_barrier:
+            finder.barrier(site, (elements[step] >= 0).any(axis=1))
+        elif array is not None and array.space == "shared":
+            finder.access(step, site, elements[step], lambda row: trace.space.thread_of(row * trace.space.threads)[0])
+    return sorted(finder.found.values(), key=lambda hazard: hazard.step)
+
+
+class HazardSink:
+    """Finds the hazards of a group of blocks while it runs. As long as all blocks do the same, one stands for all."""
+
+    def __init__(self, arrays: tuple[MemoryArray, ...], space: LaneSpace) -> None:
+        self.arrays = arrays
+        self.space = space
+        self.sites: list[Site] = []
+        self.step = -1
+        self.finder = HazardFinder(arrays, 1, space.warp_size)
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.step += 1
+        where = self.sites[site]
+        if not where.is_barrier and self.arrays[where.array].space == "global":
+            return
+        values = np.asarray(offset if mask is None else np.where(mask, offset, INACTIVE))
+        rows = self.space.per_block(values if values.ndim else values.reshape((1,) * len(self.space.shape)))
+        if len(rows) > 1 and self.finder.blocks == 1:
+            self._tell_apart()
+        if len(rows) != self.finder.blocks:
+            rows = np.broadcast_to(values, self.space.shape).reshape(self.finder.blocks, -1)
+        if where.is_barrier:
+            self.finder.barrier(where, (rows >= 0).any(axis=1))
+        else:
+            self.finder.access(self.step, where, rows, self._block_of)
+
+    def _tell_apart(self) -> None:
+        """From here on every block has a state of its own, a copy of the one that stood for all."""
+        blocks, self.finder.blocks = self.space.blocks, self.space.blocks
+        for memories in self.finder.levels:
+            for touched in memories.values():
+                for each in touched:
+                    each.low, each.high, each.step = (np.repeat(a, blocks, axis=0) for a in (each.low, each.high, each.step))
+
+    def _block_of(self, row: int) -> tuple[int, int, int]:
+        return self.space.thread_of(row * self.space.threads)[0]
+
+    def value(self, value: object) -> None:
+        pass
+
+    def origins(self, tags: list[object]) -> None:
+        pass
