@@ -145,7 +145,7 @@ def inlined(low: Lowering, function: Function, template: list[Node], arguments: 
     _check_depth(low, function, node)
     values = [low.expression(argument) for argument in arguments]
     scope = _global_scope(low.scope).inner(template_names(low, function, template))
-    parameters = _parameters(function)
+    parameters = parameters_of(function)
     values += _defaults(low, parameters[len(values) :], scope)
     if len(values) != len(parameters):
         raise low.tree.error(f"{function.name} takes {len(parameters)} arguments, not {len(values)}", node)
@@ -160,6 +160,8 @@ def inlined(low: Lowering, function: Function, template: list[Node], arguments: 
     result_type = type_of(low, function.definition) or VOID
     result = None if isinstance(result_type, Void) else low.new_slot()
     low.tree.check(function.definition)
+    low.parentheses.add((child(node, "arguments").start_byte + 1, bool(arguments), False))
+    low.parentheses.add((parameter_list(function).start_byte + 1, bool(parameters), True))
     low.activation = Activation(function, result, result_type, calls, low.activation)
     place = low.statement_place
     body = low.statement(child(function.definition, "body"))
@@ -184,12 +186,17 @@ def _global_scope(scope: Scope) -> Scope:
     return scope
 
 
-def _parameters(function: Function) -> list[Node]:
+def parameters_of(function: Function) -> list[Node]:
+    """The parameter declarations of a function, in order."""
+    listed = children(parameter_list(function))
+    return [node for node in listed if node.type in ("parameter_declaration", "optional_parameter_declaration")]
+
+
+def parameter_list(function: Function) -> Node:
     declarator = child(function.definition, "declarator")
     while declarator.type != "function_declarator":
         declarator = child(declarator, "declarator")
-    listed = children(child(declarator, "parameters"))
-    return [node for node in listed if node.type in ("parameter_declaration", "optional_parameter_declaration")]
+    return child(declarator, "parameters")
 
 
 def _defaults(low: Lowering, missing: list[Node], scope: Scope) -> list[Expr]:

@@ -47,6 +47,7 @@ class Lowering:
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
+    parentheses: set[tuple[int, bool, bool]] = field(default_factory=set)
 
     def expression(self, node: Node) -> Expr:
         """The node for a piece of syntax; what it designates in memory is not read yet."""
@@ -111,7 +112,7 @@ class Lowering:
         self.accesses.append(
             AccessPlace(
                 kind, space, self.tree.place(node), self.tree.written(node), width, tuple(self.loop_stack), calls,
-                self.tree.range(node), self.statement_place,
+                (node.start_byte, node.end_byte), self.statement_place,
             )
         )  # fmt: skip
         return len(self.accesses) - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.model.errors import Place
+from gemmviz.source.preprocess import ExpandedSource
 from gemmviz.source.types import CType, Pointer, Scalar, Space, Vector
 
 Number = int | float | bool
@@ -282,7 +283,10 @@ Stmt = Declare | DeclareArray | Run | Block | If | Loop | Break | Continue | Ret
 
 @dataclass(frozen=True, slots=True)
 class AccessPlace:
-    """One place of the source that touches memory, or a barrier. ``calls`` are the calls that it was inlined through."""
+    """One place of the source that touches memory, or a barrier. ``calls`` are the calls that it was inlined through.
+
+    ``range`` is its half-open range of characters in the expanded text.
+    """
 
     kind: Literal["load", "store", "barrier"]
     space: Space | None
@@ -308,12 +312,18 @@ class SharedArray:
 
 @dataclass(frozen=True, slots=True)
 class LoopPlace:
-    """A loop of the source: the loop around it (or -1) and whether a barrier is in it."""
+    """A loop of the source: the loop around it (or -1) and whether a barrier is in it.
+
+    ``start`` and ``condition`` (start and end; empty where there is none) are characters of the expanded text.
+    """
 
     number: int
     outer: int
     place: Place
     holds_barrier: bool
+    start: int = field(compare=False)
+    condition: tuple[int, int] = field(compare=False)
+    tests_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +331,16 @@ class Parameter:
     slot: int
     name: str
     type: CType
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the twin's additions go, as characters of the expanded text: just inside the kernel's parameter list and body,
+    and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there)."""
+
+    parameters_end: int
+    body_start: int
+    parentheses: frozenset[tuple[int, bool, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,3 +355,5 @@ class Program:
     loops: tuple[LoopPlace, ...]
     shared: tuple[SharedArray, ...]
     notes: tuple[str, ...]
+    layout: Layout
+    source: ExpandedSource = field(repr=False)

@@ -7,11 +7,11 @@ from tree_sitter import Node
 
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.source.calls import CALLS, template_names
+from gemmviz.source.calls import CALLS, parameter_list, parameters_of, template_names
 from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
 from gemmviz.source.expressions import EXPRESSIONS
 from gemmviz.source.lowering import Lowering
-from gemmviz.source.nodes import Block, Parameter, Program
+from gemmviz.source.nodes import Block, Layout, Parameter, Program
 from gemmviz.source.preprocess import preprocess
 from gemmviz.source.scope import Function, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS
@@ -107,11 +107,21 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
     top = low.scope
     low.scope = top.inner(template_names(low, kernel, arguments))
     _check_template(low, kernel)
-    parameters = tuple(_parameter(low, each) for each in _parameter_nodes(kernel))
-    body = low.statement(child(kernel.definition, "body"))
+    parameters = tuple(_parameter(low, each) for each in parameters_of(kernel))
+    block = child(kernel.definition, "body")
+    body = low.statement(block)
     assert isinstance(body, Block)
     return Program(
-        kernel.name, parameters, body, low.slots, tuple(low.accesses), tuple(low.loops), tuple(low.shared), tuple(low.notes)
+        name=kernel.name,
+        parameters=parameters,
+        body=body,
+        slots=low.slots,
+        accesses=tuple(low.accesses),
+        loops=tuple(low.loops),
+        shared=tuple(low.shared),
+        notes=tuple(low.notes),
+        layout=Layout(parameter_list(kernel).end_byte - 1, block.start_byte + 1, frozenset(low.parentheses)),
+        source=low.tree.source,
     )
 
 
@@ -122,13 +132,6 @@ def _check_template(low: Lowering, kernel: Function) -> None:
             f"the template {kernel.name} needs {wanted} arguments", kernel.template or kernel.definition,
             f'name them in the header: entry = "{kernel.name}<...>"',
         )  # fmt: skip
-
-
-def _parameter_nodes(kernel: Function) -> list[Node]:
-    declarator = child(kernel.definition, "declarator")
-    while declarator.type != "function_declarator":
-        declarator = child(declarator, "declarator")
-    return [node for node in children(child(declarator, "parameters")) if node.type == "parameter_declaration"]
 
 
 def _parameter(low: Lowering, node: Node) -> Parameter:

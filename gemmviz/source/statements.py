@@ -186,9 +186,10 @@ def do_statement(low: Lowering, node: Node) -> Stmt:
 def _loop(low: Lowering, node: Node, *, tests_first: bool) -> Stmt:
     number = len(low.loops)
     outer = low.loop_stack[-1] if low.loop_stack else -1
-    low.loops.append(LoopPlace(number, outer, low.tree.place(node), False))
-    low.loop_stack.append(number)
     condition_node, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
+    tested = _condition_range(node, condition_node)
+    low.loops.append(LoopPlace(number, outer, low.tree.place(node), False, node.start_byte, tested, tests_first))
+    low.loop_stack.append(number)
     condition = low.condition(condition_node) if condition_node is not None else None
     if isinstance(condition, Const) and condition.value:
         condition = None
@@ -196,6 +197,16 @@ def _loop(low: Lowering, node: Node, *, tests_first: bool) -> Stmt:
     step = low.expression(update) if update is not None else None
     low.loop_stack.pop()
     return Loop(number, condition, step, body, tests_first, low.tree.place(node))
+
+
+def _condition_range(node: Node, condition: Node | None) -> tuple[int, int]:
+    """The condition's characters, parentheses left out; where a for has none, the empty range before its last semicolon."""
+    if condition is None:
+        semicolons = [each for each in node.children if each.type == ";"]
+        return semicolons[-1].start_byte, semicolons[-1].start_byte
+    if condition.type in ("condition_clause", "parenthesized_expression"):
+        return condition.start_byte + 1, condition.end_byte - 1
+    return condition.start_byte, condition.end_byte
 
 
 def break_statement(low: Lowering, node: Node) -> Stmt:

@@ -49,16 +49,13 @@ class Tree:
     def place(self, node: Node) -> Place:
         return self.source.place(node.start_byte, node.end_byte)
 
-    def range(self, node: Node) -> tuple[int, int]:
-        return self.source.original_range(node.start_byte, node.end_byte)
-
     def text(self, node: Node) -> str:
         """The expanded text of a node."""
         return self.source.text[node.start_byte : node.end_byte]
 
     def written(self, node: Node) -> str:
         """The text of a node as the person wrote it, on one line."""
-        start, stop = self.range(node)
+        start, stop = self.source.original_range(node.start_byte, node.end_byte)
         return " ".join(self.source.original[start:stop].split())
 
     def error(self, message: str, node: Node, remedy: str | None = None) -> SourceError:

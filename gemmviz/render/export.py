@@ -1,0 +1,58 @@
+"""Saves scenes to files: the suffix says how. PNG and animations are painted; SVG is written from the primitives."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.render.svg import scene_svg
+from gemmviz.scene.primitives import Scene
+
+_PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
+
+
+def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
+    """Writes one frame. ``scale`` 1 is 1920 x 1080 pixels; vectors don't need it. Raises GemmvizError."""
+    save = _FORMATS.get(path.suffix.lower())
+    if save is None:
+        raise GemmvizError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy="use .png or .svg")
+    part = path.with_name(f".{path.name}.part{path.suffix}")
+    try:
+        save(scene, part, scale)
+        part.replace(path)
+    except OSError as error:
+        raise GemmvizError(f"the frame can't be written: {error.strerror or error}", file=str(path)) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _save_svg(scene: Scene, path: Path, scale: int) -> None:
+    path.write_text(scene_svg(scene), encoding="utf-8")
+
+
+def _save_png(scene: Scene, path: Path, scale: int) -> None:
+    from gemmviz.render.qt import scene_image
+
+    if not scene_image(scene, _PIXELS_PER_UNIT * scale).save(str(path), "PNG"):  # type: ignore[call-overload]
+        raise OSError("the image can't be written here")
+
+
+_FORMATS: dict[str, Callable[[Scene, Path, int], None]] = {".png": _save_png, ".svg": _save_svg}
+FRAME_SUFFIXES = tuple(_FORMATS)
+
+
+def save_animation(scenes: Iterable[Scene], path: Path, frame_ms: int, pixels_per_unit: float = 0.6) -> None:
+    """Writes an endlessly repeated GIF, ``frame_ms`` a frame. The palette of the first frame serves all."""
+    from PIL import Image
+
+    from gemmviz.render.qt import ScenePainter, scene_image
+
+    painter = ScenePainter()
+    frames: list[Image.Image] = []
+    for scene in scenes:
+        image = scene_image(scene, pixels_per_unit, painter)
+        rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine() // 4, 4)
+        frame = Image.fromarray(np.ascontiguousarray(rows[:, : image.width(), 2::-1]))
+        frames.append(frame.quantize(palette=frames[0], dither=Image.Dither.NONE) if frames else frame.quantize(128))
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=frame_ms, loop=0)

@@ -1,0 +1,130 @@
+"""Writes a scene as SVG: shapes are vectors, text is text in the bundled font, which travels inside the file."""
+
+import base64
+import io
+from collections.abc import Callable, Iterable
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+from fontTools import subset
+
+from gemmviz.render.png import encode_png
+from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Picture, Primitive, Rects, Scene
+from gemmviz.scene.text import CAP_HEIGHT, font_path
+
+_FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
+
+
+def scene_svg(scene: Scene) -> str:
+    """The SVG document of a scene; each primitive is a group whose id is its key."""
+    size = f"{_n(scene.width)} {_n(scene.height)}"
+    groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p)}</g>\n" for p in scene.primitives)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
+        f'width="{_n(scene.width)}" height="{_n(scene.height)}">\n'
+        f"<style>{_font_faces(scene.primitives)}</style>\n"
+        f'<rect width="100%" height="100%" fill="{scene.background}"/>\n{groups}</svg>\n'
+    )
+
+
+def _n(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _cells(cells: Cells) -> str:
+    """One path a colour: its cells as squares."""
+    parts = []
+    gap = min(1.0, cells.size * 0.05) if cells.line else 0.0
+    side = _n(cells.size - gap)
+    for entry in np.unique(cells.fill).tolist():
+        rows, columns = np.nonzero(cells.fill == entry)
+        corners = zip((cells.x + columns * cells.size + gap / 2), (cells.y + rows * cells.size + gap / 2), strict=True)
+        path = "".join(f"M{_n(x)} {_n(y)}h{side}v{side}h-{side}z" for x, y in corners)
+        parts.append(f'<path fill="{cells.palette[entry]}" d="{path}"/>')
+    return "".join(parts) + _cell_labels(cells)
+
+
+def _cell_labels(cells: Cells) -> str:
+    if cells.labels is None:
+        return ""
+    parts = []
+    for entry in np.unique(cells.fill).tolist():
+        rows, columns = np.nonzero((cells.fill == entry) & (cells.labels != ""))
+        texts = "".join(
+            f'<text x="{_n(cells.x + (column + 0.5) * cells.size)}" '
+            f'y="{_n(cells.y + (row + 0.5) * cells.size + CAP_HEIGHT * cells.label_size / 2)}">'
+            f"{escape(str(cells.labels[row, column]))}</text>"
+            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        )
+        style = f'fill="{cells.inks[entry]}" font-size="{_n(cells.label_size)}" text-anchor="middle"'
+        parts.append(f'<g font-family="{_FAMILY["regular"]}" {style}>{texts}</g>' if texts else "")
+    return "".join(parts)
+
+
+def _rects(rects: Rects) -> str:
+    fill, radius = rects.fill or "none", f' rx="{_n(rects.radius)}"' if rects.radius else ""
+    stroke = f' stroke="{rects.stroke}" stroke-width="{_n(rects.stroke_width)}"' if rects.stroke else ""
+    return "".join(
+        f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}"{radius} fill="{fill}"{stroke}/>'
+        for x, y, w, h in rects.boxes.tolist()
+    )
+
+
+def _lines(lines: Lines) -> str:
+    dash = f' stroke-dasharray="{_n(lines.width * 3)} {_n(lines.width * 4)}"' if lines.dashed else ""
+    path = "".join(f"M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}" for x1, y1, x2, y2 in lines.segments.tolist())
+    return f'<path d="{path}" stroke="{lines.stroke}" stroke-width="{_n(lines.width)}"{dash} fill="none"/>'
+
+
+def _labels(labels: Labels) -> str:
+    style = (
+        f'font-family="{_FAMILY[labels.face]}" font-size="{_n(labels.size)}" fill="{labels.colour}" '
+        f'text-anchor="{labels.anchor}" xml:space="preserve"'
+    )
+    return "".join(
+        f'<text x="{_n(x)}" y="{_n(y)}" {style}>{escape(text)}</text>'
+        for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True)
+    )
+
+
+def _picture(picture: Picture) -> str:
+    data = base64.b64encode(encode_png(picture.pixels)).decode()
+    return (
+        f'<image x="{_n(picture.x)}" y="{_n(picture.y)}" width="{_n(picture.width)}" height="{_n(picture.height)}" '
+        f'preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
+    )
+
+
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    Cells: _cells,
+    Rects: _rects,
+    Lines: _lines,
+    Labels: _labels,
+    Picture: _picture,
+}
+
+
+def _font_faces(primitives: Iterable[Primitive]) -> str:
+    """@font-face rules with just the glyphs that the scene uses."""
+    used: dict[Face, set[str]] = {}
+    for primitive in primitives:
+        if isinstance(primitive, Labels):
+            used.setdefault(primitive.face, set()).update("".join(primitive.texts))
+        elif isinstance(primitive, Cells) and primitive.labels is not None:
+            used.setdefault("regular", set()).update("".join(np.unique(primitive.labels).tolist()))
+    return "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
+
+
+def _font_face(face: Face, characters: str) -> str:
+    options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)
+    font = subset.load_font(str(font_path(face)), options)
+    chosen = subset.Subsetter(options)
+    chosen.populate(text=characters)
+    chosen.subset(font)
+    font["head"].modified = font["head"].created
+    font.recalcTimestamp = False
+    buffer = io.BytesIO()
+    font.save(buffer)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return f'@font-face{{font-family:"{_FAMILY[face]}";src:url(data:font/otf;base64,{data})}}'

@@ -1,0 +1,126 @@
+"""The few shapes that every picture is made of, batched: a thousand cells are one primitive.
+
+Coordinates are scene units, y downwards. ``key`` names a primitive for hit-testing and for groups in SVG.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Anchor = Literal["start", "middle", "end"]
+Face = Literal["regular", "semibold", "mono"]
+
+
+class _Comparable:
+    """Equality that looks into arrays."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else a == b
+
+
+@dataclass(frozen=True, eq=False)
+class Cells(_Comparable):
+    """A table of square cells from (x, y): ``fill`` uint8 (rows, columns) picks a colour of ``palette`` for each.
+
+    ``labels`` (rows, columns) of strings, or None; ``inks`` the label colour for each entry of the palette.
+    ``line`` is the colour between cells, or None for none.
+    """
+
+    key: str
+    x: float
+    y: float
+    size: float
+    fill: npt.NDArray[np.uint8]
+    palette: tuple[str, ...]
+    inks: tuple[str, ...]
+    labels: npt.NDArray[np.str_] | None = None
+    label_size: float = 0.0
+    line: str | None = None
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        rows, columns = self.fill.shape
+        return self.x, self.y, columns * self.size, rows * self.size
+
+
+@dataclass(frozen=True, eq=False)
+class Rects(_Comparable):
+    """Rectangles (n, 4): x, y, width, height."""
+
+    key: str
+    boxes: npt.NDArray[np.float64]
+    fill: str | None = None
+    stroke: str | None = None
+    stroke_width: float = 1.0
+    radius: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Lines(_Comparable):
+    """Line segments (n, 4): x1, y1, x2, y2."""
+
+    key: str
+    segments: npt.NDArray[np.float64]
+    stroke: str
+    width: float = 1.0
+    dashed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(_Comparable):
+    """Texts, each with its baseline at a row of ``at`` (n, 2)."""
+
+    key: str
+    at: npt.NDArray[np.float64]
+    texts: tuple[str, ...]
+    size: float
+    colour: str
+    anchor: Anchor = "start"
+    face: Face = "regular"
+
+
+@dataclass(frozen=True, eq=False)
+class Picture(_Comparable):
+    """An image (rows, columns, 3) uint8 stretched over a box: matrices too large for cells."""
+
+    key: str
+    x: float
+    y: float
+    width: float
+    height: float
+    pixels: npt.NDArray[np.uint8]
+
+
+Primitive = Cells | Rects | Lines | Labels | Picture
+
+
+@dataclass(frozen=True, eq=False)
+class Scene(_Comparable):
+    """Primitives in painting order over a background, with the extent that a whole frame shows."""
+
+    width: float
+    height: float
+    background: str
+    primitives: tuple[Primitive, ...]
+
+    def find(self, key: str) -> Primitive | None:
+        """The primitive of this key, or None."""
+        return next((primitive for primitive in self.primitives if primitive.key == key), None)
+
+
+def boxes(*rows: tuple[float, float, float, float]) -> npt.NDArray[np.float64]:
+    return np.asarray(rows, np.float64).reshape(-1, 4)
+
+
+def points(*rows: tuple[float, float]) -> npt.NDArray[np.float64]:
+    return np.asarray(rows, np.float64).reshape(-1, 2)

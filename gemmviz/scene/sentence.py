@@ -1,0 +1,56 @@
+"""Says in words what a step does and what it costs, every number from the trace."""
+
+from gemmviz.analysis.counts import Counts
+from gemmviz.analysis.replay import Replay
+
+
+def step_title(replay: Replay, step: int) -> str:
+    """Where in the run a step is: "Phase 1 of 4, step 12 of 153"."""
+    trace = replay.trace
+    phase = int(trace.phase[step])
+    where = f"phase {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
+    where += "" if where.startswith("phase") else " the phases"
+    return f"step {step + 1} of {trace.steps}, " + (where if replay.phases else "no phases")
+
+
+def action(replay: Replay, step: int) -> str:
+    """What the chosen threads do at a step: "16 threads load A into registers"."""
+    site, array = replay.trace.site_of(step), replay.trace.array_of(step)
+    active = int((replay.elements(step) >= 0).sum())
+    threads = f"{active} thread{'s' if active != 1 else ''}"
+    if array is None:
+        what = "of a warp wait for each other" if site.kind == "warp barrier" else "wait at the barrier"
+        return f"{threads} {what}"
+    width = f", {site.width} elements each" if site.width > 1 else ""
+    verb = "read" if site.kind == "load" else "write"
+    where = "" if array.space == "global" else " (shared memory)"
+    return f"{threads} {verb} {array.name}{where}{width}"
+
+
+def cost(replay: Replay, step: int) -> str:
+    """What a step costs the chosen threads, and the least that it could."""
+    array = replay.trace.array_of(step)
+    found = replay.cost(step)
+    if array is None:
+        return "no memory access"
+    if not found.requests:
+        return "no thread is active here"
+    return global_cost(found) if array.space == "global" else shared_cost(found)
+
+
+def global_cost(found: Counts) -> str:
+    percent = f"{100 * (found.efficiency or 0):.0f} %"
+    return (
+        f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: "
+        f"{found.bytes_asked} of {found.bytes_moved} bytes asked for ({percent})"
+    )
+
+
+def shared_cost(found: Counts) -> str:
+    conflicts = found.excessive_wavefronts
+    tail = f"{conflicts} too many: bank conflicts" if conflicts else "no bank conflict"
+    return f"{_many(found.requests, 'instruction')}, {_many(found.wavefronts, 'wavefront')}: {tail}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,183 @@
+"""The stage: B above C, A to its left, the block's shared tiles in the corner between, and a line that says what happens.
+
+One frame is 1600 x 900 units, so that a slide or a screen of that shape is filled and 22 units of text are readable from the
+last row.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.trace import MemoryArray
+from gemmviz.scene import sentence
+from gemmviz.scene.matrix import AREA, LIT, SOURCE, matrix_cells
+from gemmviz.scene.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scene.text import fitted
+from gemmviz.scene.theme import DARK, Theme
+from gemmviz.scene.tile_view import Box, tile_primitives
+
+WIDTH, HEIGHT = 1600.0, 900.0
+_MARGIN, _TOP, _BOTTOM, _GAP = 40.0, 64.0, 104.0, 46.0
+_TITLE, _NAME, _CAPTION = 30.0, 28.0, 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class StageOptions:
+    """How to draw. ``labels``: write indices into cells that are large enough."""
+
+    theme: Theme = DARK
+    labels: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cross:
+    """Where the three matrices stand: side of a cell, and the top left corners."""
+
+    cell: float
+    at: dict[str, tuple[float, float]]
+    corner: Box
+
+
+def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) -> Scene:
+    """The stage after ``step`` (0-based) as the replay's block, or its chosen warp, sees it."""
+    options = options or StageOptions()
+    theme, problem = options.theme, replay.trace.settings.problem
+    cross = cross_layout(problem.M, problem.N, problem.K)
+    found: list[Primitive] = []
+    for number, array in enumerate(replay.trace.arrays):
+        if array.space == "global":
+            found += _matrix(replay, step, number, array, cross, options)
+    found += _guides(replay, step, cross, theme)
+    found += tile_primitives(replay, step, cross.corner, theme, options.labels)
+    found += _words(replay, step, theme)
+    return Scene(WIDTH, HEIGHT, theme.background, tuple(found))
+
+
+@lru_cache(maxsize=16)
+def cross_layout(m: int, n: int, k: int) -> Cross:
+    """The cross, as large as the frame allows, at the right; what is left of it belongs to the tiles."""
+    width, height = WIDTH - 2 * _MARGIN, HEIGHT - _TOP - _BOTTOM - _MARGIN
+    least_corner = 0.27 * width
+    cell = min((height - _GAP) / (k + m), (width - 2 * _GAP) / (k + n), (width - least_corner - _GAP) / n, 56.0)
+    across, down = k * cell + _GAP + n * cell, k * cell + _GAP + m * cell
+    left = max(_MARGIN, WIDTH - _MARGIN - max(across, n * cell + _GAP + least_corner))
+    left += max(0.0, (width - least_corner / 2 - across) / 4) if across < width / 2 else 0.0
+    c_x = WIDTH - _MARGIN - n * cell - max(0.0, (width - across) / 6)
+    top = _TOP + _MARGIN / 2 + max(0.0, (height - down) / 2)
+    c_y = top + k * cell + _GAP
+    corner = Box(_MARGIN, top, c_x - _GAP - _MARGIN, k * cell)
+    return Cross(cell, {"A": (c_x - _GAP - k * cell, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner)
+
+
+def matrix_state(replay: Replay, step: int, number: int) -> npt.NDArray[np.uint8]:
+    """What each element of a matrix is at a step, uint8 (rows, columns): see ``gemmviz.scene.matrix``."""
+    array = replay.trace.arrays[number]
+    state = np.zeros(array.shape, np.uint8)
+    if array.name == "C":
+        rows, columns = array.row_column(np.flatnonzero(replay.written(number, step)))
+        state[rows, columns] = AREA
+    area = replay.footprint(number, step)
+    if area is not None and array.name != "C":
+        state[area[0] : area[1], area[2] : area[3]] = AREA
+    sources = _sources(replay, step, number)
+    if sources.size:
+        rows, columns = array.row_column(sources)
+        state[rows, columns] = SOURCE
+    site = replay.trace.site_of(step)
+    if site.array == number:
+        touched = replay.elements(step)
+        touched = touched[touched >= 0]
+        for component in range(site.width):
+            rows, columns = array.row_column(touched + component)
+            state[rows, columns] = LIT
+    return state
+
+
+def _sources(replay: Replay, step: int, number: int) -> npt.NDArray[Any]:
+    """The elements of a matrix whose copies in shared memory are touched at this step."""
+    site, array = replay.trace.site_of(step), replay.trace.array_of(step)
+    if array is None or array.space != "shared":
+        return np.zeros(0, np.int64)
+    content = replay.tiles(step).get(site.array)
+    if content is None:
+        return np.zeros(0, np.int64)
+    cells = replay.elements(step)
+    cells = (cells[cells >= 0][:, None] + np.arange(site.width)).ravel()
+    return content.element[cells][content.array[cells] == number]
+
+
+def _matrix(
+    replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: StageOptions
+) -> list[Primitive]:
+    theme, (x, y) = options.theme, cross.at[array.name]
+    state = matrix_state(replay, step, number)
+    found: list[Primitive] = [matrix_cells(array.name, array.name, state, x, y, cross.cell, theme, options.labels)]
+    rows, columns = array.shape
+    found.append(
+        Rects(f"{array.name}-frame", boxes((x, y, columns * cross.cell, rows * cross.cell)), None, theme.line, 1.5)
+    )
+    area = replay.footprint(number, step)
+    if area is not None:
+        r0, r1, c0, c1 = area
+        box = (x + c0 * cross.cell, y + r0 * cross.cell, (c1 - c0) * cross.cell, (r1 - r0) * cross.cell)
+        found.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
+    found.append(_name(array, x, y, cross.cell, theme))
+    return found
+
+
+def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> Labels:
+    rows, columns = array.shape
+    text = f"{array.name}  {rows} × {columns}"
+    if array.name == "A":
+        return Labels("A-name", points((x, y + rows * cell + _NAME + 4)), (text,), _NAME, theme.accent("A"), "start", "semibold")
+    if array.name == "B":
+        return Labels("B-name", points((x, y - 12)), (text,), _NAME, theme.accent("B"), "start", "semibold")
+    at = points((x + columns * cell, y + rows * cell + _NAME + 4))
+    return Labels("C-name", at, (text,), _NAME, theme.accent("C"), "end", "semibold")
+
+
+def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
+    """Faint lines from the block's area of C to its rows of A and its columns of B: why a block needs just these."""
+    numbers = {array.name: n for n, array in enumerate(replay.trace.arrays) if array.space == "global"}
+    if not {"A", "B", "C"} <= numbers.keys():
+        return []
+    areas = {name: replay.footprint(number, step) for name, number in numbers.items()}
+    c_area = areas["C"]
+    if c_area is None:
+        return []
+    (ax, _), (cx, cy), (_, by), s = cross.at["A"], cross.at["C"], cross.at["B"], cross.cell
+    segments = []
+    if areas["A"] is not None:
+        x0 = ax + areas["A"][3] * s
+        segments += [(x0, cy + r * s, cx + c_area[2] * s, cy + r * s) for r in c_area[:2]]
+    if areas["B"] is not None:
+        y0 = by + areas["B"][1] * s
+        segments += [(cx + c * s, y0, cx + c * s, cy + c_area[0] * s) for c in c_area[2:]]
+    return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
+
+
+def _words(replay: Replay, step: int, theme: Theme) -> list[Primitive]:
+    trace = replay.trace
+    room = WIDTH - 2 * _MARGIN
+    parameters = "".join(f", {name} = {value}" for name, value in trace.parameters.items())
+    who = f"block ({replay.block[0]}, {replay.block[1]})" + ("" if replay.warp is None else f", warp {replay.warp}")
+    title = fitted(f"{trace.kernel}{parameters}", _TITLE, room * 0.6, "semibold")
+    action = sentence.action(replay, step)
+    lines = (f"{who}: {action}", sentence.cost(replay, step))
+    found: list[Primitive] = [
+        Labels("title", points((_MARGIN, _TOP - 14)), (title,), _TITLE, theme.text, "start", "semibold"),
+        Labels("progress", points((WIDTH - _MARGIN, _TOP - 14)), (sentence.step_title(replay, step),), 24.0, theme.faint, "end"),
+        Labels(
+            "action", points((_MARGIN, HEIGHT - 58)), (fitted(lines[0], _CAPTION, room, "semibold"),), _CAPTION, theme.text,
+            "start", "semibold",
+        ),
+        Labels("cost", points((_MARGIN, HEIGHT - 24)), (fitted(lines[1], 22.0, room),), 22.0, theme.faint),
+    ]  # fmt: skip
+    share = (step + 1) / trace.steps
+    found.append(Rects("progress-track", boxes((0, HEIGHT - 6, WIDTH, 6)), theme.empty))
+    found.append(Rects("progress-bar", boxes((0, HEIGHT - 6, WIDTH * share, 6)), theme.faint))
+    return found

@@ -1,0 +1,33 @@
+// gemmviz = 1
+// title = "Naive: neighbouring threads go down a column of C"
+// description = """
+// Many blocks, so C can have any size. But threadIdx.x, which counts fastest within a warp, picks the row. So at every step the
+// lanes of a warp read one element each from as many rows of A: their addresses are K elements apart, each in a sector of its own.
+// The warp's request moves 32 bytes for every 4 that it uses.
+// """
+// entry = "sgemm_naive"
+// args  = ["A", "B", "C", "M", "N", "K"]
+// block = ["BLOCK", "BLOCK"]
+// grid  = ["ceil_div(M, BLOCK)", "ceil_div(N, BLOCK)"]
+// problem = { M = 16, N = 16, K = 16 }
+// [parameters.BLOCK]
+// default = 8
+// choices = [2, 4, 8, 16, 32]
+// description = "threads of a block along each axis"
+// [[require]]
+// that = "BLOCK * BLOCK <= max_threads_per_block"
+// else = "a block {BLOCK} wide has {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
+
+extern "C" __global__ void sgemm_naive(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;   // x picks the row: neighbours are a whole row of A apart
+    const int col = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= M || col >= N)
+        return;
+
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k)
+        sum += A[row * K + k] * B[k * N + col];
+
+    C[row * N + col] = sum;
+}
