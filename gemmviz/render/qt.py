@@ -55,6 +55,7 @@ def font(face: Face, pixels: float) -> QFont:
     made = QFont(load_fonts()[face])
     made.setPixelSize(max(1, round(pixels)))
     made.setWeight(QFont.Weight.DemiBold if face == "semibold" else QFont.Weight.Normal)
+    made.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code keeps its columns
     made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return made
 

@@ -12,7 +12,7 @@ from gemmviz.model.lanes import LaneSpace, Window
 from gemmviz.model.trace import AccessSink, Ints, Trace
 from gemmviz.run.check import check_result
 from gemmviz.run.inputs import matrices
-from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder
+from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder, StepCounter
 from gemmviz.run.simt.interpreter import Binding, bind, interpret, never
 from gemmviz.run.simt.machine import DEFAULT_BUDGET, NeedsValues
 from gemmviz.run.simt.symbolic import tag_array, tag_element
@@ -91,6 +91,42 @@ def stream_launch(
             interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
 
 
+def affordable_window(
+    spec: KernelSpec,
+    settings: Settings,
+    around: tuple[int, int, int] = (0, 0, 0),
+    *,
+    device: Device | None = None,
+    limit_bytes: int,
+    cancelled: Callable[[], bool] = never,
+) -> Window:
+    """The blocks around ``around`` whose trace fits ``limit_bytes``: all of them, or as square a window as that allows.
+
+    One block is run without recording to learn how many steps there are.
+    """
+    device = device or load_device()
+    launch = launch_for(spec, settings, device)
+    x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
+    one = Window((x, x + 1), (y, y + 1), (z, z + 1))
+    binding = bound(spec, settings, launch)
+    counter = StepCounter()
+    try:
+        interpret(binding, LaneSpace(launch, one, device.warp_size), counter, None, cancelled=cancelled)
+    except NeedsValues:
+        return one
+    blocks = limit_bytes // (4 * launch.threads * max(1, counter.steps))
+    if blocks >= launch.blocks:
+        return Window.whole(launch)
+    wide = max(1, min(launch.grid[0], int(blocks**0.5)))
+    high = max(1, min(launch.grid[1], blocks // wide))
+    return Window(_range_around(x, wide, launch.grid[0]), _range_around(y, high, launch.grid[1]), (z, z + 1))
+
+
+def _range_around(at: int, length: int, extent: int) -> tuple[int, int]:
+    start = max(0, min(at - length // 2, extent - length))
+    return start, start + length
+
+
 def bound(spec: KernelSpec, settings: Settings, launch: Launch) -> Binding:
     try:
         program = program_for(spec, settings.parameters)
@@ -124,7 +160,7 @@ def _origins(binding: Binding, space: LaneSpace, budget: int, cancelled: Callabl
         return {}
     tags = recorder.tags.finished()
     return {
-        "origin_step": _frozen(recorder.steps),
+        "origin_step": _frozen(recorder.stores),
         "origin_array": tag_array(tags).astype(np.int8),
         "origin": tag_element(tags).astype(np.int32),
     }

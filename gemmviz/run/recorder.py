@@ -105,25 +105,35 @@ def fill(row: npt.NDArray[Any], space: LaneSpace, value: Any) -> None:
     np.copyto(row.reshape((*space.block_shape, space.threads)), threads)
 
 
-class OriginRecorder:
-    """Records of a run by tags only what the stores into shared memory wrote: one row for each element of a store's width."""
+class StepCounter:
+    """A sink that counts steps and keeps nothing."""
 
-    def __init__(self, space: LaneSpace) -> None:
-        self.space = space
-        self.steps: list[int] = []
-        self.tags = Rows(space.lanes, np.int64)
-        self.step = -1
+    def __init__(self) -> None:
+        self.steps = 0
 
     def site(self, site: Site) -> None:
         pass
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.step += 1
+        self.steps += 1
 
     def value(self, value: Any) -> None:
         pass
 
     def origins(self, tags: list[Any]) -> None:
+        pass
+
+
+class OriginRecorder(StepCounter):
+    """Records of a run by tags only what the stores into shared memory wrote: one row for each element of a store's width."""
+
+    def __init__(self, space: LaneSpace) -> None:
+        super().__init__()
+        self.space = space
+        self.stores: list[int] = []
+        self.tags = Rows(space.lanes, np.int64)
+
+    def origins(self, tags: list[Any]) -> None:
         for tag in tags:
-            self.steps.append(self.step)
+            self.stores.append(self.steps - 1)
             fill(self.tags.new(), self.space, tag)

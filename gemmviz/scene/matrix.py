@@ -28,25 +28,26 @@ def index_labels(rows: int, columns: int) -> npt.NDArray[np.str_]:
 
 
 @lru_cache(maxsize=64)
-def label_size(longest: str, cell: float) -> float:
-    """The font size at which ``longest`` fits a cell with some air; 0 where it would be too small to read."""
+def label_size(longest: str, cell: float, zoom: float = 1.0) -> float:
+    """The font size at which ``longest`` fits a cell with some air; 0 where it would be too small to read at this zoom."""
     size = min(cell * 0.42, cell * 0.84 / max(text_width(longest, 1.0), 1e-9))
-    return size if size >= _SMALLEST_LABEL else 0.0
+    return size if size * zoom >= _SMALLEST_LABEL else 0.0
 
 
 def matrix_cells(
-    key: str, name: str, state: npt.NDArray[np.uint8], x: float, y: float, cell: float, theme: Theme, labels: bool = True
+    key: str, name: str, state: npt.NDArray[np.uint8], x: float, y: float, cell: float, theme: Theme, zoom: float = 1.0
 ) -> Cells | Picture:
-    """``state`` (rows, columns), as in ``matrix_palette``, drawn from (x, y) with cells of side ``cell``."""
+    """``state`` (rows, columns), as in ``matrix_palette``, drawn from (x, y) with cells of side ``cell``; indices are
+    written into cells that are large enough at ``zoom``."""
     rows, columns = state.shape
     palette = matrix_palette(theme, name)
     if max(rows, columns) > MOST_CELLS:
         return Picture(key, x, y, columns * cell, rows * cell, coloured(pooled(state), palette))
-    size = label_size(f"{rows - 1},{columns - 1}", cell) if labels else 0.0
+    size = label_size(f"{rows - 1},{columns - 1}", cell, zoom)
     inks = (theme.faint, theme.text, theme.ink_on(palette[2]), theme.ink_on(palette[3]))
     return Cells(
         key, x, y, cell, state, palette, inks, index_labels(rows, columns) if size else None, size,
-        theme.background if cell >= 4 else None,
+        theme.background if cell * zoom >= 6 else None,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def action(replay: Replay, step: int) -> str:
     width = f", {site.width} elements each" if site.width > 1 else ""
     verb = "read" if site.kind == "load" else "write"
     where = "" if array.space == "global" else " (shared memory)"
-    return f"{threads} {verb} {array.name}{where}{width}"
+    return f"{threads} {verb} {array.name}{where}{width}, line {site.place.line}"
 
 
 def cost(replay: Replay, step: int) -> str:
@@ -39,11 +39,13 @@ def cost(replay: Replay, step: int) -> str:
 
 
 def global_cost(found: Counts) -> str:
-    percent = f"{100 * (found.efficiency or 0):.0f} %"
-    return (
-        f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: "
-        f"{found.bytes_asked} of {found.bytes_moved} bytes asked for ({percent})"
+    asked, moved = found.bytes_asked, found.bytes_moved
+    use = (
+        f"{moved} bytes serve the {asked} that lanes ask for: they share elements"
+        if asked > moved
+        else f"{asked} of {moved} bytes are asked for ({100 * asked / moved:.0f} %)"
     )
+    return f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: {use}"
 
 
 def shared_cost(found: Counts) -> str:

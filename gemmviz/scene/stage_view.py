@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
 from gemmviz.scene import sentence
+from gemmviz.scene.code_view import code_primitives
 from gemmviz.scene.matrix import AREA, LIT, SOURCE, matrix_cells
 from gemmviz.scene.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scene.text import fitted
@@ -21,25 +22,26 @@ from gemmviz.scene.theme import DARK, Theme
 from gemmviz.scene.tile_view import Box, tile_primitives
 
 WIDTH, HEIGHT = 1600.0, 900.0
-_MARGIN, _TOP, _BOTTOM, _GAP = 40.0, 64.0, 104.0, 46.0
+_MARGIN, _TOP, _BOTTOM, _GAP = 40.0, 76.0, 132.0, 46.0
 _TITLE, _NAME, _CAPTION = 30.0, 28.0, 25.0
 
 
 @dataclass(frozen=True, slots=True)
 class StageOptions:
-    """How to draw. ``labels``: write indices into cells that are large enough."""
+    """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit."""
 
     theme: Theme = DARK
-    labels: bool = True
+    zoom: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """Where the three matrices stand: side of a cell, and the top left corners."""
+    """Where the three matrices stand: side of a cell, and the top left corners; the room for tiles and for source lines."""
 
     cell: float
     at: dict[str, tuple[float, float]]
     corner: Box
+    code: Box
 
 
 def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) -> Scene:
@@ -52,7 +54,8 @@ def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) 
         if array.space == "global":
             found += _matrix(replay, step, number, array, cross, options)
     found += _guides(replay, step, cross, theme)
-    found += tile_primitives(replay, step, cross.corner, theme, options.labels)
+    found += tile_primitives(replay, step, cross.corner, theme, options.zoom)
+    found += code_primitives(replay.trace, step, cross.code, theme)
     found += _words(replay, step, theme)
     return Scene(WIDTH, HEIGHT, theme.background, tuple(found))
 
@@ -64,13 +67,13 @@ def cross_layout(m: int, n: int, k: int) -> Cross:
     least_corner = 0.27 * width
     cell = min((height - _GAP) / (k + m), (width - 2 * _GAP) / (k + n), (width - least_corner - _GAP) / n, 56.0)
     across, down = k * cell + _GAP + n * cell, k * cell + _GAP + m * cell
-    left = max(_MARGIN, WIDTH - _MARGIN - max(across, n * cell + _GAP + least_corner))
-    left += max(0.0, (width - least_corner / 2 - across) / 4) if across < width / 2 else 0.0
-    c_x = WIDTH - _MARGIN - n * cell - max(0.0, (width - across) / 6)
-    top = _TOP + _MARGIN / 2 + max(0.0, (height - down) / 2)
+    c_x = WIDTH - _MARGIN - n * cell - max(0.0, (width - across) / 12)
+    top = _TOP + _MARGIN + max(0.0, (height - down) / 2)
     c_y = top + k * cell + _GAP
     corner = Box(_MARGIN, top, c_x - _GAP - _MARGIN, k * cell)
-    return Cross(cell, {"A": (c_x - _GAP - k * cell, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner)
+    a_x = c_x - _GAP - k * cell
+    code = Box(_MARGIN, c_y, a_x - _GAP - _MARGIN, HEIGHT - _BOTTOM + 24 - c_y)
+    return Cross(cell, {"A": (a_x, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner, code)
 
 
 def matrix_state(replay: Replay, step: int, number: int) -> npt.NDArray[np.uint8]:
@@ -115,7 +118,7 @@ def _matrix(
 ) -> list[Primitive]:
     theme, (x, y) = options.theme, cross.at[array.name]
     state = matrix_state(replay, step, number)
-    found: list[Primitive] = [matrix_cells(array.name, array.name, state, x, y, cross.cell, theme, options.labels)]
+    found: list[Primitive] = [matrix_cells(array.name, array.name, state, x, y, cross.cell, theme, options.zoom)]
     rows, columns = array.shape
     found.append(
         Rects(f"{array.name}-frame", boxes((x, y, columns * cross.cell, rows * cross.cell)), None, theme.line, 1.5)
@@ -169,8 +172,8 @@ def _words(replay: Replay, step: int, theme: Theme) -> list[Primitive]:
     action = sentence.action(replay, step)
     lines = (f"{who}: {action}", sentence.cost(replay, step))
     found: list[Primitive] = [
-        Labels("title", points((_MARGIN, _TOP - 14)), (title,), _TITLE, theme.text, "start", "semibold"),
-        Labels("progress", points((WIDTH - _MARGIN, _TOP - 14)), (sentence.step_title(replay, step),), 24.0, theme.faint, "end"),
+        Labels("title", points((_MARGIN, 50)), (title,), _TITLE, theme.text, "start", "semibold"),
+        Labels("progress", points((WIDTH - _MARGIN, 50)), (sentence.step_title(replay, step),), 24.0, theme.faint, "end"),
         Labels(
             "action", points((_MARGIN, HEIGHT - 58)), (fitted(lines[0], _CAPTION, room, "semibold"),), _CAPTION, theme.text,
             "start", "semibold",

@@ -29,7 +29,7 @@ class Box:
     height: float
 
 
-def tile_primitives(replay: Replay, step: int, room: Box, theme: Theme, labels: bool) -> list[Primitive]:
+def tile_primitives(replay: Replay, step: int, room: Box, theme: Theme, zoom: float) -> list[Primitive]:
     """All shared arrays of the replay's block, side by side in ``room``."""
     shared = [(number, array) for number, array in enumerate(replay.trace.arrays) if array.space == "shared"]
     if not shared:
@@ -38,12 +38,12 @@ def tile_primitives(replay: Replay, step: int, room: Box, theme: Theme, labels: 
     shapes = [_rows_columns(array) for _, array in shared]
     columns = sum(shape[1] for shape in shapes)
     wide = (room.width - _SPACE * len(shared)) / columns
-    cell = min(wide, (room.height - _HEADING - 14) / max(shape[0] for shape in shapes), 56.0)
-    x = room.x
+    cell = min(wide, (room.height - _HEADING - 14) / max(shape[0] for shape in shapes), 76.0)
+    x = room.x + (room.width - columns * cell - _SPACE * (len(shared) - 1)) / 2
     found: list[Primitive] = []
     for (number, array), shape in zip(shared, shapes, strict=True):
         top = room.y + _HEADING + 14
-        found += _tile(replay, step, number, array, shape, (x, top, cell), contents.get(number), theme, labels)
+        found += _tile(replay, step, number, array, shape, (x, top, cell), contents.get(number), theme, zoom)
         x += shape[1] * cell + _SPACE
     return found
 
@@ -58,7 +58,7 @@ def _rows_columns(array: MemoryArray) -> tuple[int, int]:
 
 def _tile(
     replay: Replay, step: int, number: int, array: MemoryArray, shape: tuple[int, int], at: tuple[float, float, float],
-    content: TileContent | None, theme: Theme, labels: bool,
+    content: TileContent | None, theme: Theme, zoom: float,
 ) -> list[Primitive]:  # fmt: skip
     x, y, cell = at
     rows, columns = shape
@@ -71,9 +71,9 @@ def _tile(
         table = Picture(key, x, y, columns * cell, rows * cell, coloured(fill, palette))
     else:
         longest = max(texts.ravel().tolist(), key=len)
-        size = label_size(longest or "0", cell) if labels else 0.0
+        size = label_size(longest or "0", cell, zoom)
         inks = tuple(theme.ink_on(colour) if i % 2 else theme.text for i, colour in enumerate(palette))
-        table = Cells(key, x, y, cell, fill, palette, inks, texts if size else None, size, theme.background)
+        table = Cells(key, x, y, cell, fill, palette, inks, texts if size else None, size, theme.background if cell * zoom >= 6 else None)
     frame = Rects(f"{key}-frame", boxes((x, y, columns * cell, rows * cell)), None, theme.line, 1.5)
     name = Labels(f"{key}-name", points((x, y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
     return [table, frame, name]

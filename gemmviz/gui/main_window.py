@@ -1,0 +1,335 @@
+"""The main window: panels around the stage, and how a change of settings becomes a new picture."""
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QMainWindow, QScrollArea, QVBoxLayout, QWidget
+
+from gemmviz.analysis.replay import Replay
+from gemmviz.gui import session
+from gemmviz.gui.chart import CostChart
+from gemmviz.gui.kernel_panel import KernelPanel
+from gemmviz.gui.metrics_panel import MetricsPanel
+from gemmviz.gui.playback import Playback
+from gemmviz.gui.source_panel import SourcePanel
+from gemmviz.gui.stage import Stage
+from gemmviz.gui.style import apply_theme
+from gemmviz.gui.timeline import Timeline
+from gemmviz.gui.work import Worker
+from gemmviz.model.device import load_device
+from gemmviz.model.errors import GemmvizError, SettingError, TraceFileError
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.trace_file import read_trace, write_trace
+from gemmviz.render.export import save_frame
+from gemmviz.scene.primitives import Scene
+from gemmviz.scene.stage_view import StageOptions, stage_scene
+from gemmviz.scene.theme import DARK, LIGHT
+from gemmviz.source.catalog import kernel_names, load_kernel
+from gemmviz.source.header import launch_for, parse_kernel, settings_for
+
+_DEBOUNCE_MS = 15
+
+
+class MainWindow(QMainWindow):
+    """Settings go to a worker; its replay comes back and is played. Newer settings cancel older work."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWindowTitle("gemmviz")
+        self.resize(1600, 960)
+        self.theme = DARK
+        self.device = load_device()
+        self.spec: KernelSpec | None = None
+        self.replay: Replay | None = None
+        self.tracer, self.counter = Worker(self), Worker(self)
+        self.playback = Playback(self)
+        self.stage = Stage()
+        self.banner = QLabel()
+        self.banner.setWordWrap(True)
+        self.banner.setObjectName("message")
+        self.banner.setContentsMargins(12, 8, 12, 8)
+        self.banner.hide()
+        self.panel = KernelPanel(kernel_names())
+        self.source = SourcePanel()
+        self.metrics = MetricsPanel()
+        self.chart = CostChart()
+        self.timeline = Timeline(self.playback)
+        self._edited = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self._lay_out()
+        self._connect()
+        self._make_menus()
+        self._make_shortcuts()
+        self.set_theme(dark=True)
+
+    def _lay_out(self) -> None:
+        middle = QWidget()
+        layout = QVBoxLayout(middle)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.stage, 1)
+        layout.addWidget(self.timeline)
+        self.setCentralWidget(middle)
+        left, right, bottom = (
+            Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea,
+        )  # fmt: skip
+        scrolled = QScrollArea()
+        scrolled.setWidget(self.panel)
+        scrolled.setWidgetResizable(True)
+        scrolled.setMinimumWidth(250)
+        metrics = QScrollArea()
+        metrics.setWidget(self.metrics)
+        metrics.setWidgetResizable(True)
+        self.docks = [
+            self._dock("Settings", scrolled, left),
+            self._dock("Source", self.source, right),
+            self._dock("Metrics", metrics, right),
+            self._dock("Cost per step", self.chart, bottom),
+        ]
+        self.resizeDocks(self.docks[:2], [270, 430], Qt.Orientation.Horizontal)
+        self.resizeDocks([self.docks[3]], [130], Qt.Orientation.Vertical)
+        self.statusBar().showMessage("")
+
+    def _dock(self, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        dock = QDockWidget(title, self)
+        dock.setObjectName(title)
+        dock.setWidget(widget)
+        self.addDockWidget(area, dock)
+        return dock
+
+    def _connect(self) -> None:
+        self.panel.changed.connect(self._edited.start)
+        self.panel.watched_changed.connect(self._on_watched)
+        self.panel.kernel_chosen.connect(self.open_kernel)
+        self._edited.timeout.connect(self.run)
+        self.tracer.done.connect(self._on_traced)
+        self.tracer.failed.connect(self._on_failed)
+        self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
+        self.counter.done.connect(self._on_counted)
+        self.counter.failed.connect(self._on_failed)
+        self.playback.moved.connect(self._on_moved)
+        self.stage.zoom_changed.connect(lambda _: self.redraw())
+        self.chart.step_chosen.connect(self.playback.go)
+
+    def _make_menus(self) -> None:
+        file, view = self.menuBar().addMenu("&File"), self.menuBar().addMenu("&View")
+        self._action(file, "&Open kernel or trace …", self._on_open, QKeySequence.StandardKey.Open)
+        self._action(file, "Save &trace …", self._on_save_trace, QKeySequence.StandardKey.Save)
+        frames = file.addMenu("Save &frame")
+        for scale in (1, 2, 4):
+            name = f"PNG {1920 * scale} × {1080 * scale} …"
+            self._action(frames, name, partial(self._on_save_frame, "png", scale), "Ctrl+E" if scale == 1 else None)
+        self._action(frames, "SVG …", partial(self._on_save_frame, "svg", 1), "Ctrl+Shift+E")
+        file.addSeparator()
+        self._action(file, "&Quit", self.close, QKeySequence.StandardKey.Quit)
+        self.dark_action = self._action(view, "&Dark", lambda: self.set_theme(self.dark_action.isChecked()), "Ctrl+D")
+        self.dark_action.setCheckable(True)
+        self._action(view, "&Fit", self.stage.fit, "F")
+        view.addSeparator()
+        for dock in self.docks:
+            view.addAction(dock.toggleViewAction())
+
+    def _action(self, menu: QWidget, text: str, slot: object, key: object = None) -> QAction:
+        action = QAction(text, self)
+        action.triggered.connect(slot)  # type: ignore[arg-type]
+        if key is not None:
+            action.setShortcut(key)  # type: ignore[arg-type]
+        menu.addAction(action)
+        return action
+
+    def _make_shortcuts(self) -> None:
+        play = self.playback
+        for key, action in {
+            "Space": play.toggle, "Left": lambda: play.by(-1), "Right": lambda: play.by(1), "PgUp": lambda: play.phase(-1),
+            "PgDown": lambda: play.phase(1), "Home": lambda: play.go(0), "End": lambda: play.go(play.steps - 1),
+            "+": lambda: play.faster(1), "=": lambda: play.faster(1), "-": lambda: play.faster(-1),
+            "R": self.timeline.reverse.toggle, "W": self.panel.next_warp,
+        }.items():  # fmt: skip
+            QShortcut(QKeySequence(key), self, action)
+
+    def set_theme(self, dark: bool) -> None:
+        self.theme = DARK if dark else LIGHT
+        self.dark_action.setChecked(dark)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, self.theme)
+        self.source.set_theme(self.theme)
+        if self.replay is not None:
+            self.chart.load(self.replay, self.theme)
+            self.redraw()
+
+    def open_kernel(self, name: str, settings: Settings | None = None) -> None:
+        """Loads a shipped kernel or a file and runs it; an error leaves what is shown."""
+        try:
+            spec = load_kernel(name)
+        except GemmvizError as error:
+            self._show_file_error(name, error)
+            return
+        same_sizes = self.spec is not None and settings is None and spec.name != self.spec.name
+        self.spec = spec
+        settings = settings or (self._carried(spec) if same_sizes else settings_for(spec))
+        self.panel.load(spec, settings)
+        self.source.load(spec.text)
+        self.run(keep_step=False)
+
+    def _carried(self, spec: KernelSpec) -> Settings:
+        """The sizes and parameters of the kernel before, where the new one can run with them."""
+        before = self.panel.settings()
+        shared = {n: v for n, v in before.parameters.items() if n in spec.defaults}
+        settings = settings_for(spec, before.problem, shared)
+        try:
+            launch_for(spec, settings, self.device)
+        except GemmvizError:
+            return settings_for(spec)
+        return settings
+
+    def run(self, keep_step: bool = True) -> None:
+        """Runs the present settings in the worker, or says which limit they break."""
+        if self.spec is None:
+            return
+        self.counter.cancel()
+        try:
+            settings = self.panel.settings()
+            launch = launch_for(self.spec, settings, self.device)
+        except GemmvizError as error:
+            self.tracer.cancel()
+            self._show_error(error)
+            return
+        self.panel.show_launch(launch, -(-launch.threads // self.device.warp_size))
+        watched = session.Watched(self.panel.watched_block, self.panel.watched_warp)
+        spec = self.spec
+        self._keep_step = keep_step
+        self.tracer.submit(lambda cancelled: session.make_replay(spec, settings, watched, cancelled))
+
+    def _on_traced(self, replay: Replay) -> None:
+        assert self.spec is not None
+        self._show_error(None)
+        self._show_replay(replay, self._keep_step)
+        spec, settings = self.spec, replay.trace.settings
+        self.counter.submit(lambda cancelled: session.count_whole(spec, settings, replay, cancelled))
+
+    def _show_replay(self, replay: Replay, keep_step: bool) -> None:
+        self.replay = replay
+        starts = replay.phase_starts.tolist()
+        self.timeline.load(replay.steps, starts)
+        self.metrics.show_trace(replay.trace, [])
+        self.metrics.show_launch(None, replay.trace)
+        self.source.show_error(None)
+        self.playback.load(replay.steps, starts, keep_step)
+        self.chart.load(replay, self.theme)
+
+    def _on_counted(self, whole: session.Whole) -> None:
+        if self.replay is not None:
+            self.metrics.show_trace(self.replay.trace, whole.hazards)
+            self.metrics.show_launch(whole.counter, self.replay.trace)
+
+    def _on_watched(self) -> None:
+        if self.replay is None:
+            return
+        block, trace = self.panel.watched_block, self.replay.trace
+        inside = Replay(trace, block, self.panel.watched_warp)
+        if inside.block != block:
+            self._edited.start()
+        else:
+            self.replay = inside
+            self.chart.load(inside, self.theme)
+            self.redraw()
+
+    def _on_moved(self, step: int) -> None:
+        self.redraw()
+        self.chart.show_step(step)
+
+    def current_scene(self) -> Scene | None:
+        if self.replay is None or not self.replay.steps:
+            return None
+        return stage_scene(self.replay, self.playback.step, StageOptions(self.theme, self.stage.label_zoom))
+
+    def redraw(self) -> None:
+        scene = self.current_scene()
+        if scene is None or self.replay is None:
+            return
+        step, trace = self.playback.step, self.replay.trace
+        self.stage.set_scene(scene)
+        site = trace.site_of(step)
+        accent = self.theme.faint if site.is_barrier else self.theme.accent(trace.arrays[site.array].name)
+        self.source.show_running(site.place, accent)
+        self.metrics.show_step(self.replay, step)
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self._show_error(error)
+
+    def _show_error(self, error: GemmvizError | None) -> None:
+        """Settings' errors go beside the settings; the kernel's own to the banner, with their place marked in the source."""
+        is_setting = isinstance(error, SettingError)
+        self.panel.show_error(error if is_setting else None)
+        self.banner.setVisible(error is not None and not is_setting)
+        if error is not None and not is_setting:
+            self.playback.play(False)
+            self.banner.setText(str(error))
+            self.source.show_error(error.place)
+
+    def _show_file_error(self, name: str, error: GemmvizError) -> None:
+        try:
+            self.source.load(Path(name).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            pass
+        self._show_error(error)
+
+    def open_file(self, path: Path) -> None:
+        """A ``.cu`` file is run, a ``.gvt`` file is shown as it is."""
+        if path.suffix != ".gvt":
+            self.open_kernel(str(path))
+            return
+        try:
+            trace = read_trace(path)
+            spec = parse_kernel(trace.source, trace.file)
+        except (TraceFileError, GemmvizError) as error:
+            self._show_error(error)
+            return
+        self.tracer.cancel()
+        self.spec = spec
+        self.panel.load(spec, trace.settings)
+        self.panel.show_launch(trace.launch, trace.space.warps)
+        self.source.load(trace.source)
+        self._show_error(None)
+        replay = Replay(trace, self.panel.watched_block, self.panel.watched_warp)
+        self._show_replay(replay, keep_step=False)
+        settings = trace.settings
+        self.counter.submit(lambda cancelled: session.count_whole(spec, settings, replay, cancelled))
+
+    def _on_open(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, "Open", "", "Kernels and traces (*.cu *.gvt)")
+        if name:
+            self.open_file(Path(name))
+
+    def _on_save_trace(self) -> None:
+        if self.replay is None:
+            return
+        name, _ = QFileDialog.getSaveFileName(self, "Save trace", f"{self.replay.trace.kernel}.gvt", "Traces (*.gvt)")
+        if name:
+            self._save(lambda: write_trace(self.replay.trace, Path(name)), name)
+
+    def _on_save_frame(self, suffix: str, scale: int) -> None:
+        scene = self.current_scene()
+        if scene is None or self.replay is None:
+            return
+        suggestion = f"{self.replay.trace.kernel}-step{self.playback.step + 1}.{suffix}"
+        name, _ = QFileDialog.getSaveFileName(self, "Save frame", suggestion, f"{suffix.upper()} (*.{suffix})")
+        if name:
+            self._save(lambda: save_frame(scene, Path(name), scale), name)
+
+    def _save(self, action: object, name: str) -> None:
+        try:
+            action()  # type: ignore[operator]
+        except GemmvizError as error:
+            self._show_error(error)
+        else:
+            self.statusBar().showMessage(f"Saved {name}", 5000)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.playback.play(False)
+        self.tracer.stop()
+        self.counter.stop()
+        super().closeEvent(event)

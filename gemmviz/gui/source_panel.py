@@ -1,0 +1,145 @@
+"""The kernel's text with the running line and expression lit, and the place of an error marked."""
+
+import re
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from gemmviz.model.errors import Place
+from gemmviz.render.qt import font
+from gemmviz.scene.theme import DARK, Theme, mixed
+
+_WORDS = re.compile(
+    r"//.*|\b(?:for|while|do|if|else|return|break|continue|const|constexpr|template|int|float|double|unsigned|void|extern|"
+    r"__global__|__shared__|__device__|__syncthreads)\b|#.*|\b\d[\w.]*\b"
+)
+
+
+class _Highlighter(QSyntaxHighlighter):
+    theme = DARK
+
+    def highlightBlock(self, text: str) -> None:
+        for found in _WORDS.finditer(text):
+            style = QTextCharFormat()
+            comment = found[0].startswith("//")
+            style.setForeground(QColor(self.theme.faint if comment else mixed(self.theme.text, self.theme.accent("A"), 0.75)))
+            self.setFormat(found.start(), len(found[0]), style)
+
+
+class SourcePanel(QPlainTextEdit):
+    """Read-only. Lines are numbered in the margin."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setReadOnly(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setFont(font("mono", 13))
+        self.setAccessibleName("Source")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._theme = DARK
+        self._highlighter = _Highlighter(self.document())
+        self._margin = _Margin(self)
+        self._running: Place | None = None
+        self._accent = ""
+        self._error: Place | None = None
+        self.updateRequest.connect(self._on_update)
+        self.setViewportMargins(self.margin_width(), 0, 0, 0)
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = self._highlighter.theme = theme
+        self._highlighter.rehighlight()
+        self._mark()
+
+    def load(self, text: str) -> None:
+        if text != self.toPlainText():
+            self.setPlainText(text)
+        self._running = self._error = None
+        self._mark()
+
+    def show_running(self, place: Place, accent: str) -> None:
+        """Lights a line and the expression in it, and scrolls there when it is out of sight."""
+        if (place, accent) != (self._running, self._accent):
+            self._running, self._accent = place, accent
+            self._mark()
+            self._reveal(place)
+
+    def show_error(self, place: Place | None) -> None:
+        self._error = place
+        self._mark()
+        if place is not None:
+            self._reveal(place)
+
+    def _reveal(self, place: Place) -> None:
+        first = self.firstVisibleBlock().blockNumber() + 1
+        visible = self.viewport().height() // max(1, self.fontMetrics().lineSpacing())
+        if not first <= place.line <= first + visible - 2:
+            self.verticalScrollBar().setValue(max(0, place.line - 1 - visible // 2))
+
+    def _mark(self) -> None:
+        marks = []
+        if self._running is not None:
+            marks += self._marks(self._running, self._theme.line, self._accent or self._theme.faint)
+        if self._error is not None:
+            marks += self._marks(self._error, mixed(self._theme.panel, self._theme.warning, 0.35), self._theme.warning)
+        self.setExtraSelections(marks)
+
+    def _marks(self, place: Place, line_colour: str, colour: str) -> list[QTextEdit.ExtraSelection]:
+        line, expression = QTextEdit.ExtraSelection(), QTextEdit.ExtraSelection()
+        line.cursor = self._cursor(place.line, place.column, place.line, place.column)
+        line.format.setBackground(QColor(line_colour))
+        line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        expression.cursor = self._cursor(place.line, place.column, place.end_line, place.end_column)
+        expression.format.setBackground(QColor(colour))
+        expression.format.setForeground(QColor(self._theme.ink_on(colour)))
+        return [line, expression]
+
+    def _cursor(self, line: int, column: int, end_line: int, end_column: int) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        start, end = (self.document().findBlockByNumber(number - 1) for number in (line, end_line))
+        cursor.setPosition(min(start.position() + column - 1, self.document().characterCount() - 1))
+        stop = min(end.position() + end_column - 1, self.document().characterCount() - 1)
+        cursor.setPosition(max(stop, cursor.position()), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def margin_width(self) -> int:
+        return self.fontMetrics().horizontalAdvance("0" * (len(str(max(99, self.blockCount()))) + 1)) + 6
+
+    def paint_margin(self, event: QPaintEvent) -> None:
+        painter = QPainter(self._margin)
+        painter.fillRect(event.rect(), QColor(self._theme.panel))
+        painter.setFont(self.font())
+        block = self.firstVisibleBlock()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top <= event.rect().bottom():
+            height = self.blockBoundingRect(block).height()
+            number = block.blockNumber() + 1
+            here = self._running is not None and number == self._running.line
+            painter.setPen(QColor(self._theme.text if here else self._theme.faint))
+            area = QRect(0, round(top), self._margin.width() - 6, round(height))
+            painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number))
+            top += height
+            block = block.next()
+        painter.end()
+
+    def _on_update(self, rect: QRect, dy: int) -> None:
+        self._margin.scroll(0, dy) if dy else self._margin.update(0, rect.y(), self._margin.width(), rect.height())
+        if rect.contains(self.viewport().rect()):
+            self.setViewportMargins(self.margin_width(), 0, 0, 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        area = self.contentsRect()
+        self._margin.setGeometry(QRect(area.left(), area.top(), self.margin_width(), area.height()))
+
+
+class _Margin(QWidget):
+    def __init__(self, panel: SourcePanel) -> None:
+        super().__init__(panel)
+        self.panel = panel
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.panel.margin_width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self.panel.paint_margin(event)

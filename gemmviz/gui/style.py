@@ -1,0 +1,27 @@
+"""The window's colours and fonts, from the same theme as the picture."""
+
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.render.qt import font
+from gemmviz.scene.theme import Theme, mixed
+
+
+def apply_theme(app: QApplication, theme: Theme) -> None:
+    app.setStyle("Fusion")
+    palette = QPalette()
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: theme.panel, role.WindowText: theme.text, role.Base: theme.background, role.AlternateBase: theme.panel,
+        role.Text: theme.text, role.Button: theme.panel, role.ButtonText: theme.text, role.ToolTipBase: theme.panel,
+        role.ToolTipText: theme.text, role.Highlight: theme.accent("A"), role.HighlightedText: theme.ink_on(theme.accent("A")),
+        role.PlaceholderText: theme.faint, role.Mid: theme.line, role.Light: mixed(theme.panel, theme.text, 0.2),
+        role.Dark: theme.line, role.Midlight: theme.line, role.Link: theme.accent("A"),
+    }  # fmt: skip
+    for which, colour in colours.items():
+        palette.setColor(which, QColor(colour))
+    for which in (role.Text, role.ButtonText, role.WindowText):
+        palette.setColor(QPalette.ColorGroup.Disabled, which, QColor(theme.faint))
+    app.setPalette(palette)
+    app.setFont(font("regular", 13))
+    app.setStyleSheet(f"#message {{ color: {theme.warning}; font-weight: 600; }} QToolTip {{ padding: 4px; }}")

@@ -1,0 +1,111 @@
+"""The strip below the stage: transport buttons, speed, and a slider over the steps with the phases marked."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QStyle, QStyleOptionSlider, QToolButton, QVBoxLayout, QWidget
+
+from gemmviz.gui.playback import SPEEDS, Playback
+
+
+class PhaseSlider(QSlider):
+    """A slider with a tick under each start of a phase."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.phase_starts: list[int] = []
+        self.setAccessibleName("Step")
+        self.setToolTip("Drag to any step; ticks mark where phases start")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(128, 140, 155, 160))
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
+        if len(self.phase_starts) * 4 < self.width():
+            for start in self.phase_starts:
+                span = self.width() - handle
+                x = handle // 2 + QStyle.sliderPositionFromValue(self.minimum(), self.maximum(), start, span)
+                painter.drawLine(x, self.height() - 5, x, self.height())
+        painter.end()
+        super().paintEvent(event)
+
+
+class Timeline(QWidget):
+    """Drives a Playback."""
+
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.playback = playback
+        self.slider = PhaseSlider()
+        self.position = QLabel("–")
+        self.position.setMinimumWidth(92)
+        self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        icon = QStyle.StandardPixmap
+        buttons = QHBoxLayout()
+        self._add(buttons, icon.SP_MediaSkipBackward, "First step (Home)", lambda: playback.go(0))
+        self._add(buttons, icon.SP_MediaSeekBackward, "Previous phase (Page Up)", lambda: playback.phase(-1))
+        self._add(buttons, icon.SP_ArrowLeft, "Step back (Left)", lambda: playback.by(-1))
+        self.play = self._add(buttons, icon.SP_MediaPlay, "Play or pause (Space)", playback.toggle)
+        self._add(buttons, icon.SP_ArrowRight, "Step on (Right)", lambda: playback.by(1))
+        self._add(buttons, icon.SP_MediaSeekForward, "Next phase (Page Down)", lambda: playback.phase(1))
+        self._add(buttons, icon.SP_MediaSkipForward, "Last step (End)", lambda: playback.go(playback.steps - 1))
+        self.reverse = self._add(buttons, icon.SP_BrowserReload, "Play backwards (R)", lambda: None)
+        self.reverse.setCheckable(True)
+        self.reverse.toggled.connect(playback.reverse)
+        self.speed = QComboBox()
+        self.speed.setAccessibleName("Speed")
+        self.speed.setToolTip("Steps per second (+ and −)")
+        for speed in SPEEDS:
+            self.speed.addItem(f"{speed:g} steps/s", speed)
+        self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.speed.activated.connect(lambda row: playback.set_speed(SPEEDS[row]))
+        buttons.addWidget(self.speed)
+        buttons.addWidget(self.slider, 1)
+        buttons.addWidget(self.position)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 4, 8, 4)
+        layout.addLayout(buttons)
+        self.slider.valueChanged.connect(self._on_slid)
+        playback.moved.connect(self._on_moved)
+        playback.playing_changed.connect(self._on_playing)
+        playback.speed_changed.connect(self._on_speed)
+        self._on_speed(playback.speed)
+
+    def _add(self, row: QHBoxLayout, icon: QStyle.StandardPixmap, tip: str, action: Callable[[], object]) -> QToolButton:
+        button = QToolButton()
+        button.setIcon(self.style().standardIcon(icon))
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda: action())
+        row.addWidget(button)
+        return button
+
+    def load(self, steps: int, phase_starts: list[int]) -> None:
+        self.slider.blockSignals(True)
+        self.slider.setRange(0, max(0, steps - 1))
+        self.slider.blockSignals(False)
+        self.slider.phase_starts = phase_starts
+        self.slider.update()
+
+    def _on_slid(self, step: int) -> None:
+        if step != self.playback.step:
+            self.playback.go(step)
+
+    def _on_moved(self, step: int) -> None:
+        self.slider.blockSignals(True)
+        self.slider.setValue(step)
+        self.slider.blockSignals(False)
+        self.position.setText(f"{step + 1} / {self.playback.steps}")
+
+    def _on_playing(self, playing: bool) -> None:
+        icon = QStyle.StandardPixmap.SP_MediaPause if playing else QStyle.StandardPixmap.SP_MediaPlay
+        self.play.setIcon(self.style().standardIcon(icon))
+
+    def _on_speed(self, speed: float) -> None:
+        self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - speed)))

@@ -1,0 +1,53 @@
+"""The lines of the kernel around the one that runs, with its expression lit."""
+
+import numpy as np
+
+from gemmviz.model.trace import Trace
+from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scene.text import fitted, text_width
+from gemmviz.scene.theme import Theme
+from gemmviz.scene.tile_view import Box
+
+_SIZE, _LEADING, _PADDING = 16.0, 26.0, 12.0
+
+
+def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Primitive]:
+    """As many source lines as fit ``room``, the running one in the middle; nothing where fewer than three fit."""
+    count = int((room.height - _PADDING) // _LEADING)
+    if count < 3 or room.width < 260:
+        return []
+    lines = trace.source.splitlines()
+    place = trace.site_of(step).place
+    first = max(_first_code_line(lines), min(place.line - 1 - count // 2, len(lines) - count))
+    shown = lines[first : first + count]
+    indent = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
+    y = room.y + _PADDING / 2
+    advance = text_width("0", _SIZE, "mono")
+    at = [(room.x + _PADDING, y + (i + 0.72) * _LEADING) for i in range(len(shown))]
+    texts = [fitted(line[indent:].rstrip(), _SIZE, room.width - 2 * _PADDING, "mono") for line in shown]
+    row = place.line - 1 - first
+    site = trace.site_of(step)
+    accent = theme.text if site.is_barrier else theme.accent(trace.arrays[site.array].name)
+    found: list[Primitive] = [
+        Rects("code-panel", boxes((room.x, room.y, room.width, count * _LEADING + _PADDING)), theme.panel, radius=6.0),
+        Rects("code-line", boxes((room.x, y + row * _LEADING, room.width, _LEADING)), theme.line),
+        Labels("code", points(*at), tuple(texts), _SIZE, theme.faint, "start", "mono"),
+    ]
+    start = place.column - 1 - indent
+    stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
+    lit = texts[row][start:stop]
+    if lit:
+        x = room.x + _PADDING + start * advance
+        found.append(Rects("code-lit-box", boxes((x - 2, y + row * _LEADING + 2, len(lit) * advance + 4, _LEADING - 4)), theme.panel))
+        found.append(Rects("code-lit-line", boxes((x, y + (row + 1) * _LEADING - 4, len(lit) * advance, 3)), _visible(accent, theme)))
+        found.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), _SIZE, theme.text, "start", "mono"))
+    return found
+
+
+def _visible(colour: str, theme: Theme) -> str:
+    return theme.text if colour == theme.faint else colour
+
+
+def _first_code_line(lines: list[str]) -> int:
+    """The line after the header."""
+    return next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)
