@@ -22,7 +22,6 @@ class CostChart(QWidget):
         self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=True, y=False)
         self.plot.hideButtons()
-        self.plot.setLabel("left", "per step")
         self.plot.setToolTip("Cost of each step for the watched block: global sectors up, shared wavefronts down. Click to go there.")
         self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._cursor = pg.InfiniteLine(angle=90)
@@ -43,12 +42,12 @@ class CostChart(QWidget):
         if replay.steps <= _MOST_BARS:
             self._draw(replay, theme)
         self.plot.addItem(self._cursor)
-        self.plot.setXRange(-0.5, max(1, replay.steps) - 0.5, padding=0.01)
+        self.plot.setXRange(0.5, max(1, replay.steps) + 0.5, padding=0.01)
         self.plot.enableAutoRange(axis="y")
 
     def _draw(self, replay: Replay, theme: Theme) -> None:
         sectors, needed, wavefronts, ideal = replay.costs.T
-        steps = np.arange(replay.steps)
+        steps = np.arange(1, replay.steps + 1)
         for heights, bottoms, colour in (
             (needed, np.zeros_like(needed), theme.accent("B")),
             (sectors - needed, needed, theme.warning),
@@ -61,8 +60,8 @@ class CostChart(QWidget):
                 self.plot.addItem(bars)
 
     def show_step(self, step: int) -> None:
-        self._cursor.setPos(step)
+        self._cursor.setPos(step + 1)
 
     def _on_clicked(self, event: object) -> None:
         position = self.plot.plotItem.vb.mapSceneToView(event.scenePos())  # type: ignore[attr-defined]
-        self.step_chosen.emit(max(0, min(self._steps - 1, round(position.x()))))
+        self.step_chosen.emit(max(0, min(self._steps - 1, round(position.x()) - 1)))

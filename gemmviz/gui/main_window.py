@@ -40,6 +40,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("gemmviz")
         self.resize(1600, 960)
         self.theme = DARK
+        apply_theme(_app(), self.theme)
         self.device = load_device()
         self.spec: KernelSpec | None = None
         self.replay: Replay | None = None
@@ -78,15 +79,16 @@ class MainWindow(QMainWindow):
         scrolled = QScrollArea()
         scrolled.setWidget(self.panel)
         scrolled.setWidgetResizable(True)
-        scrolled.setMinimumWidth(250)
+        scrolled.setMinimumWidth(self.panel.minimumSizeHint().width() + 24)
         metrics = QScrollArea()
         metrics.setWidget(self.metrics)
         metrics.setWidgetResizable(True)
+        metrics.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.docks = [
             self._dock("Settings", scrolled, left),
             self._dock("Source", self.source, right),
             self._dock("Metrics", metrics, right),
-            self._dock("Cost per step", self.chart, bottom),
+            self._dock("Cost per step: global sectors up, shared wavefronts down, red: more than needed", self.chart, bottom),
         ]
         self.resizeDocks(self.docks[:2], [270, 430], Qt.Orientation.Horizontal)
         self.resizeDocks([self.docks[3]], [130], Qt.Orientation.Vertical)
@@ -152,9 +154,8 @@ class MainWindow(QMainWindow):
     def set_theme(self, dark: bool) -> None:
         self.theme = DARK if dark else LIGHT
         self.dark_action.setChecked(dark)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        apply_theme(app, self.theme)
+        apply_theme(_app(), self.theme)
+        self.timeline.set_theme(self.theme)
         self.source.set_theme(self.theme)
         if self.replay is not None:
             self.chart.load(self.replay, self.theme)
@@ -333,3 +334,9 @@ class MainWindow(QMainWindow):
         self.tracer.stop()
         self.counter.stop()
         super().closeEvent(event)
+
+
+def _app() -> QApplication:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app

@@ -31,6 +31,7 @@ class MetricsPanel(QWidget):
         self.check.setWordWrap(True)
         self.check.setToolTip("C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")
         self.step_title = QLabel()
+        self.step_title.setWordWrap(True)
         self.step_table = _table(len(_STEP_ROWS), 2)
         self.launch_title = QLabel()
         self.launch_title.setWordWrap(True)
@@ -63,12 +64,15 @@ class MetricsPanel(QWidget):
         found = replay.cost(step)
         who = f"block ({replay.block[0]}, {replay.block[1]})" + ("" if replay.warp is None else f", warp {replay.warp}")
         self.step_title.setText(f"This step, {who}: counted from the trace")
+        array = replay.trace.array_of(step)
+        is_global, is_shared = (array is not None and array.space == space for space in ("global", "shared"))
         values = (
-            found.requests, found.lanes, found.bytes_asked, found.sectors, found.ideal_sectors, found.lines, found.wavefronts,
-            found.ideal_wavefronts,
+            (found.requests, array is not None), (found.lanes, array is not None), (found.bytes_asked, array is not None),
+            (found.sectors, is_global), (found.ideal_sectors, is_global), (found.lines, is_global),
+            (found.wavefronts, is_shared), (found.ideal_wavefronts, is_shared),
         )  # fmt: skip
-        for row, value in enumerate(values):
-            self.step_table.setItem(row, 1, _number(value))
+        for row, (value, applies) in enumerate(values):
+            self.step_table.setItem(row, 1, _number(value) if applies else _item("–", right=True))
 
     def show_launch(self, counter: LaunchCounter | None, trace: Trace) -> None:
         """The whole launch's counts; None while they are being counted."""
@@ -107,10 +111,12 @@ def _table(rows: int, columns: int) -> QTableWidget:
     table.verticalHeader().setDefaultSectionSize(22)
     table.horizontalHeader().hide()
     table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+    table.horizontalHeader().setMinimumSectionSize(24)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
     table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     table.setShowGrid(False)
+    table.setMinimumWidth(120)
     return table
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QStyle, QStyleOptionSlider, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.gui.icons import transport_icon
 from gemmviz.gui.playback import SPEEDS, Playback
+from gemmviz.scene.theme import DARK, Theme
 
 
 class PhaseSlider(QSlider):
@@ -44,16 +46,17 @@ class Timeline(QWidget):
         self.position = QLabel("–")
         self.position.setMinimumWidth(92)
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        icon = QStyle.StandardPixmap
+        self._theme = DARK
+        self._icons: dict[str, QToolButton] = {}
         buttons = QHBoxLayout()
-        self._add(buttons, icon.SP_MediaSkipBackward, "First step (Home)", lambda: playback.go(0))
-        self._add(buttons, icon.SP_MediaSeekBackward, "Previous phase (Page Up)", lambda: playback.phase(-1))
-        self._add(buttons, icon.SP_ArrowLeft, "Step back (Left)", lambda: playback.by(-1))
-        self.play = self._add(buttons, icon.SP_MediaPlay, "Play or pause (Space)", playback.toggle)
-        self._add(buttons, icon.SP_ArrowRight, "Step on (Right)", lambda: playback.by(1))
-        self._add(buttons, icon.SP_MediaSeekForward, "Next phase (Page Down)", lambda: playback.phase(1))
-        self._add(buttons, icon.SP_MediaSkipForward, "Last step (End)", lambda: playback.go(playback.steps - 1))
-        self.reverse = self._add(buttons, icon.SP_BrowserReload, "Play backwards (R)", lambda: None)
+        self._add(buttons, "first", "First step (Home)", lambda: playback.go(0))
+        self._add(buttons, "phase back", "Previous phase (Page Up)", lambda: playback.phase(-1))
+        self._add(buttons, "back", "Step back (Left)", lambda: playback.by(-1))
+        self.play = self._add(buttons, "play", "Play or pause (Space)", playback.toggle)
+        self._add(buttons, "on", "Step on (Right)", lambda: playback.by(1))
+        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: playback.phase(1))
+        self._add(buttons, "last", "Last step (End)", lambda: playback.go(playback.steps - 1))
+        self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
         self.reverse.setCheckable(True)
         self.reverse.toggled.connect(playback.reverse)
         self.speed = QComboBox()
@@ -64,10 +67,11 @@ class Timeline(QWidget):
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.activated.connect(lambda row: playback.set_speed(SPEEDS[row]))
         buttons.addWidget(self.speed)
-        buttons.addWidget(self.slider, 1)
+        buttons.addStretch(1)
         buttons.addWidget(self.position)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 4)
+        layout.setContentsMargins(10, 6, 10, 6)
+        layout.addWidget(self.slider)
         layout.addLayout(buttons)
         self.slider.valueChanged.connect(self._on_slid)
         playback.moved.connect(self._on_moved)
@@ -75,16 +79,23 @@ class Timeline(QWidget):
         playback.speed_changed.connect(self._on_speed)
         self._on_speed(playback.speed)
 
-    def _add(self, row: QHBoxLayout, icon: QStyle.StandardPixmap, tip: str, action: Callable[[], object]) -> QToolButton:
+    def _add(self, row: QHBoxLayout, icon: str, tip: str, action: Callable[[], object]) -> QToolButton:
         button = QToolButton()
-        button.setIcon(self.style().standardIcon(icon))
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         button.setAutoRaise(True)
+        button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(lambda: action())
         row.addWidget(button)
+        self._icons[icon] = button
         return button
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        for name, button in self._icons.items():
+            button.setIcon(transport_icon(name, theme.text))
+        self._on_playing(self.playback.playing)
 
     def load(self, steps: int, phase_starts: list[int]) -> None:
         self.slider.blockSignals(True)
@@ -104,8 +115,7 @@ class Timeline(QWidget):
         self.position.setText(f"{step + 1} / {self.playback.steps}")
 
     def _on_playing(self, playing: bool) -> None:
-        icon = QStyle.StandardPixmap.SP_MediaPause if playing else QStyle.StandardPixmap.SP_MediaPlay
-        self.play.setIcon(self.style().standardIcon(icon))
+        self.play.setIcon(transport_icon("pause" if playing else "play", self._theme.text))
 
     def _on_speed(self, speed: float) -> None:
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - speed)))
