@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.errors import KernelFault
 from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import INACTIVE, Bools, Longs, MemoryArray, Site, Trace
 
@@ -29,6 +30,12 @@ class Hazard:
     threads: tuple[int, int]
     step: int
     count: int
+
+    def fault(self, file: str) -> KernelFault:
+        """The hazard as an error at the later of the two accesses."""
+        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy="is a __syncthreads() missing?")
+        error.in_file(file)
+        return error
 
     def __str__(self) -> str:
         verbs = {"write": "writes", "read": "reads"}

@@ -43,6 +43,10 @@ class SourceError(GemmvizError, ValueError):
     """The kernel file can't be read: a typo, an unsupported construct, or a header that says too little."""
 
 
+class UsageError(GemmvizError, ValueError):
+    """Something was asked for that does not exist: a kernel, a file, a step."""
+
+
 class SettingError(GemmvizError, ValueError):
     """A setting that can't run. ``nearest`` holds the nearest settings that can, by name."""
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from gemmviz.model.errors import Place, TraceFileError
+from gemmviz.model.errors import Place, TraceFileError, UsageError
 from gemmviz.model.kernel import Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
@@ -98,7 +98,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:
-        raise TraceFileError("there is no such file", file=str(path)) from None
+        raise UsageError("there is no such file", file=str(path)) from None
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         _refuse(str(path), "it is damaged, cut off or of another kind")
     size = path.stat().st_size

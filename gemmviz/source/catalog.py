@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gemmviz.model.errors import SourceError
+from gemmviz.model.errors import SourceError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.resources import resource_folder
 from gemmviz.source.header import parse_kernel
@@ -19,7 +19,7 @@ def kernel_names() -> list[str]:
 def load_kernel(name: str) -> KernelSpec:
     """The kernel of this name ("04_tiled", or "tiled" where that is clear) or in this ``.cu`` file.
 
-    Raises SourceError for a name that is neither, and for a file that can't be read.
+    Raises UsageError for a name that is neither, SourceError for a file that can't be read.
     """
     path = Path(name)
     if path.suffix == ".cu" or path.is_file():
@@ -28,16 +28,16 @@ def load_kernel(name: str) -> KernelSpec:
     found = [known for known in names if name in (known, known.partition("_")[2])]
     if not found:
         remedy = closest(name, names) or f"the kernels are {', '.join(names)}"
-        raise SourceError(f"there is no kernel {name!r}", remedy=remedy)
+        raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
     return read_kernel(resource_folder("kernels") / f"{found[0]}.cu")
 
 
 def read_kernel(path: Path) -> KernelSpec:
-    """The kernel in a file. Raises SourceError, the file named."""
+    """The kernel in a file. Raises UsageError or SourceError, the file named."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise SourceError("there is no such file", file=str(path)) from None
+        raise UsageError("there is no such file", file=str(path)) from None
     except (OSError, UnicodeDecodeError):
         raise SourceError("the file can't be read as UTF-8 text", file=str(path)) from None
     shipped = path.parent == resource_folder("kernels")

@@ -1,0 +1,7 @@
+"""python -m gemmviz"""
+
+import sys
+
+from gemmviz.cli import main
+
+sys.exit(main())

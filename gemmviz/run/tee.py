@@ -1,0 +1,26 @@
+"""A sink that passes every access on to several others."""
+
+from typing import Any
+
+from gemmviz.model.trace import AccessSink, Bools, Longs, Site
+
+
+class Tee:
+    def __init__(self, *sinks: AccessSink) -> None:
+        self.sinks = sinks
+
+    def site(self, site: Site) -> None:
+        for sink in self.sinks:
+            sink.site(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        for sink in self.sinks:
+            sink.access(site, offset, mask, visits, epoch)
+
+    def value(self, value: Any) -> None:
+        for sink in self.sinks:
+            sink.value(value)
+
+    def origins(self, tags: list[Any]) -> None:
+        for sink in self.sinks:
+            sink.origins(tags)
