@@ -65,7 +65,9 @@ def _with_command(argv: list[str]) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="gemmviz", description="Shows what every thread of a matrix-multiplication kernel does.")
+    parser = argparse.ArgumentParser(
+        prog="gemmviz", description="Shows what every thread of a matrix-multiplication kernel does."
+    )
     parser.add_argument("--version", action="version", version=f"gemmviz {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -181,9 +183,8 @@ def _trace(args: argparse.Namespace) -> int:
     window = Window.whole(launch) if args.blocks == "all" else _window(args.blocks)
     trace = trace_kernel(spec, settings, window, values=args.values, seed=args.seed)
     write_trace(trace, args.output)
-    print(
-        f"{args.output}: {trace.steps} steps of {trace.space.lanes} threads ({window.blocks} of {launch.blocks} blocks); {trace.check}"
-    )
+    share = f"{window.blocks} of {launch.blocks} blocks"
+    print(f"{args.output}: {trace.steps} steps of {trace.space.lanes} threads ({share}); {trace.check}")
     for note in trace.notes:
         print(note)
     hazards = find_hazards(trace) if trace.element.size <= _LARGEST_HAZARD_SEARCH else []
@@ -261,7 +262,9 @@ def _render(args: argparse.Namespace) -> int:
     chosen = (*watched[:2], trace.window.z[0])
     replay = Replay(trace, chosen, args.warp)
     if replay.block != chosen or replay.warp != args.warp:
-        raise UsageError(f"block {args.block}{'' if args.warp is None else f', warp {args.warp}'} is not in the trace ({trace.window})")
+        raise UsageError(
+            f"block {args.block}{'' if args.warp is None else f', warp {args.warp}'} is not in the trace ({trace.window})"
+        )
     scene = stage_scene(replay, _step(args, replay), StageOptions(THEMES[args.theme]))
     if args.output.suffix == ".png":
         from gemmviz.render.offscreen import start_qt
@@ -283,9 +286,7 @@ def _step(args: argparse.Namespace, replay: Replay) -> int:
     return step - 1
 
 
-def _kernel_or_trace(
-    args: argparse.Namespace, around: tuple[int, int, int] = (0, 0, 0)
-) -> tuple[KernelSpec | None, Trace]:
+def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0, 0, 0)) -> tuple[KernelSpec | None, Trace]:
     """The trace in a file, or of as many blocks around one as are quick to trace."""
     if args.kernel is not None and args.kernel.endswith(".gvt"):
         return None, read_trace(Path(args.kernel))

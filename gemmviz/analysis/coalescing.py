@@ -19,7 +19,8 @@ Counts = npt.NDArray[np.int64]
 @dataclass(frozen=True)
 class Requests:
     """Per warp (rows,): whether it made a request, its sectors, lines, the bytes its lanes asked for, and the sectors that
-    those bytes would fill if they lay side by side (never more than it took)."""
+    those bytes would fill if they lay side by side (never more than it took).
+    """
 
     made: Counts
     sectors: Counts

@@ -65,13 +65,20 @@ class _Touched:
         np.maximum.at(self.high, at, who)
         self.step[at] = step
 
+    def spread(self, blocks: int) -> None:
+        """What held for one block holds for all of them."""
+        self.low = np.repeat(self.low, blocks, axis=0)
+        self.high = np.repeat(self.high, blocks, axis=0)
+        self.step = np.repeat(self.step, blocks, axis=0)
+
     def clear(self, blocks: Any) -> None:
         self.low[blocks], self.high[blocks], self.step[blocks] = _NOBODY, -1, -1
 
 
 class HazardFinder:
     """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind, by thread, and
-    since the last __syncthreads(), by warp: __syncwarp() orders the threads of a warp, not the warps."""
+    since the last __syncthreads(), by warp: __syncwarp() orders the threads of a warp, not the warps.
+    """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
         self.arrays = arrays
@@ -183,7 +190,7 @@ class HazardSink:
         if len(rows) != self.finder.blocks:
             rows = np.broadcast_to(values, self.space.shape).reshape(self.finder.blocks, -1)
         if where.is_barrier:
-            self.finder.barrier(where, (rows >= 0).any(axis=1))
+            self.finder.barrier(where, np.asarray((rows >= 0).any(axis=1)))
         else:
             self.finder.access(self.step, where, rows, self._block_of)
 
@@ -193,7 +200,7 @@ class HazardSink:
         for memories in self.finder.levels:
             for touched in memories.values():
                 for each in touched:
-                    each.low, each.high, each.step = (np.repeat(a, blocks, axis=0) for a in (each.low, each.high, each.step))
+                    each.spread(blocks)
 
     def _block_of(self, row: int) -> tuple[int, int, int]:
         return self.space.thread_of(row * self.space.threads)[0]

@@ -17,7 +17,8 @@ EMPTY = -3
 @dataclass(frozen=True)
 class TileContent:
     """What the cells of one shared array hold, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT for no
-    element, EMPTY for never written), ``element`` the element there, ``phase`` the phase that stored it."""
+    element, EMPTY for never written), ``element`` the element there, ``phase`` the phase that stored it.
+    """
 
     array: npt.NDArray[np.int8]
     element: Ints
@@ -156,6 +157,4 @@ def _holds(trace: Trace, block: Triple) -> bool:
 
 
 def _empty(info: MemoryArray) -> TileContent:
-    return TileContent(
-        np.full(info.size, EMPTY, np.int8), np.zeros(info.size, np.int32), np.full(info.size, -1, np.int32)
-    )
+    return TileContent(np.full(info.size, EMPTY, np.int8), np.zeros(info.size, np.int32), np.full(info.size, -1, np.int32))

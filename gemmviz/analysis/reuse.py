@@ -6,9 +6,7 @@ import numpy.typing as npt
 from gemmviz.model.trace import SiteKind, Trace
 
 
-def accesses_per_element(
-    trace: Trace, array: int, kind: SiteKind = "load", stop: int | None = None
-) -> npt.NDArray[np.int64]:
+def accesses_per_element(trace: Trace, array: int, kind: SiteKind = "load", stop: int | None = None) -> npt.NDArray[np.int64]:
     """Accesses of every element of one array by the traced lanes in the steps before ``stop``: (rows, columns), int64.
 
     Shared arrays are summed over blocks.

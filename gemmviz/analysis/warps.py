@@ -43,7 +43,7 @@ def distinct_per_row(keys: Rows, active: npt.NDArray[np.bool_]) -> npt.NDArray[n
         steps = np.diff(keys, axis=1)
         if (steps < 0).any():
             steps = np.diff(np.sort(keys, axis=1), axis=1)
-        return 1 + np.count_nonzero(steps, axis=1)
+        return np.asarray(1 + np.count_nonzero(steps, axis=1), np.int64)
     ordered = np.sort(np.where(active, keys, np.iinfo(np.int64).max), axis=1)
     changes = np.count_nonzero(np.diff(ordered, axis=1), axis=1)
-    return np.where(active.any(axis=1), 1 + changes - ~active.all(axis=1), 0)
+    return np.asarray(np.where(active.any(axis=1), 1 + changes - ~active.all(axis=1), 0), np.int64)

@@ -22,7 +22,9 @@ class CostChart(QWidget):
         self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=True, y=False)
         self.plot.hideButtons()
-        self.plot.setToolTip("Cost of each step for the watched block: global sectors up, shared wavefronts down. Click to go there.")
+        self.plot.setToolTip(
+            "Cost of each step for the watched block: global sectors up, shared wavefronts down. Click to go there."
+        )
         self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._cursor = pg.InfiniteLine(angle=90)
         self._steps = 0
@@ -56,7 +58,9 @@ class CostChart(QWidget):
         ):
             shown = heights != 0
             if shown.any():
-                bars = pg.BarGraphItem(x=steps[shown], y0=bottoms[shown], height=heights[shown], width=0.86, brush=colour, pen=None)
+                bars = pg.BarGraphItem(
+                    x=steps[shown], y0=bottoms[shown], height=heights[shown], width=0.86, brush=colour, pen=None
+                )
                 self.plot.addItem(bars)
 
     def show_step(self, step: int) -> None:

@@ -14,7 +14,8 @@ _LARGEST = 8192
 
 class KernelPanel(QWidget):
     """``changed`` when settings change, ``watched_changed`` when another block or warp is chosen, ``kernel_chosen`` with
-    the name of a shipped kernel."""
+    the name of a shipped kernel.
+    """
 
     changed = Signal()
     watched_changed = Signal()

@@ -1,5 +1,6 @@
 """The main window: panels around the stage, and how a change of settings becomes a new picture."""
 
+import contextlib
 from functools import partial
 from pathlib import Path
 
@@ -272,10 +273,8 @@ class MainWindow(QMainWindow):
             self.source.show_error(error.place)
 
     def _show_file_error(self, name: str, error: GemmvizError) -> None:
-        try:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
             self.source.load(Path(name).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
-            pass
         self._show_error(error)
 
     def open_file(self, path: Path) -> None:

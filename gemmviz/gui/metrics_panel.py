@@ -8,7 +8,16 @@ from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
 
-_STEP_ROWS = ("Requests", "Active threads", "Bytes asked for", "Sectors (32 B)", "Sectors needed", "Lines (128 B)", "Wavefronts", "Wavefronts needed")
+_STEP_ROWS = (
+    "Requests",
+    "Active threads",
+    "Bytes asked for",
+    "Sectors (32 B)",
+    "Sectors needed",
+    "Lines (128 B)",
+    "Wavefronts",
+    "Wavefronts needed",
+)
 _TOTAL_NAMES = {
     "global_load_requests": "Global load requests",
     "global_load_sectors": "Global load sectors",
@@ -42,7 +51,15 @@ class MetricsPanel(QWidget):
         self.hazards = QLabel()
         self.hazards.setWordWrap(True)
         layout = QVBoxLayout(self)
-        widgets = (self.check, self.hazards, self.step_title, self.step_table, self.launch_title, self.launch_table, self.site_table)
+        widgets = (
+            self.check,
+            self.hazards,
+            self.step_title,
+            self.step_table,
+            self.launch_title,
+            self.launch_table,
+            self.site_table,
+        )
         for widget in widgets:
             layout.addWidget(widget)
         layout.setStretchFactor(self.site_table, 1)
@@ -77,7 +94,8 @@ class MetricsPanel(QWidget):
     def show_launch(self, counter: LaunchCounter | None, trace: Trace) -> None:
         """The whole launch's counts; None while they are being counted."""
         self.launch_title.setText(
-            f"Whole launch, all {trace.launch.blocks} blocks: " + ("counting …" if counter is None else "counted from the source as written")
+            f"Whole launch, all {trace.launch.blocks} blocks: "
+            + ("counting …" if counter is None else "counted from the source as written")
         )
         if counter is None:
             return
@@ -131,5 +149,3 @@ def _number(value: int) -> QTableWidgetItem:
     item = _item(f"{value:,}".replace(",", "\u202f"), right=True)
     item.setData(Qt.ItemDataRole.UserRole, value)
     return item
-
-

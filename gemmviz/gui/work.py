@@ -65,7 +65,10 @@ class _Run(QRunnable):
         except GemmvizError as caught:
             result, error = None, caught
         except MemoryError:
-            result, error = None, GemmvizError("there is not enough memory for this", remedy="choose smaller sizes or fewer blocks")
+            result, error = (
+                None,
+                GemmvizError("there is not enough memory for this", remedy="choose smaller sizes or fewer blocks"),
+            )
         except Exception as caught:  # the loop that must not let one task's bug end the program
             result, error = None, GemmvizError(f"gemmviz failed here: {type(caught).__name__}: {caught}")
         try:

@@ -19,9 +19,7 @@ class Place:
 class GemmvizError(Exception):
     """An error with a sentence for a person, and where it is known, file, place and remedy."""
 
-    def __init__(
-        self, message: str, place: Place | None = None, *, file: str | None = None, remedy: str | None = None
-    ) -> None:
+    def __init__(self, message: str, place: Place | None = None, *, file: str | None = None, remedy: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.place = place

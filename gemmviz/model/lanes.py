@@ -8,6 +8,7 @@ million, and whatever is computed from it is computed once for all threads that 
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +97,7 @@ class LaneSpace:
         return -(-self.threads // self.warp_size)
 
     def index(self, of_block: bool, axis: int) -> npt.NDArray[np.uint32] | int:
-        """blockIdx or threadIdx along x, y or z (0, 1, 2), shaped for broadcasting; a plain int where it doesn't vary."""
+        """BlockIdx or threadIdx along x, y or z (0, 1, 2), shaped for broadcasting; a plain int where it doesn't vary."""
         extents = self.window.extents if of_block else self.launch.block
         start = (self.window.x, self.window.y, self.window.z)[axis][0] if of_block else 0
         if extents[axis] == 1:
@@ -115,7 +116,7 @@ class LaneSpace:
         return (bx + ex * (by + ey * bz)) * self.threads + thread[0] + dx * (thread[1] + dy * thread[2])
 
     def thread_of(self, lane: int) -> tuple[Triple, Triple]:
-        """blockIdx and threadIdx of a lane."""
+        """BlockIdx and threadIdx of a lane."""
         block, thread = divmod(lane, self.threads)
         ex, ey, _ = self.window.extents
         dx, dy, _ = self.launch.block
@@ -125,7 +126,7 @@ class LaneSpace:
         tz, ty = divmod(ty, dy)
         return (bx + self.window.x[0], by + self.window.y[0], bz + self.window.z[0]), (tx, ty, tz)
 
-    def per_block(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    def per_block(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Broadcast ``values`` over the threads, but over blocks only as far as they vary: ``(varied blocks, threads)``.
 
         What is counted on the result stands for ``blocks / varied blocks`` times as many blocks.

@@ -101,7 +101,8 @@ class Check:
 
     def __str__(self) -> str:
         if self.passed:
-            return f"C is right: {self.compared} elements, largest error {self.worst_error:.2g} of {self.worst_allowed:.2g} allowed"
+            error = f"largest error {self.worst_error:.2g} of {self.worst_allowed:.2g} allowed"
+            return f"C is right: {self.compared} elements, {error}"
         row, column = self.worst_at
         parts = [f"{self.wrong} of {self.compared} elements are wrong, most at C[{row}, {column}]"] if self.wrong else []
         parts += [f"{self.unwritten} elements are never written"] if self.unwritten else []
@@ -115,8 +116,8 @@ class Trace:
     ``element`` int32 (steps, lanes): the element that a lane touched, -1 where it was inactive; 0 for arriving at a barrier.
     ``value`` float32 (steps, lanes): what was read or written, where asked for.
     ``site``, ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, -1 padded.
-    ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element of a store's width; ``origin_array`` int8 and ``origin`` int32
-    (n, lanes): the element of which array the stored value was, array COMPUTED or CONSTANT where it was none.
+    ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element of a store's width;
+    ``origin_array`` int8 and ``origin`` int32 (n, lanes): the element of which array the stored value was, array COMPUTED or CONSTANT where it was none.
     """
 
     kernel: str
@@ -157,7 +158,8 @@ class Trace:
     @cached_property
     def phase_loop(self) -> int:
         """The loop whose trips are the phases: the outermost that holds a barrier, else the outermost around a
-        global load; -1 where there is none."""
+        global load; -1 where there is none.
+        """
         for number, loop in enumerate(self.loops):
             if loop.holds_barrier:
                 return number

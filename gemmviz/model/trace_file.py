@@ -251,4 +251,3 @@ def describe(path: Path) -> dict[str, Any]:
     """What a file holds, without its arrays. Raises TraceFileError."""
     manifest = read_manifest(path)
     return {k: v for k, v in manifest.items() if k != "source"} | {"bytes": path.stat().st_size}
-

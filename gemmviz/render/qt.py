@@ -1,5 +1,6 @@
 """Paints a scene with QPainter. Cells are an n x n image stretched over their box; their labels come from a glyph atlas, one
-call for thousands; everything else is drawn as it is."""
+call for thousands; everything else is drawn as it is.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -93,7 +94,9 @@ class ScenePainter:
         pen.setCosmetic(True)
         painter.setPen(pen)
         xs, ys = (box.left() + step * np.arange(columns + 1)).tolist(), (box.top() + step * np.arange(rows + 1)).tolist()
-        painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in xs] + [QLineF(box.left(), y, box.right(), y) for y in ys])
+        painter.drawLines(
+            [QLineF(x, box.top(), x, box.bottom()) for x in xs] + [QLineF(box.left(), y, box.right(), y) for y in ys]
+        )
 
     def _cell_labels(self, painter: QPainter, cells: Cells, view: View, clip: QRectF) -> None:
         pixels = max(1, round(cells.label_size * view.scale * view.ratio))
@@ -159,9 +162,9 @@ class ScenePainter:
         _draw_pixels(painter, view.rect(picture.x, picture.y, picture.width, picture.height), colours)
 
 
-def _draw_pixels(painter: QPainter, box: QRectF, colours: npt.NDArray[np.uint32]) -> None:
+def _draw_pixels(painter: QPainter, box: QRectF, colours: npt.NDArray[Any]) -> None:
     rows, columns = colours.shape
-    data = np.ascontiguousarray(colours)
+    data = np.ascontiguousarray(colours, np.uint32)
     image = QImage(data.data, columns, rows, columns * 4, QImage.Format.Format_RGB32)
     painter.drawImage(box, image)
 
@@ -179,7 +182,8 @@ _PAINTERS: dict[type, _Paint] = {
 @dataclass(frozen=True)
 class LabelLayout:
     """One entry a glyph: its cell, which glyph of the atlas it is, and how far right of the cell's middle it goes (device
-    pixels)."""
+    pixels).
+    """
 
     row: npt.NDArray[np.int64]
     column: npt.NDArray[np.int64]
@@ -217,9 +221,7 @@ class Atlas:
             painter.drawText(QPointF(x, y), chr(code))
         painter.end()
 
-    def draw(
-        self, painter: QPainter, x: npt.NDArray[Any], y: npt.NDArray[Any], glyph: npt.NDArray[Any], ratio: float
-    ) -> None:
+    def draw(self, painter: QPainter, x: npt.NDArray[Any], y: npt.NDArray[Any], glyph: npt.NDArray[Any], ratio: float) -> None:
         """Draws one glyph at each (x, y), its middle. The array has the layout of QPainter.PixmapFragment."""
         fragments = np.zeros((len(x), 10))
         fragments[:, 0], fragments[:, 1] = np.round(x * ratio) / ratio, np.round(y * ratio) / ratio
@@ -227,7 +229,7 @@ class Atlas:
         fragments[:, 4:6] = self.side
         fragments[:, 6:8] = 1 / ratio
         fragments[:, 9] = 1
-        first = Shiboken.wrapInstance(fragments.ctypes.data, QPainter.PixmapFragment)
+        first: Any = Shiboken.wrapInstance(fragments.ctypes.data, QPainter.PixmapFragment)
         painter.drawPixmapFragments(first, len(fragments), self.pixmap)
 
 

@@ -44,7 +44,7 @@ def check_result(
         wrong += int((excess > 0).sum())
         at = np.unravel_index(int(np.argmax(np.where(here, np.nan_to_num(error, nan=np.inf), -1))), error.shape)
         found = (float(excess.max()), float(error[at]), float(allowed[at]), (int(some[at[0]]), int(used_columns[at[1]])))
-        if worst[3] == (0, 0) and worst[1] == 0.0 or found[0] > worst[0]:
+        if (worst[3] == (0, 0) and worst[1] == 0.0) or found[0] > worst[0]:
             worst = found
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0
     return Check(len(written), wrong, unwritten, worst[1], worst[2], worst[3])

@@ -170,4 +170,3 @@ def _frozen(numbers: list[int]) -> Ints:
     array = np.asarray(numbers, np.int32)
     array.flags.writeable = False
     return array
-

@@ -15,7 +15,8 @@ _RESERVED_BYTES = 512 << 20
 
 class Rows:
     """A matrix that grows downwards. Memory that is reserved but not yet written costs nothing where the system commits it
-    on first use, so a generous reserve spares the copies of growing."""
+    on first use, so a generous reserve spares the copies of growing.
+    """
 
     def __init__(self, columns: int, dtype: Any) -> None:
         rows = max(64, _RESERVED_BYTES // (max(1, columns) * np.dtype(dtype).itemsize))

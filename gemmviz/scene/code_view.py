@@ -38,8 +38,12 @@ def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Pr
     lit = texts[row][start:stop]
     if lit:
         x = room.x + _PADDING + start * advance
-        found.append(Rects("code-lit-box", boxes((x - 2, y + row * _LEADING + 2, len(lit) * advance + 4, _LEADING - 4)), theme.panel))
-        found.append(Rects("code-lit-line", boxes((x, y + (row + 1) * _LEADING - 4, len(lit) * advance, 3)), _visible(accent, theme)))
+        found.append(
+            Rects("code-lit-box", boxes((x - 2, y + row * _LEADING + 2, len(lit) * advance + 4, _LEADING - 4)), theme.panel)
+        )
+        found.append(
+            Rects("code-lit-line", boxes((x, y + (row + 1) * _LEADING - 4, len(lit) * advance, 3)), _visible(accent, theme))
+        )
         found.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), _SIZE, theme.text, "start", "mono"))
     return found
 

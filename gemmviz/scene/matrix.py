@@ -23,7 +23,7 @@ def matrix_palette(theme: Theme, name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=32)
 def index_labels(rows: int, columns: int) -> npt.NDArray[np.str_]:
-    """ "row,column" for every cell."""
+    """The text ``row,column`` for every cell."""
     return np.array([[f"{row},{column}" for column in range(columns)] for row in range(rows)])
 
 
@@ -38,7 +38,8 @@ def matrix_cells(
     key: str, name: str, state: npt.NDArray[np.uint8], x: float, y: float, cell: float, theme: Theme, zoom: float = 1.0
 ) -> Cells | Picture:
     """``state`` (rows, columns), as in ``matrix_palette``, drawn from (x, y) with cells of side ``cell``; indices are
-    written into cells that are large enough at ``zoom``."""
+    written into cells that are large enough at ``zoom``.
+    """
     rows, columns = state.shape
     palette = matrix_palette(theme, name)
     if max(rows, columns) > MOST_CELLS:

@@ -45,7 +45,9 @@ def global_cost(found: Counts) -> str:
         if asked > moved
         else f"{asked} of {moved} bytes are asked for ({100 * asked / moved:.0f} %)"
     )
-    return f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: {use}"
+    return (
+        f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: {use}"
+    )
 
 
 def shared_cost(found: Counts) -> str:

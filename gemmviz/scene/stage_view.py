@@ -110,19 +110,15 @@ def _sources(replay: Replay, step: int, number: int) -> npt.NDArray[Any]:
         return np.zeros(0, np.int64)
     cells = replay.elements(step)
     cells = (cells[cells >= 0][:, None] + np.arange(site.width)).ravel()
-    return content.element[cells][content.array[cells] == number]
+    return np.asarray(content.element[cells][content.array[cells] == number])
 
 
-def _matrix(
-    replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: StageOptions
-) -> list[Primitive]:
+def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: StageOptions) -> list[Primitive]:
     theme, (x, y) = options.theme, cross.at[array.name]
     state = matrix_state(replay, step, number)
     found: list[Primitive] = [matrix_cells(array.name, array.name, state, x, y, cross.cell, theme, options.zoom)]
     rows, columns = array.shape
-    found.append(
-        Rects(f"{array.name}-frame", boxes((x, y, columns * cross.cell, rows * cross.cell)), None, theme.line, 1.5)
-    )
+    found.append(Rects(f"{array.name}-frame", boxes((x, y, columns * cross.cell, rows * cross.cell)), None, theme.line, 1.5))
     area = replay.footprint(number, step)
     if area is not None:
         r0, r1, c0, c1 = area
@@ -136,7 +132,9 @@ def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> 
     rows, columns = array.shape
     text = f"{array.name}  {rows} × {columns}"
     if array.name == "A":
-        return Labels("A-name", points((x, y + rows * cell + _NAME + 4)), (text,), _NAME, theme.accent("A"), "start", "semibold")
+        return Labels(
+            "A-name", points((x, y + rows * cell + _NAME + 4)), (text,), _NAME, theme.accent("A"), "start", "semibold"
+        )
     if array.name == "B":
         return Labels("B-name", points((x, y - 12)), (text,), _NAME, theme.accent("B"), "start", "semibold")
     at = points((x + columns * cell, y + rows * cell + _NAME + 4))

@@ -1,5 +1,6 @@
 """The shared-memory arrays of one block: each cell in the colour of the matrix it holds a copy of, with that element's
-indices."""
+indices.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,7 +74,9 @@ def _tile(
         longest = max(texts.ravel().tolist(), key=len)
         size = label_size(longest or "0", cell, zoom)
         inks = tuple(theme.ink_on(colour) if i % 2 else theme.text for i, colour in enumerate(palette))
-        table = Cells(key, x, y, cell, fill, palette, inks, texts if size else None, size, theme.background if cell * zoom >= 6 else None)
+        table = Cells(
+            key, x, y, cell, fill, palette, inks, texts if size else None, size, theme.background if cell * zoom >= 6 else None
+        )
     frame = Rects(f"{key}-frame", boxes((x, y, columns * cell, rows * cell)), None, theme.line, 1.5)
     name = Labels(f"{key}-name", points((x, y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
     return [table, frame, name]

@@ -1,6 +1,8 @@
 """Reads calls: casts in function form, intrinsics, and ``__device__`` functions, which are put in where they are called."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from tree_sitter import Node
 
@@ -12,7 +14,19 @@ from gemmviz.source.nodes import Block, Call, Const, Deref, Expr, Inline, MakeVe
 from gemmviz.source.scope import ArrayVariable, Constant, Function, LazyType, Scope, Symbol, TypeName, Variable
 from gemmviz.source.syntax import child, children, closest
 from gemmviz.source.types import (
-    DOUBLE, FLOAT, INT, UINT, VOID, Array, CType, Pointer, Scalar, Vector, Void, common, named_type,
+    DOUBLE,
+    FLOAT,
+    INT,
+    UINT,
+    VOID,
+    Array,
+    CType,
+    Pointer,
+    Scalar,
+    Vector,
+    Void,
+    common,
+    named_type,
 )  # fmt: skip
 
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast"}
@@ -123,7 +137,7 @@ def _of_common_type(low: Lowering, name: str, values: list[Expr], node: Node) ->
 def _folded(made: Call) -> Expr:
     numbers = [arg.value for arg in made.args if isinstance(arg, Const)]
     if len(numbers) == len(made.args) and isinstance(made.type, Scalar):
-        simple = {"min": min, "max": max, "abs": abs}
+        simple: dict[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
         rounded = {"ceil": lambda x: -(-x // 1), "floor": lambda x: x // 1}
         if made.name in simple:
             return Const(made.type, simple[made.name](*numbers))
@@ -238,7 +252,8 @@ def _same_variable(low: Lowering, value: Expr, node: Node) -> Symbol:
 
 
 def _array_alias(low: Lowering, value: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:
-    assert isinstance(value, Offset) and isinstance(value.type, Array)
+    assert isinstance(value, Offset)
+    assert isinstance(value.type, Array)
     slot = low.new_slot()
     bindings.append((slot, replace(value, type=Pointer(value.type.element, value.type.space))))
     return ArrayVariable(slot, value.type)

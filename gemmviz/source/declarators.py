@@ -147,5 +147,3 @@ def array_type(element: CType, dims: tuple[int, ...], space: str, low: Lowering,
         raise low.tree.error(f"an array of {element} is not supported", node)
     assert space in ("shared", "local")
     return Array(element, dims, "shared" if space == "shared" else "local")
-
-

@@ -9,15 +9,50 @@ from gemmviz.source import fold
 from gemmviz.source.declarators import described_type, type_of
 from gemmviz.source.lowering import Lowering, component_of, read_variable
 from gemmviz.source.nodes import (
-    Assign, Base, Binary, Const, Deref, Expr, Extent, Field, Index, Logic, Offset, PointerDifference, Read, Reinterpret,
-    Select, Sequence, Unary,
+    Assign,
+    Base,
+    Binary,
+    Const,
+    Deref,
+    Expr,
+    Extent,
+    Field,
+    Index,
+    Logic,
+    Offset,
+    PointerDifference,
+    Read,
+    Reinterpret,
+    Select,
+    Sequence,
+    Unary,
 )  # fmt: skip
 from gemmviz.source.scope import (
-    ArrayVariable, Constant, Function, LazyConstant, LazyType, TypeName, Variable,
+    ArrayVariable,
+    Constant,
+    Function,
+    LazyConstant,
+    LazyType,
+    TypeName,
+    Variable,
 )  # fmt: skip
 from gemmviz.source.syntax import child, children, closest
 from gemmviz.source.types import (
-    BOOL, COMPONENTS, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Array, CType, Pointer, Scalar, Vector, common, promoted,
+    BOOL,
+    COMPONENTS,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    UINT,
+    ULONG,
+    Array,
+    CType,
+    Pointer,
+    Scalar,
+    Vector,
+    common,
+    promoted,
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
@@ -269,12 +304,12 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, giv
             return _assign_pointer(low, target, op, value, slot, have, node, gives_old)
     if not _is_place(target) or _is_const(low, target):
         raise low.tree.error("this can't be assigned to", left)
-    within = None
+    within: Scalar | None = None
     if op:
         target = low.loaded(target, left)
         combined_value = combined(low, op, _as_value(target), value, node)
-        if isinstance(combined_value, Binary) and isinstance(target.type, Scalar):
-            within, value = combined_value.right.type, combined_value.right  # type: ignore[assignment]
+        if isinstance(combined_value, Binary) and isinstance(combined_value.left.type, Scalar):
+            within, value = combined_value.left.type, combined_value.right
         else:
             raise low.tree.error(f"{op}= does not work on a {target.type}", node)
     else:

@@ -37,7 +37,8 @@ _LARGEST = 2**62
 
 def evaluate(formula: str, names: Mapping[str, int]) -> int:
     """The value of ``formula``. Raises SourceError when it holds anything but numbers, known names and arithmetic,
-    SettingError when it divides by zero or leaves the 63-bit range."""
+    SettingError when it divides by zero or leaves the 63-bit range.
+    """
     try:
         tree = ast.parse(formula, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

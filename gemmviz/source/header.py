@@ -121,9 +121,9 @@ _TOML_NAMES: dict[type, str] = {str: "string", list: "list", dict: "table"}
 
 def _parameter(text: str, name: str, facts: Any) -> Parameter:
     place = _line(text, f"parameters.{name}")
-    if not isinstance(facts, dict) or not _is_positive(facts.get("default")):
-        if not (isinstance(facts, dict) and facts.get("default") == 0):
-            raise SourceError(f"the parameter {name} needs a default: a whole number", place)
+    default = facts.get("default") if isinstance(facts, dict) else None
+    if not _is_positive(default) and default != 0:
+        raise SourceError(f"the parameter {name} needs a default: a whole number", place)
     choices = facts.get("choices")
     if choices is not None and not (isinstance(choices, list) and choices and all(isinstance(c, int) for c in choices)):
         raise SourceError(f"the choices of {name} must be a list of whole numbers", place)
@@ -166,9 +166,7 @@ def _known(names: set[str]) -> str:
     return "it may hold " + ", ".join(sorted(names))
 
 
-def settings_for(
-    spec: KernelSpec, problem: Problem | None = None, parameters: Mapping[str, int] | None = None
-) -> Settings:
+def settings_for(spec: KernelSpec, problem: Problem | None = None, parameters: Mapping[str, int] | None = None) -> Settings:
     """Settings of ``spec``, defaults filled in. Raises SettingError for a name that it doesn't have."""
     for name in parameters or {}:
         if name not in spec.defaults:
@@ -225,9 +223,7 @@ def _device_limit(launch: Launch, device: Device) -> str | None:
             if not 1 <= extent <= limit:
                 return f"the {what} would have {extent} along {axis}; {device.name} allows 1 to {limit}"
     if launch.threads > device.max_threads_per_block:
-        return (
-            f"the block would have {launch.threads} threads; {device.name} allows at most {device.max_threads_per_block}"
-        )
+        return f"the block would have {launch.threads} threads; {device.name} allows at most {device.max_threads_per_block}"
     if launch.shared_bytes > device.shared_per_block:
         return f"{launch.shared_bytes} bytes of shared memory; {device.name} allows {device.shared_per_block} a block"
     return None
@@ -275,5 +271,3 @@ def _is_legal(spec: KernelSpec, settings: Settings, device: Device) -> bool:
         return broken_limit(spec, settings, device) is None
     except SettingError:
         return False
-
-

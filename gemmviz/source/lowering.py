@@ -10,7 +10,19 @@ from tree_sitter import Node
 from gemmviz.model.errors import Place
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
-    AccessPlace, Base, Const, Convert, Deref, Expr, Field, LoopPlace, Offset, Read, Reinterpret, SharedArray, Stmt,
+    AccessPlace,
+    Base,
+    Const,
+    Convert,
+    Deref,
+    Expr,
+    Field,
+    LoopPlace,
+    Offset,
+    Read,
+    Reinterpret,
+    SharedArray,
+    Stmt,
 )  # fmt: skip
 from gemmviz.source.scope import Function, Scope
 from gemmviz.source.syntax import Tree

@@ -288,7 +288,7 @@ class AccessPlace:
     ``range`` is its half-open range of characters in the expanded text.
     """
 
-    kind: Literal["load", "store", "barrier"]
+    kind: Literal["load", "store", "barrier", "warp barrier"]
     space: Space | None
     place: Place
     text: str
@@ -336,7 +336,8 @@ class Parameter:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Where the twin's additions go, as characters of the expanded text: just inside the kernel's parameter list and body,
-    and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there)."""
+    and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there).
+    """
 
     parameters_end: int
     body_start: int

@@ -140,7 +140,8 @@ class _Preprocessor:
         self.length += len(text)
 
     def _macro_use(self, i: int) -> int:
-        macro, arguments, stop = self.macros[self.tokens[i].text], [], i + 1
+        macro, stop = self.macros[self.tokens[i].text], i + 1
+        arguments: list[list[str]] = []
         if macro.parameters is not None:
             called = self._arguments(i)
             if called is None:

@@ -147,5 +147,3 @@ def _parameter(low: Lowering, node: Node) -> Parameter:
     slot = low.new_slot()
     low.scope.names[name.name] = Variable(slot, ctype)
     return Parameter(slot, name.name, ctype)
-
-

@@ -7,7 +7,21 @@ from tree_sitter import Node
 from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import (
-    Barrier, Block, Break, Const, Continue, Declare, DeclareArray, Expr, If, Loop, LoopPlace, Return, Run, SharedArray, Stmt,
+    Barrier,
+    Block,
+    Break,
+    Const,
+    Continue,
+    Declare,
+    DeclareArray,
+    Expr,
+    If,
+    Loop,
+    LoopPlace,
+    Return,
+    Run,
+    SharedArray,
+    Stmt,
 )  # fmt: skip
 from gemmviz.source.scope import ArrayVariable, Constant, LazyType, Variable
 from gemmviz.source.syntax import child, children

@@ -12,8 +12,28 @@ from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.unroll import known
 from gemmviz.run.simt.values import Closure, merged
 from gemmviz.source.nodes import (
-    Assign, Base, Binary, Call, Const, Convert, Deref, Expr, Extent, Field, Index, Inline, Logic, MakeVector, Offset,
-    PointerDifference, Read, Reinterpret, Select, Sequence, Stmt, Unary,
+    Assign,
+    Base,
+    Binary,
+    Call,
+    Const,
+    Convert,
+    Deref,
+    Expr,
+    Extent,
+    Field,
+    Index,
+    Inline,
+    Logic,
+    MakeVector,
+    Offset,
+    PointerDifference,
+    Read,
+    Reinterpret,
+    Select,
+    Sequence,
+    Stmt,
+    Unary,
 )  # fmt: skip
 from gemmviz.source.types import Pointer, Scalar, Vector
 
@@ -22,7 +42,8 @@ Address = Callable[[Machine], tuple[Any, Any]]
 
 class Compiler:
     """Closures for one lane space. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots whose
-    values are known while a trip of an unrolled loop is compiled."""
+    values are known while a trip of an unrolled loop is compiled.
+    """
 
     def __init__(self, space: LaneSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
@@ -212,7 +233,8 @@ class Compiler:
         """The new value of a compound assignment from the machine and the old one."""
         if node.op is None:
             return lambda machine, old: value(machine)
-        assert isinstance(node.type, Scalar) and node.within is not None
+        assert isinstance(node.type, Scalar)
+        assert node.within is not None
         cell: list[Any] = [None]
         widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
         apply = self.combine(node, lambda machine: cell[0], value)
@@ -225,7 +247,8 @@ class Compiler:
         return combined
 
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
-        assert node.op is not None and node.within is not None
+        assert node.op is not None
+        assert node.within is not None
         return values.binary(node.op, node.within, old, value, node.place)
 
     def _assign_variable(self, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
@@ -248,7 +271,8 @@ class Compiler:
         return assign
 
     def _assign_component(self, node: Assign, of: Expr, component: int) -> Closure:
-        assert isinstance(of, Read) and isinstance(of.type, Vector)
+        assert isinstance(of, Read)
+        assert isinstance(of.type, Vector)
         slot, name, count, place = of.slot, of.name, of.type.count, of.place
         combined, gives_old = self._combined(node, self.value(node.value)), node.gives_old
         scalar, compound = self.merge_scalar(of.type.scalar), node.op is not None

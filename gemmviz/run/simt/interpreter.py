@@ -85,9 +85,7 @@ def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> Mem
     dims = array.dims
     if dims is None:
         if shared_bytes <= 0:
-            raise SourceError(
-                f"extern __shared__ {array.name} needs shared_bytes in the header", array.place, file=spec.file
-            )
+            raise SourceError(f"extern __shared__ {array.name} needs shared_bytes in the header", array.place, file=spec.file)
         dims = (shared_bytes // array.element.bytes,)
     if isinstance(array.element, Vector):
         dims = (*dims, array.element.count)

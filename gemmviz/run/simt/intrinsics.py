@@ -64,7 +64,7 @@ def intrinsic(node: Call, args: list[Closure], space: LaneSpace) -> Closure:
 
 
 def _fused(node: Call, args: list[Closure]) -> Closure:
-    """a * b + c rounded once: the product of two float32 is exact in float64."""
+    """A * b + c rounded once: the product of two float32 is exact in float64."""
     assert isinstance(node.type, Scalar)
     scalar = node.type
 
@@ -111,7 +111,7 @@ def _sources(name: str, selector: npt.NDArray[Any], width: int, threads: int) ->
     group, inside = own // width * width, own % width
     selector = selector.astype(np.int64)
     if name == "__shfl_sync":
-        return np.minimum(group + selector % width, threads - 1)
+        return np.asarray(np.minimum(group + selector % width, threads - 1), np.int64)
     target = {"__shfl_up_sync": inside - selector, "__shfl_down_sync": inside + selector}.get(name, inside ^ selector)
     valid = (target >= 0) & (target < width) & (group + target < threads)
-    return np.where(valid, group + target, own)
+    return np.asarray(np.where(valid, group + target, own), np.int64)

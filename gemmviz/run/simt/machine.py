@@ -28,8 +28,25 @@ class Machine:
     """One run over a lane space. Values are Python numbers where all lanes agree, else arrays that broadcast."""
 
     __slots__ = (
-        "broken", "budget", "cancelled", "epoch", "exited", "inline_depth", "level", "levels", "make_site", "mask", "returned",
-        "sites", "sink", "slots", "space", "steps", "vanished", "visits", "wants_values",
+        "broken",
+        "budget",
+        "cancelled",
+        "epoch",
+        "exited",
+        "inline_depth",
+        "level",
+        "levels",
+        "make_site",
+        "mask",
+        "returned",
+        "sink",
+        "sites",
+        "slots",
+        "space",
+        "steps",
+        "vanished",
+        "visits",
+        "wants_values",
     )  # fmt: skip
 
     def __init__(
@@ -93,7 +110,7 @@ class Machine:
         self.vanished = self.vanished or code != RETURN or self.inline_depth > 0
 
     def first_lane(self, bad: npt.NDArray[np.bool_]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """blockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) holds."""
+        """BlockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) holds."""
         return self.space.thread_of(int(np.argmax(np.broadcast_to(bad, self.space.shape))))
 
     def fault(self, message: str, place: Place, bad: Any = True, remedy: str | None = None) -> KernelFault:

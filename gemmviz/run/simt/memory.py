@@ -91,7 +91,8 @@ def last_lane(value: Any) -> Any:
 
 class SharedMemory(Memory):
     """One ``__shared__`` array of every traced block: ``data`` is (block axes, size), extent 1 along a block axis for as
-    long as all blocks along it hold the same."""
+    long as all blocks along it hold the same.
+    """
 
     __slots__ = ("blocks", "complete", "data", "threads_ndim", "written")
 
@@ -134,7 +135,7 @@ class SharedMemory(Memory):
             )
 
     def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
-        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(machine.mask), (1,) * self._ndim)
+        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), (1,) * self._ndim)
         self._widen(shape[: self.blocks])
         outer = np.shape(offset)[: self.blocks]
         if machine.mask is None and outer.count(1) == len(outer):

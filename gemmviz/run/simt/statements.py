@@ -7,13 +7,31 @@ import numpy as np
 from gemmviz.model.errors import KernelFault
 from gemmviz.run.simt.expressions import Compiler
 from gemmviz.run.simt.machine import (
-    BREAK, CONTINUE, GONE, NORMAL, RETURN, Machine, Mask, is_empty, without,
+    BREAK,
+    CONTINUE,
+    GONE,
+    NORMAL,
+    RETURN,
+    Machine,
+    Mask,
+    is_empty,
+    without,
 )  # fmt: skip
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.unroll import Counted, counted
 from gemmviz.run.simt.values import Closure, merged
 from gemmviz.source.nodes import (
-    Barrier, Block, Break, Continue, Declare, DeclareArray, If, Loop, Return, Run, Stmt,
+    Barrier,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DeclareArray,
+    If,
+    Loop,
+    Return,
+    Run,
+    Stmt,
 )  # fmt: skip
 from gemmviz.source.types import Scalar, Vector
 
@@ -257,9 +275,10 @@ def _barrier(node: Barrier) -> Closure:
 
 def _check_convergence(machine: Machine, node: Barrier) -> None:
     """A barrier must be reached by all threads of a block that have not returned, or by none (CUDA C++ Programming Guide,
-    Synchronization Functions)."""
+    Synchronization Functions).
+    """
     shape = (1,) * len(machine.space.shape)
-    arrived = np.asarray(machine.mask).reshape(np.shape(machine.mask) or shape)
+    arrived = np.asarray(machine.mask).reshape(np.shape(np.asarray(machine.mask)) or shape)
     alive = np.ones(shape, bool) if machine.exited is None else ~machine.exited
     here, living = machine.space.per_block(arrived & alive), machine.space.per_block(alive)
     here, living = np.broadcast_arrays(here, living)
@@ -273,4 +292,3 @@ def _check_convergence(machine: Machine, node: Barrier) -> None:
             "__syncthreads() in divergent flow: it is not reached", node.place, block=block, thread=thread,
             remedy="other threads of the block wait for it forever",
         )  # fmt: skip
-

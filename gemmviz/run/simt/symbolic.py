@@ -16,9 +16,29 @@ from gemmviz.run.simt.machine import Machine, NeedsValues
 from gemmviz.run.simt.memory import GlobalMemory, Offset, SharedMemory
 from gemmviz.run.simt.values import Closure
 from gemmviz.source.nodes import (
-    Assign, Binary, Call, Const, Convert, Deref, Expr, Extent, Field, Index, Inline, Logic, MakeVector, Offset as Moved,
-    PointerDifference, Read, Reinterpret, Select, Sequence, Unary,
+    Assign,
+    Binary,
+    Call,
+    Const,
+    Convert,
+    Deref,
+    Expr,
+    Extent,
+    Field,
+    Index,
+    Inline,
+    Logic,
+    MakeVector,
+    PointerDifference,
+    Read,
+    Reinterpret,
+    Select,
+    Sequence,
+    Unary,
 )  # fmt: skip
+from gemmviz.source.nodes import (
+    Offset as Moved,
+)
 from gemmviz.source.types import LONG, Scalar, Vector
 
 TAG_SHIFT = 40

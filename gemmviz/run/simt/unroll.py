@@ -8,7 +8,23 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
-    Assign, Barrier, Binary, Block, Break, Const, Continue, Convert, Declare, Deref, Expr, If, Loop, Read, Return, Run, Stmt,
+    Assign,
+    Barrier,
+    Binary,
+    Block,
+    Break,
+    Const,
+    Continue,
+    Convert,
+    Declare,
+    Deref,
+    Expr,
+    If,
+    Loop,
+    Read,
+    Return,
+    Run,
+    Stmt,
 )  # fmt: skip
 from gemmviz.source.types import Scalar
 
@@ -100,7 +116,7 @@ def known(node: Expr, constants: dict[int, int]) -> int | None:
         case Const(value=bool() | float()):
             return None
         case Const(value=value):
-            return value
+            return int(value)
         case Read(slot=slot):
             return constants.get(slot)
         case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):

@@ -184,5 +184,3 @@ def unary(op: str, within: Scalar, a: Closure) -> Closure:
         return fold.wrapped(result, within) if result.__class__ is int else result
 
     return run
-
-
