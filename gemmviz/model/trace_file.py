@@ -15,7 +15,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from gemmviz.model.errors import Place, TraceFileError, UsageError
+from gemmviz.model.errors import Place, SettingError, TraceFileError, UsageError
 from gemmviz.model.kernel import Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
@@ -224,6 +224,12 @@ def _hash(source: str) -> str:
 
 def _check_consistency(trace: Trace, file: str) -> None:
     """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
+    if trace.warp_size < 1 or min(*trace.launch.grid, *trace.launch.block) < 1:
+        _refuse(file, "its launch has nothing to run")
+    try:
+        trace.window.checked(trace.launch)
+    except SettingError:
+        _refuse(file, "its blocks are not in its grid")
     steps, lanes = trace.element.shape
     shapes_fit = (
         trace.site.shape == trace.epoch.shape == (steps,)

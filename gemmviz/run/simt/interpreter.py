@@ -19,7 +19,7 @@ from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
 from gemmviz.source import fold
 from gemmviz.source.formula import evaluate
 from gemmviz.source.nodes import Parameter, Program, SharedArray
-from gemmviz.source.types import LONG, Pointer, Scalar, Vector
+from gemmviz.source.types import Pointer, Scalar, Vector
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -119,8 +119,7 @@ def interpret(
     for number, (array, info) in enumerate(
         zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
     ):
-        scalar = compiler.merge_scalar(_scalar(array.element))
-        assert scalar is not None
+        scalar = _scalar(array.element)
         threads, blocks = len(space.thread_shape), len(space.block_shape)
         machine.slots[array.slot] = SharedMemory(info.name, number, scalar, info.size, blocks, threads, symbolic), 0
     try:
@@ -134,8 +133,7 @@ def interpret(
 
 def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None) -> GlobalMemory:
     if matrices is None:
-        tags = LONG if scalar.is_float else scalar
-        return TagMemory(name, binding.number(name), tags, binding.arrays[binding.number(name)].size)
+        return TagMemory(name, binding.number(name), scalar, binding.arrays[binding.number(name)].size)
     return GlobalMemory(name, binding.number(name), scalar, matrices[name])
 
 

@@ -171,14 +171,16 @@ class SharedMemory(Memory):
 
 
 class LocalMemory:
-    """An array of one thread: a list of values over lanes, one an element."""
+    """An array of one thread: a list of values over lanes, one an element. ``running`` is the type that they have while
+    the kernel runs."""
 
-    __slots__ = ("level", "name", "scalar", "size", "values")
+    __slots__ = ("level", "name", "running", "scalar", "size", "values")
     number = -1
 
-    def __init__(self, name: str, scalar: Scalar, values: list[Any], level: int) -> None:
+    def __init__(self, name: str, scalar: Scalar, running: Scalar, values: list[Any], level: int) -> None:
         self.name = name
         self.scalar = scalar
+        self.running = running
         self.values = values
         self.size = len(values)
         self.level = level
@@ -204,7 +206,7 @@ class LocalMemory:
             here = offset == index
             machine.mask = here if outer is None else here & outer
             if machine.mask.any():
-                result = merged(here, self._element(machine, index, place), 0 if result is None else result, self.scalar)
+                result = merged(here, self._element(machine, index, place), 0 if result is None else result, self.running)
         machine.mask = outer
         return result
 
@@ -217,8 +219,8 @@ class LocalMemory:
     def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
         if isinstance(offset, int):
             keeps = machine.level != self.level
-            self.values[offset] = merged(machine.mask, value, self.values[offset], self.scalar) if keeps else value
+            self.values[offset] = merged(machine.mask, value, self.values[offset], self.running) if keeps else value
             return
         for index in np.unique(offset).tolist():
             here = offset == index if machine.mask is None else (offset == index) & machine.mask
-            self.values[index] = merged(here, value, self.values[index], self.scalar)
+            self.values[index] = merged(here, value, self.values[index], self.running)

@@ -112,7 +112,7 @@ def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
         if width > 1:
             initial = [part for vector in initial for part in vector]
         rest: list[Any] = [zero] * (node.size * width - len(initial))
-        machine.slots[node.slot] = LocalMemory(node.name, running, initial + rest, machine.level), 0
+        machine.slots[node.slot] = LocalMemory(node.name, scalar, running, initial + rest, machine.level), 0
         return NORMAL
 
     return declare

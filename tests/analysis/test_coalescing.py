@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemmviz.analysis.coalescing import requests, touched_sectors
+from gemmviz.analysis.warps import warp_rows
+
+LANES = np.arange(32)[None]
+
+
+@pytest.mark.parametrize(
+    ("elements", "width", "sectors", "lines", "ideal"),
+    [
+        (LANES * 0, 1, 1, 1, 1),  # broadcast
+        (LANES, 1, 4, 1, 4),  # consecutive float32
+        (LANES + 1, 1, 5, 2, 4),  # the same, misaligned
+        (LANES * 4, 4, 16, 4, 16),  # consecutive float4
+        (LANES * 32, 1, 32, 32, 4),  # a column of a 32-wide matrix
+        (LANES[:, ::-1], 1, 4, 1, 4),  # order within the warp doesn't matter
+        (np.where(LANES < 3, LANES, -1), 1, 1, 1, 1),  # three active lanes
+        (np.full((1, 32), -1), 1, 0, 0, 0),
+    ],
+)
+def test_sectors_of_a_request(elements, width: int, sectors: int, lines: int, ideal: int) -> None:
+    found = requests(elements.astype(np.int64), 4, width)
+    assert found.sectors.tolist() == [sectors]
+    assert found.lines.tolist() == [lines]
+    assert found.ideal_sectors.tolist() == [ideal]
+    assert found.made.tolist() == [int((elements >= 0).any())]
+
+
+@given(st.lists(st.integers(-1, 500), min_size=32, max_size=32))
+def test_sectors_are_the_distinct_ones(elements: list[int]) -> None:
+    row = np.array([elements])
+    found = requests(row, 4)
+    assert found.sectors[0] == len({e * 4 // 32 for e in elements if e >= 0}) == len(touched_sectors(row[0], 4))
+    assert found.lines[0] == len({e * 4 // 128 for e in elements if e >= 0})
+    assert found.bytes_asked[0] == 4 * sum(e >= 0 for e in elements)
+
+
+def test_the_last_warp_is_padded() -> None:
+    rows = warp_rows(np.arange(48)[None], 32)
+    assert rows.shape == (2, 32)
+    assert (rows[1, 16:] == -1).all()
+    assert rows[1, 0] == 32

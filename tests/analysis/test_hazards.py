@@ -1,0 +1,56 @@
+import pytest
+
+from gemmviz.analysis.hazards import HazardSink, find_hazards
+from gemmviz.run.executor import stream_launch
+from gemmviz.source.catalog import load_kernel
+from gemmviz.source.header import parse_kernel
+from tests.conftest import kernel_from, trace_of
+
+BARRIERS = ("        __syncthreads();   // nobody reads", "        __syncthreads();   // nobody overwrites")
+
+
+def without_barrier(number: int):
+    spec = load_kernel("04_tiled")
+    return parse_kernel(spec.text.replace(BARRIERS[number], "        // nobody"), "broken.cu")
+
+
+@pytest.mark.parametrize(("number", "kind"), [(0, "read after write"), (1, "write after read")])
+def test_a_missing_barrier_is_named(number: int, kind: str) -> None:
+    hazards = find_hazards(trace_of(without_barrier(number), 8, 8, 8, TILE_WIDTH=4))
+    assert {hazard.kind for hazard in hazards} == {kind}
+    assert {hazard.array for hazard in hazards} == {"tileA", "tileB"}
+    first = hazards[0]
+    assert first.threads[0] != first.threads[1]
+    assert "broken.cu" in str(first.fault("broken.cu"))
+
+
+def test_streaming_finds_the_same() -> None:
+    spec = without_barrier(1)
+    trace = trace_of(spec, 8, 8, 12, TILE_WIDTH=4)
+    sinks: list[HazardSink] = []
+
+    def sink(space, binding):
+        sinks.append(HazardSink(binding.arrays, space))
+        return sinks[-1]
+
+    stream_launch(spec, trace.settings, sink)
+    streamed = {(h.kind, h.earlier.text, h.later.text, h.array) for each in sinks for h in each.finder.found.values()}
+    assert streamed == {(h.kind, h.earlier.text, h.later.text, h.array) for h in find_hazards(trace)}
+    assert streamed
+
+
+def test_two_threads_write_one_element() -> None:
+    hazards = find_hazards(trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x / 2] = 1.0f;")))
+    assert [hazard.kind for hazard in hazards] == ["write after write"]
+
+
+def test_a_thread_may_reread_its_own_element() -> None:
+    body = "__shared__ float s[4]; s[threadIdx.x] = A[threadIdx.x]; C[threadIdx.x] = s[threadIdx.x];"
+    assert find_hazards(trace_of(kernel_from(body))) == []
+
+
+def test_syncwarp_orders_a_warp_but_not_two() -> None:
+    body = "__shared__ float s[64]; s[threadIdx.x] = 1.0f; __syncwarp(); C[threadIdx.x] = s[threadIdx.x ^ {}];"
+    assert find_hazards(trace_of(kernel_from(body.format(1), block='["64"]'), 8, 8, 8)) == []
+    across = find_hazards(trace_of(kernel_from(body.format(32), block='["64"]'), 8, 8, 8))
+    assert [hazard.kind for hazard in across] == ["read after write"]

@@ -1,0 +1,50 @@
+"""What we count is what an H200's hardware counters counted."""
+
+import json
+
+import pytest
+
+from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.model.problem import Problem
+from gemmviz.run.executor import stream_launch
+from gemmviz.source.catalog import read_kernel
+from gemmviz.source.header import settings_for
+from tests.conftest import DATA, trace_of
+
+REFERENCE = json.loads((DATA / "h200-counters.json").read_text())
+
+
+def counted(spec, settings) -> dict[str, int]:
+    counters: list[LaunchCounter] = []
+
+    def sink(space, binding):
+        if not counters:
+            counters.append(LaunchCounter(binding.arrays))
+        return counters[0].group(space)
+
+    stream_launch(spec, settings, sink)
+    return totals(counters[0].sites, counters[0].arrays)
+
+
+@pytest.mark.parametrize(
+    "launch", REFERENCE["launches"], ids=lambda x: "-".join(map(str, [x["kernel"], *x["problem"].values(), *x["defines"].values()]))
+)
+def test_whole_launch_equals_hardware(launch: dict) -> None:
+    spec = read_kernel(DATA / "kernels" / f"{launch['kernel']}.cu")
+    found = counted(spec, settings_for(spec, Problem(**launch["problem"]), launch["defines"]))
+    assert {name: found[name] for name in launch["as_written"]} == launch["as_written"]
+    if launch["as_written"]["shared_wavefronts"] == launch["counters"]["shared_wavefronts"]:
+        assert found["shared_wavefronts_ideal"] == launch["counters"]["shared_wavefronts_ideal"]
+
+
+def test_reference_is_whole() -> None:
+    assert len(REFERENCE["launches"]) == 22
+
+
+@pytest.mark.parametrize("name", ["naive", "tiled"])
+def test_streamed_counts_equal_those_of_the_full_trace(name: str) -> None:
+    from gemmviz.analysis.counts import count_steps
+
+    spec = read_kernel(DATA / "kernels" / f"{name}.cu")
+    trace = trace_of(spec, 40, 24, 20)
+    assert counted(spec, trace.settings) == totals(count_steps(trace, range(trace.steps)), trace.arrays)

@@ -1,0 +1,146 @@
+import dataclasses
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.model.errors import TraceFileError, UsageError
+from gemmviz.model.trace import Trace
+from gemmviz.model.trace_file import read_trace, write_trace
+from tests.conftest import trace_of
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return trace_of("04_tiled", 7, 6, 5, TILE_WIDTH=2, values=True)
+
+
+@pytest.fixture
+def saved(trace: Trace, tmp_path: Path) -> Path:
+    path = tmp_path / "trace.gvt"
+    write_trace(trace, path)
+    return path
+
+
+def rewritten(path: Path, change) -> Path:
+    """The file with its members (name to bytes) changed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def changed_manifest(path: Path, **facts) -> Path:
+    def change(members):
+        members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), **facts}).encode()
+
+    return rewritten(path, change)
+
+
+def test_round_trip_is_exact(trace: Trace, saved: Path) -> None:
+    back = read_trace(saved)
+    for field in dataclasses.fields(Trace):
+        a, b = getattr(trace, field.name), getattr(back, field.name)
+        assert np.array_equal(a, b) and a.dtype == b.dtype if isinstance(a, np.ndarray) else a == b, field.name
+
+
+def test_cut_off_anywhere(saved: Path) -> None:
+    data = saved.read_bytes()
+    for length in range(0, len(data), 97):
+        saved.write_bytes(data[:length])
+        with pytest.raises(TraceFileError):
+            read_trace(saved)
+
+
+def test_one_flipped_bit_never_goes_unnoticed(trace: Trace, saved: Path) -> None:
+    """A flip is refused, or hits bytes that mean nothing (zip padding, time stamps): then the trace is the same."""
+    data = saved.read_bytes()
+    refused = 0
+    for position in range(0, len(data), 211):
+        flipped = bytearray(data)
+        flipped[position] ^= 0x10
+        saved.write_bytes(flipped)
+        try:
+            back = read_trace(saved)
+        except TraceFileError:
+            refused += 1
+        else:
+            assert (back.element == trace.element).all()
+            assert back.source == trace.source
+    assert refused > len(data) / 211 * 0.9
+
+
+def test_newer_version_is_refused_by_name(saved: Path) -> None:
+    with pytest.raises(TraceFileError, match="format version 99"):
+        read_trace(changed_manifest(saved, version=99))
+
+
+@pytest.mark.parametrize("facts", [{"format": "holiday pictures"}, {"version": "1"}, {"sites": []}, {"memory": 3}, {"warp_size": 0}])
+def test_foreign_and_nonsense_manifests(saved: Path, facts: dict) -> None:
+    with pytest.raises(TraceFileError):
+        read_trace(changed_manifest(saved, **facts))
+
+
+def test_source_must_be_the_traced_one(saved: Path) -> None:
+    with pytest.raises(TraceFileError, match="source"):
+        read_trace(changed_manifest(saved, source="int main() {}"))
+
+
+def test_pickles_are_not_read(saved: Path, tmp_path: Path) -> None:
+    import io
+
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([print], dtype=object), allow_pickle=True)
+    with pytest.raises(TraceFileError):
+        read_trace(rewritten(saved, lambda members: members.update({"site.npy": buffer.getvalue()})))
+
+
+@pytest.mark.parametrize("name", ["../../etc/evil.npy", "/abs.npy", "readme.txt"])
+def test_members_that_do_not_belong(saved: Path, name: str) -> None:
+    with pytest.raises(TraceFileError, match="don't belong"):
+        read_trace(rewritten(saved, lambda members: members.update({name: b"x"})))
+
+
+def test_absurd_shapes_are_refused_before_memory_is_spent(saved: Path) -> None:
+    import tracemalloc
+
+    def change(members):
+        manifest = json.loads(members["manifest.json"])
+        manifest["arrays"]["element"]["shape"] = [10**6, 10**6]
+        members["manifest.json"] = json.dumps(manifest).encode()
+        members["element.npy"] = (
+            np.lib.format.magic(1, 0) + b"v\x00{'descr': '<i4', 'fortran_order': False, 'shape': (1000000, 1000000), }".ljust(120) + b"\n"
+        )
+
+    rewritten(saved, change)
+    tracemalloc.start()
+    with pytest.raises(TraceFileError):
+        read_trace(saved)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+def test_a_zip_bomb_is_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", "{}")
+        archive.writestr("element.npy", bytes(50 << 20))
+    with pytest.raises(TraceFileError, match="more bytes than it has"):
+        read_trace(saved)
+
+
+def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path) -> None:
+    element = trace.element.copy()
+    element[0, 0] = 10**6
+    write_trace(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
+    with pytest.raises(TraceFileError, match="elements"):
+        read_trace(tmp_path / "bad.gvt")
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such file"):
+        read_trace(tmp_path / "none.gvt")

@@ -1,0 +1,103 @@
+"""What a memory checker would say: with line, block and thread."""
+
+import threading
+import time
+
+import pytest
+
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
+from gemmviz.model.problem import Problem
+from gemmviz.run.executor import trace_kernel
+from gemmviz.source.catalog import load_kernel
+from gemmviz.source.header import settings_for
+from tests.conftest import kernel_from, trace_of
+
+LINE = 10
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "thread"),
+    [
+        ("C[0] = A[threadIdx.x * 6];", r"A\[18\] is out of range: it has 16 elements", 3),
+        ("C[threadIdx.x - 1] = 0.0f;", r"C\[-1\] is out of range", 0),
+        ("C[(unsigned)threadIdx.x - 1] = 0.0f;", r"C\[4294967295\] is out of range", 0),
+        ("__shared__ float s[2]; s[threadIdx.x] = 1.0f;", r"s\[2\] is out of range: it has 2 elements", 2),
+        ("float r[2]; r[threadIdx.x] = 1.0f;", r"r\[2\] is out of range", 2),
+        ("__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = 1.0f; __syncthreads(); C[0] = s[threadIdx.x];", r"s\[3\] is read before it is written", 3),
+        ("float r[2]; r[0] = 1.0f; C[0] = r[1];", r"r\[1\] is read before it is written", 0),
+        ("float x; if (threadIdx.x > 0) x = 1.0f; C[threadIdx.x] = x;", "x is read before it is written", 0),
+        ("if (threadIdx.x < 2) __syncthreads();", "divergent flow", 2),
+        ("C[0] = 10 / (threadIdx.x - 2u);", "integer division by zero", 2),
+        ("C[0] = 10 % (int)(threadIdx.x / 2 * 2 - threadIdx.x + 1);", "integer division by zero", 1),
+        ("float4 v = *(float4*)(&C[threadIdx.x]); C[0] = v.x;", "not aligned to 16 bytes", 1),
+        ("assert(threadIdx.x < 3);", "assertion fails", 3),
+    ],
+)  # fmt: skip
+def test_reported_with_line_block_and_thread(body: str, message: str, thread: int) -> None:
+    with pytest.raises(KernelFault, match=message) as caught:
+        trace_of(kernel_from(body))
+    assert caught.value.place.line == LINE
+    assert caught.value.thread == (thread, 0, 0)
+    assert caught.value.block == (0, 0, 0)
+    assert str(caught.value).startswith(f"kernel.cu:{LINE}:")
+
+
+def test_the_first_faulty_block_is_named() -> None:
+    spec = kernel_from("C[0] = A[blockIdx.x * 8 + threadIdx.x];", grid='["3"]')
+    with pytest.raises(KernelFault) as caught:
+        trace_of(spec)
+    assert (caught.value.block, caught.value.thread) == ((2, 0, 0), (0, 0, 0))
+
+
+def test_returned_threads_need_not_reach_a_barrier() -> None:
+    assert trace_of(kernel_from("if (threadIdx.x > 1) return; __syncthreads(); C[threadIdx.x] = 1.0f;")).steps == 2
+
+
+def test_whole_blocks_may_skip_a_barrier() -> None:
+    trace = trace_of(kernel_from("if (blockIdx.x == 1) __syncthreads(); C[threadIdx.x] = 1.0f;", grid='["2"]'))
+    assert (trace.element[0] >= 0).tolist() == [False] * 4 + [True] * 4
+
+
+def test_endless_loops_hit_the_budget() -> None:
+    with pytest.raises(KernelFault, match=r"still running after 1000 steps.*does this loop ever end") as caught:
+        trace_of(kernel_from("while (true) C[0] = 1.0f;"), budget=1000)
+    assert caught.value.place.line == LINE
+
+
+def test_a_trace_that_would_not_fit_says_so() -> None:
+    with pytest.raises(GemmvizError, match="trace fewer blocks"):
+        trace_of("02_naive", 32, 32, 64, BLOCK=8, limit_bytes=1 << 16)
+
+
+@pytest.mark.parametrize("name", ["02_naive", "04_tiled"])
+def test_cancelling_takes_effect(name: str) -> None:
+    spec, cancel, ended = load_kernel(name), threading.Event(), []
+
+    def work() -> None:
+        try:
+            trace_kernel(spec, settings_for(spec, Problem(512, 512, 512), {}), cancelled=cancel.is_set)
+        except Cancelled:
+            ended.append(time.perf_counter())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.3)
+    cancel.set()
+    thread.join(30)
+    assert ended
+
+
+def test_a_wrong_kernel_fails_its_check() -> None:
+    spec = load_kernel("03_coalesced")
+    object.__setattr__(spec, "text", spec.text.replace("sum +=", "sum -="))
+    check = trace_of(spec, 8, 8, 8).check
+    assert not check.passed
+    assert check.wrong == 64
+    assert "C is wrong: 64 of 64" in str(check)
+
+
+def test_elements_that_nobody_writes_are_missed() -> None:
+    spec = kernel_from("float s = 0; for (int k = 0; k < K; ++k) s += A[k] * B[k * N]; if (threadIdx.x == 0) C[0] = s;")
+    check = trace_of(spec).check
+    assert (check.compared, check.wrong, check.unwritten) == (1, 0, 15)
+    assert not check.passed

@@ -1,0 +1,56 @@
+"""What can't be read is refused with file, line, column and the construct's name."""
+
+import pytest
+
+from gemmviz.model.errors import SourceError
+from gemmviz.source.program import program_for
+from tests.conftest import kernel_from
+
+FIRST_LINE = 10  # of the body
+
+
+@pytest.mark.parametrize(
+    ("body", "column", "message"),
+    [
+        ("int i = 0\nC[i] = 1.0f;", None, "missing|can't be read"),
+        ("flaot x = 1.0f;", 1, "'flaot' is not a known type .did you mean float"),
+        ("C[0] = summ;", 8, "'summ' is not declared"),
+        ("float sum; C[0] = summ;", 19, "did you mean sum"),
+        ("switch (M) { case 1: break; }", 1, "switch is not supported"),
+        ("auto f = [](int x) { return x; };", 10, "a lambda is not supported"),
+        ('asm("nop");', 1, "inline assembly is not supported"),
+        ("goto end; end: return;", 1, "goto is not supported"),
+        ("C[0] = atomicAdd(&C[1], 1.0f);", 8, "the function atomicAdd is not known"),
+        ("float** p;", 7, "pointer to a pointer"),
+        ("C[0] = A;", 1, "a float\\* can't become a float"),
+        ("int i; float* p = &i;", 19, "the address of a variable"),
+        ("C[threadIdx.w] = 1.0f;", 3, "threadIdx has no w"),
+        ("C[1.5f] = 1.0f;", 3, "can't be an index"),
+        ("const int i = 1; i = 2;", 18, "can't be assigned"),
+        ("float s[M];", 9, "an array's size must be known"),
+        ("C[0] = 5 % 0;", 8, "integer division by zero"),
+        ('static_assert(sizeof(float) == 8, "wide");', 1, 'static_assert fails: "wide"'),
+        ("C[0] = fmaf(1.0f, 2.0f);", 8, "fmaf takes 3 arguments, not 2"),
+        ("A[0].x = 1.0f;", 1, "a float has no member x"),
+    ],
+)
+def test_refused_with_its_place(body: str, column: int | None, message: str) -> None:
+    with pytest.raises(SourceError, match=message) as caught:
+        program_for(kernel_from(body), {})
+    place = caught.value.place
+    assert place.line in (FIRST_LINE, FIRST_LINE + 1) if column is None else place.line == FIRST_LINE
+    assert column is None or place.column == column
+    assert str(caught.value).startswith(f"kernel.cu:{place.line}:{place.column}: ")
+
+
+def test_recursion_is_refused() -> None:
+    spec = kernel_from("C[0] = f(1.0f);", before="__device__ float f(float x) { return f(x - 1.0f); }")
+    with pytest.raises(SourceError, match="f calls itself"):
+        program_for(spec, {})
+
+
+def test_a_missing_entry_names_what_is_there() -> None:
+    spec = kernel_from("C[0] = 1.0f;")
+    object.__setattr__(spec, "entry", "kernal")
+    with pytest.raises(SourceError, match="no kernel kernal .did you mean kernel"):
+        program_for(spec, {})
