@@ -276,8 +276,8 @@ def _render(args: argparse.Namespace) -> int:
 
 def _step(args: argparse.Namespace, replay: Replay) -> int:
     if args.phase is not None:
-        inside = [int(s) for s in replay.phase_starts if int(replay.trace.phase[s]) == max(args.phase, 1) - 1]
-        if not inside:
+        inside = [int(s) for s in replay.phase_starts if int(replay.trace.phase[s]) == args.phase - 1]
+        if not inside or not 1 <= args.phase <= replay.phases:
             raise UsageError(f"--phase {args.phase}: the kernel has {replay.phases} phases, counted from 1")
         return inside[0]
     step = max(1 if args.step is None else args.step, 1) if (args.step or 0) >= 0 else 0

@@ -41,7 +41,7 @@ def kernel_from(
     text = (
         f'// gemmviz = 1\n// entry = "kernel"\n// args = ["A", "B", "C", "M", "N", "K"]\n// block = {block}\n// grid = {grid}\n'
         f"{parameters}\n{before}\n"
-        f"extern \"C\" __global__ void kernel(const {pointer} A, const {pointer} B, {pointer} C, int M, int N, int K)\n{{\n{body}\n}}\n"
+        f'extern "C" __global__ void kernel(const {pointer} A, const {pointer} B, {pointer} C, int M, int N, int K)\n{{\n{body}\n}}\n'
     )
     return parse_kernel(text, "kernel.cu")
 
@@ -65,3 +65,8 @@ def golden(request: pytest.FixtureRequest):
         assert path.read_text(encoding="utf-8") == text, f"{name} changed: look at it, then make golden"
 
     return compare
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_application(qapp) -> None:
+    """A QApplication serves windows and images alike; the reverse would not."""

@@ -226,6 +226,8 @@ class MainWindow(QMainWindow):
         if self.replay is not None:
             self.metrics.show_trace(self.replay.trace, whole.hazards)
             self.metrics.show_launch(whole.counter, self.replay.trace)
+            if whole.hazards:
+                self._show_error(whole.hazards[0].fault(self.replay.trace.file))
 
     def _on_watched(self) -> None:
         if self.replay is None:

@@ -73,6 +73,10 @@ class SourcePanel(QPlainTextEdit):
             self._mark()
             self._reveal(place)
 
+    @property
+    def marked_error(self) -> Place | None:
+        return self._error
+
     def show_error(self, place: Place | None) -> None:
         self._error = place
         self._mark()

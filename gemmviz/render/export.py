@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.svg import scene_svg
 from gemmviz.scene.primitives import Scene
 
@@ -16,7 +16,7 @@ def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
     """Writes one frame. ``scale`` 1 is 1920 x 1080 pixels; vectors don't need it. Raises GemmvizError."""
     save = _FORMATS.get(path.suffix.lower())
     if save is None:
-        raise GemmvizError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy="use .png or .svg")
+        raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy="use .png or .svg")
     part = path.with_name(f".{path.name}.part{path.suffix}")
     try:
         save(scene, part, scale)

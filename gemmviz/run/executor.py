@@ -14,7 +14,7 @@ from gemmviz.run.check import check_result
 from gemmviz.run.inputs import matrices
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder, StepCounter
 from gemmviz.run.simt.interpreter import Binding, bind, interpret, never
-from gemmviz.run.simt.machine import DEFAULT_BUDGET, NeedsValues
+from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.run.simt.symbolic import tag_array, tag_element
 from gemmviz.source.header import launch_for
 from gemmviz.source.program import program_for
@@ -31,7 +31,7 @@ def trace_kernel(
     values: bool = False,
     origins: bool = True,
     seed: int = 0,
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
     limit_bytes: int = DEFAULT_BYTES,
     cancelled: Callable[[], bool] = never,
 ) -> Trace:
@@ -71,7 +71,7 @@ def stream_launch(
     sink_for: Callable[[LaneSpace, Binding], AccessSink],
     *,
     device: Device | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
     cancelled: Callable[[], bool] = never,
 ) -> None:
     """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without keeping any.
@@ -149,7 +149,7 @@ def _stored_elements(element: Ints, widths: set[int]) -> Any:
     return np.unique((first[:, None] + np.arange(width)).ravel()) if width > 1 else first
 
 
-def _origins(binding: Binding, space: LaneSpace, budget: int, cancelled: Callable[[], bool]) -> dict[str, Any]:
+def _origins(binding: Binding, space: LaneSpace, budget: int | None, cancelled: Callable[[], bool]) -> dict[str, Any]:
     """What each store into shared memory wrote, from a second run by tags; nothing where tags don't suffice."""
     if not binding.program.shared:
         return {}

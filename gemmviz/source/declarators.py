@@ -61,7 +61,7 @@ def described_type(low: Lowering, descriptor: Node) -> CType:
     """The type in a cast or a template argument: ``float4*``, ``const unsigned``."""
     base = specified_type(low, child(descriptor, "type"))
     declarator = descriptor.child_by_field_name("declarator")
-    if declarator is None:
+    if declarator is None or declarator.type == "type_identifier":
         return base
     if declarator.type not in ("abstract_pointer_declarator", "abstract_reference_declarator"):
         raise low.tree.unsupported(declarator)

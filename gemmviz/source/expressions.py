@@ -60,6 +60,16 @@ _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 def number(low: Lowering, node: Node) -> Expr:
     text = low.tree.text(node).replace("'", "")
+    if text[0] in "+-":  # the parser takes a sign for part of the number
+        return _signed(_number(low, text[1:].lstrip(), node), text[0])
+    return _number(low, text, node)
+
+
+def _signed(constant: Const, sign: str) -> Const:
+    return Const(constant.type, fold.unary(sign, constant.value, constant.type))
+
+
+def _number(low: Lowering, text: str, node: Node) -> Const:
     found = re.fullmatch(r"(0[xX][\da-fA-F]+|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?)([uUlLfF]*)", text)
     if found is None:
         raise low.tree.error(f"{text!r} is no number", node)

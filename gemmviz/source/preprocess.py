@@ -318,9 +318,12 @@ def _substitute(body: Iterable[str], arguments: Mapping[str, tuple[list[str], li
             continue
         if pasting and word.isspace():
             continue
-        pieces = list(arguments[word][0 if pasting or following == "##" else 1]) if word in arguments else [word]
+        pieces = [word]
+        if word in arguments:
+            raw, expanded = arguments[word]
+            pieces = "".join(raw).split() if pasting or following == "##" else list(expanded)
         if pasting and out and pieces:
-            pieces[0] = out.pop() + pieces[0].strip()
+            pieces[0] = out.pop() + pieces[0]
         out += pieces
         pasting = False
     return out

@@ -1,6 +1,7 @@
 """The parser: expanded text to a tree-sitter tree, with the way back to lines and columns of the person's file."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,7 @@ from tree_sitter import Language, Node, Parser
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.source.preprocess import ExpandedSource
+from gemmviz.source.types import named_type
 
 _CONSTRUCTS = {
     "switch_statement": "switch",
@@ -37,6 +39,25 @@ _CONSTRUCTS = {
 @cache
 def _parser() -> Parser:
     return Parser(Language(tree_sitter_cuda.language()))
+
+
+_IN_PARENTHESES = re.compile(r"\(\s*([A-Za-z_]\w*)\s*\)(?=\s*[-+*&(])")
+_TYPE_NAMES = re.compile(r"\b(?:typename|class|struct|using)\s+(\w+)|\btypedef\b[^;]*?(\w+)\s*;")
+_TEMPLATE_CALL = re.compile(r"\w<[^<>;()]*>\s*$")
+_BEFORE_CAST = re.compile(r"(?:\b(?:return|else|do|case)|[^\w\s)\]])\s*$")
+
+
+def _without_false_casts(text: str) -> str:
+    """``(row) + (k) * n`` with its first parentheses blanked: a parser that knows no names takes it for a cast of ``+(k)``."""
+    types = {name for found in _TYPE_NAMES.findall(text) for name in found if name}
+
+    def blanked(found: re.Match[str]) -> str:
+        is_type = found[1] in types or named_type(found[1]) is not None
+        before = text[max(0, found.start() - 80) : found.start()]
+        begins = _BEFORE_CAST.search(before) is not None and _TEMPLATE_CALL.search(before) is None
+        return found[0] if is_type or not begins else found[0].replace("(", " ").replace(")", " ")
+
+    return _IN_PARENTHESES.sub(blanked, text)
 
 
 @dataclass(frozen=True)
@@ -76,7 +97,7 @@ class Tree:
 
 
 def parse(source: ExpandedSource) -> Tree:
-    text = "".join(char if char < "\x80" else "?" for char in source.text)
+    text = "".join(char if char < "\x80" else "?" for char in _without_false_casts(source.text))
     return Tree(source, _parser().parse(text.encode("ascii")).root_node)
 
 

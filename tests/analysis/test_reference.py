@@ -27,7 +27,9 @@ def counted(spec, settings) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    "launch", REFERENCE["launches"], ids=lambda x: "-".join(map(str, [x["kernel"], *x["problem"].values(), *x["defines"].values()]))
+    "launch",
+    REFERENCE["launches"],
+    ids=lambda x: "-".join(map(str, [x["kernel"], *x["problem"].values(), *x["defines"].values()])),
 )
 def test_whole_launch_equals_hardware(launch: dict) -> None:
     spec = read_kernel(DATA / "kernels" / f"{launch['kernel']}.cu")

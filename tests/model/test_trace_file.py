@@ -80,7 +80,9 @@ def test_newer_version_is_refused_by_name(saved: Path) -> None:
         read_trace(changed_manifest(saved, version=99))
 
 
-@pytest.mark.parametrize("facts", [{"format": "holiday pictures"}, {"version": "1"}, {"sites": []}, {"memory": 3}, {"warp_size": 0}])
+@pytest.mark.parametrize(
+    "facts", [{"format": "holiday pictures"}, {"version": "1"}, {"sites": []}, {"memory": 3}, {"warp_size": 0}]
+)
 def test_foreign_and_nonsense_manifests(saved: Path, facts: dict) -> None:
     with pytest.raises(TraceFileError):
         read_trace(changed_manifest(saved, **facts))
@@ -114,7 +116,9 @@ def test_absurd_shapes_are_refused_before_memory_is_spent(saved: Path) -> None:
         manifest["arrays"]["element"]["shape"] = [10**6, 10**6]
         members["manifest.json"] = json.dumps(manifest).encode()
         members["element.npy"] = (
-            np.lib.format.magic(1, 0) + b"v\x00{'descr': '<i4', 'fortran_order': False, 'shape': (1000000, 1000000), }".ljust(120) + b"\n"
+            np.lib.format.magic(1, 0)
+            + b"v\x00{'descr': '<i4', 'fortran_order': False, 'shape': (1000000, 1000000), }".ljust(120)
+            + b"\n"
         )
 
     rewritten(saved, change)

@@ -6,7 +6,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.source.catalog import kernel_names, load_kernel
 from gemmviz.source.header import launch_for, parse_kernel, settings_for
 
-GOOD = '// gemmviz = 1\n// entry = "k"\n// args = ["A"]\n// block = ["T"]\n// grid = ["1"]\n// [parameters.T]\n// default = 4\n\n'
+GOOD = (
+    '// gemmviz = 1\n// entry = "k"\n// args = ["A"]\n// block = ["T"]\n// grid = ["1"]\n// [parameters.T]\n// default = 4\n\n'
+)
 
 
 def test_defaults_and_prose() -> None:

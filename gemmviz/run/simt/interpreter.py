@@ -12,7 +12,7 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import CONSTANT, AccessSink, LoopInfo, MemoryArray, Site
 from gemmviz.run.simt.expressions import Compiler
-from gemmviz.run.simt.machine import DEFAULT_BUDGET, Machine
+from gemmviz.run.simt.machine import Machine, step_budget
 from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
@@ -99,7 +99,7 @@ def interpret(
     matrices: Matrices | None,
     *,
     wants_values: bool = False,
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
     cancelled: Callable[[], bool] = never,
 ) -> dict[str, GlobalMemory]:
     """Runs the program over ``space``; without ``matrices``, by tags.
@@ -110,6 +110,7 @@ def interpret(
     symbolic = matrices is None
     compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
     run = statement(compiler, binding.program.body)
+    budget = step_budget(binding.settings.problem.K) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
     )

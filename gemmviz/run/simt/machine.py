@@ -17,7 +17,13 @@ from gemmviz.model.trace import AccessSink, Bools, Site
 
 Mask = Bools | None
 NORMAL, BREAK, CONTINUE, RETURN, GONE = range(5)
-DEFAULT_BUDGET = 2_000_000
+
+
+def step_budget(k: int) -> int:
+    """Accesses and loop trips after which a kernel is taken to run forever: several times what a thread that computes
+    16 x 16 elements of C needs for this K.
+    """
+    return 200_000 + 400 * k
 
 
 class NeedsValues(Exception):

@@ -172,7 +172,8 @@ class SharedMemory(Memory):
 
 class LocalMemory:
     """An array of one thread: a list of values over lanes, one an element. ``running`` is the type that they have while
-    the kernel runs."""
+    the kernel runs.
+    """
 
     __slots__ = ("level", "name", "running", "scalar", "size", "values")
     number = -1

@@ -1,0 +1,95 @@
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import GemmvizError
+from gemmviz.render.export import save_animation, save_frame
+from gemmviz.render.svg import scene_svg
+from gemmviz.scene.primitives import Cells, Scene
+from gemmviz.scene.stage_view import StageOptions, stage_scene
+from gemmviz.scene.theme import LIGHT, channels
+from tests.conftest import trace_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def scene(qapp) -> Scene:
+    return stage_scene(Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), (1, 1, 0)), 7)
+
+
+def without_fonts(document: str) -> str:
+    head, _, rest = document.partition("<style>")
+    return head + "<style>" + rest[rest.index("</style>") :]
+
+
+@pytest.mark.parametrize(("kernel", "step", "theme"), [("04_tiled", 7, None), ("02_naive", 2, LIGHT)])
+def test_golden_svg(kernel: str, step: int, theme, golden) -> None:
+    options = StageOptions() if theme is None else StageOptions(theme)
+    golden(f"{kernel}-{step}.svg", without_fonts(scene_svg(stage_scene(Replay(trace_of(kernel, 8, 8, 8)), step, options))))
+
+
+def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
+    document = scene_svg(scene)
+    root = ElementTree.fromstring(document)
+    texts = [element.text for element in root.iter(f"{SVG}text")]
+    assert "04_tiled, TILE_WIDTH = 4" in texts
+    assert texts.count("4,1") == 4  # in A, B, C, and the copy in tileA
+    assert "@font-face" in document
+    assert not list(root.iter(f"{SVG}image"))
+
+
+@pytest.mark.parametrize("scale", [1, 2, 4])
+def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, scale: int) -> None:
+    path = tmp_path / "frame.png"
+    save_frame(scene, path, scale)
+    image = np.asarray(Image.open(path).convert("RGB"))
+    assert image.shape == (1080 * scale, 1920 * scale, 3)
+    for key in ("A", "B", "C", "tile-tileA"):
+        cells = scene.find(key)
+        assert isinstance(cells, Cells)
+        for row in range(cells.fill.shape[0]):
+            for column in range(cells.fill.shape[1]):
+                x, y = (
+                    (cells.x + (column + 0.12) * cells.size) * 1.2 * scale,
+                    (cells.y + (row + 0.85) * cells.size) * 1.2 * scale,
+                )
+                assert tuple(image[int(y), int(x)]) == channels(cells.palette[cells.fill[row, column]]), (key, row, column)
+
+
+def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
+    """A cell with a label holds pixels of its ink near its middle."""
+    path = tmp_path / "frame.png"
+    save_frame(scene, path, 2)
+    image = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    cells = scene.find("tile-tileA")
+    assert isinstance(cells, Cells)
+    ink = np.array(channels(cells.inks[cells.fill[0, 0]]))
+    x, y, side = (round(v * 2.4) for v in (cells.x, cells.y, cells.size))
+    middle = image[y + side // 3 : y + 2 * side // 3, x + side // 4 : x + 3 * side // 4]
+    assert (np.abs(middle - ink).sum(axis=2) < 60).sum() > 30
+
+
+def test_animation_has_every_frame(qapp, tmp_path: Path) -> None:
+    replay = Replay(trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2))
+    path = tmp_path / "a.gif"
+    save_animation((stage_scene(replay, step) for step in range(6)), path, 200)
+    with Image.open(path) as image:
+        assert image.n_frames == 6
+        assert image.size == (960, 540)
+
+
+@pytest.mark.parametrize("name", ["frame.bmp", "frame"])
+def test_unknown_formats_are_refused(scene: Scene, tmp_path: Path, name: str) -> None:
+    with pytest.raises(GemmvizError, match=r"use \.png or \.svg"):
+        save_frame(scene, tmp_path / name)
+
+
+def test_a_folder_that_is_not_there(scene: Scene, tmp_path: Path) -> None:
+    for suffix in ("svg", "png"):
+        with pytest.raises(GemmvizError, match="can't be written"):
+            save_frame(scene, tmp_path / "nowhere" / f"frame.{suffix}")

@@ -1,0 +1,145 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gemmviz.cli import main
+from tests.conftest import DATA, kernel_from
+
+
+def test_kernels_as_json(capsys) -> None:
+    assert main(["kernels", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [kernel["name"] for kernel in facts][:4] == ["01_single_block", "02_naive", "03_coalesced", "04_tiled"]
+    assert facts[3]["parameters"][0]["choices"] == [2, 4, 8, 16, 32]
+
+
+def test_trace_info_and_render(tmp_path: Path, capsys) -> None:
+    path = str(tmp_path / "t.gvt")
+    assert (
+        main(
+            [
+                "trace",
+                "04_tiled",
+                "-m",
+                "8",
+                "-n",
+                "16",
+                "-k",
+                "12",
+                "-D",
+                "TILE_WIDTH=4",
+                "--blocks",
+                "1:3,0:2",
+                "--values",
+                "-o",
+                path,
+            ]
+        )
+        == 0
+    )
+    assert "4 of 8 blocks" in capsys.readouterr().out
+    assert main(["info", path, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["settings"]["problem"] == {"M": 8, "N": 16, "K": 12}
+    assert facts["arrays"]["value"]["shape"] == facts["arrays"]["element"]["shape"]
+    for name in ("f.svg", "f.png"):
+        assert main(["render", path, "--step", "5", "--block", "2,1", "-o", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).stat().st_size > 1000
+    assert main(["render", path, "--block", "0,0", "-o", str(tmp_path / "f.svg")]) == 2
+
+
+def test_counts_under_the_hardwares_names(capsys) -> None:
+    reference = json.loads((DATA / "h200-counters.json").read_text())["launches"]
+    launch = next(
+        x for x in reference if x["kernel"] == "tiled" and x["problem"]["M"] == 200 and x["defines"] == {"TILE_WIDTH": 16}
+    )
+    kernel = str(DATA / "kernels" / "tiled.cu")
+    assert main(["counts", kernel, "-m", "200", "-n", "328", "-k", "136", "-D", "TILE_WIDTH=16", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert {name: facts["totals"][name] for name in launch["as_written"]} == launch["as_written"]
+    assert sum(site["sectors"] for site in facts["sites"] if site["kind"] == "load") == facts["totals"]["global_load_sectors"]
+    assert facts["blocks_counted"] == 21 * 13
+
+
+def test_instrument_prints_the_twin(capsys) -> None:
+    assert main(["instrument", "02_naive"]) == 0
+    assert "gv_touch<0>(gv, A[row * K + k])" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["counts", "nonsense"], 2, "there is no kernel 'nonsense'"),
+        (["counts", "04_tiled", "-D", "TILE_WIDTH=64"], 2, "nearest that works: TILE_WIDTH = 32"),
+        (["counts", "04_tiled", "-D", "TILE_WIDTH"], 2, "write -D NAME=NUMBER"),
+        (["counts", "04_tiled", "-m", "0"], 2, "at least one row"),
+        (["info", "missing.gvt"], 2, "no such file"),
+        (["render", "04_tiled", "--step", "999", "-o", "x.svg"], 2, "has 29 steps"),
+        (["render", "04_tiled", "--phase", "3", "-o", "x.svg"], 2, "2 phases"),
+        (["render", "04_tiled", "-o", "x.doc"], 2, "use .png or .svg"),
+        (["trace", "04_tiled", "--blocks", "0:9,0:1", "-o", "x.gvt"], 2, "not in the grid"),
+        (["trace", "04_tiled", "--blocks", "all", "-o", "/nowhere/x.gvt"], 1, "can't be written"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments: list[str], code: int, words: str, capsys, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == code
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("C[0] = A[99];", "mine.cu:10:8: A[99] is out of range"),
+        ("C[0] = tmp;", "mine.cu:10:8: 'tmp' is not declared"),
+        ("__shared__ float s[4]; s[threadIdx.x] = 1.0f; C[threadIdx.x] = s[0];", "mine.cu:10:"),
+        ("C[threadIdx.x] = 7.0f;", "C is wrong"),
+        ("for (;;) C[0] = 1.0f;", "still running"),
+    ],
+)
+def test_a_wrong_kernel_gives_one(body: str, words: str, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gemmviz.run.simt.interpreter.step_budget", lambda k: 5000)
+    Path("mine.cu").write_text(kernel_from(body).text)
+    assert main(["trace", "mine.cu", "-m", "4", "-n", "4", "-k", "4", "-o", "x.gvt"]) == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+
+
+def test_wrong_arguments_give_two() -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["trace"])
+    assert caught.value.code == 2
+
+
+def test_without_a_display_the_main_job_is_done(tmp_path: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+    done = subprocess.run(
+        [sys.executable, "-m", "gemmviz"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no display" in done.stdout
+    assert (tmp_path / "out" / "04_tiled.gif").stat().st_size > 10000
+    assert len(list((tmp_path / "out").glob("*.png"))) == 29
+
+
+def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('PySide6', 'shiboken6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
+        "from gemmviz.cli import main\n"
+        f"sys.exit(main(['trace', '04_tiled', '-o', r'{tmp_path / 'x.gvt'}']) "
+        f"or main(['render', r'{tmp_path / 'x.gvt'}', '-o', r'{tmp_path / 'x.svg'}']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "x.svg").exists()
