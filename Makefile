@@ -21,9 +21,9 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/installed
+bench: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
-	QT_QPA_PLATFORM=offscreen $(BIN)/python tests/bench.py
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.bench
 
 golden: $(VENV)/installed-dev
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest tests/render --update-golden

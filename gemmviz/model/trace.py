@@ -117,7 +117,8 @@ class Trace:
     ``value`` float32 (steps, lanes): what was read or written, where asked for.
     ``site``, ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, -1 padded.
     ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element of a store's width;
-    ``origin_array`` int8 and ``origin`` int32 (n, lanes): the element of which array the stored value was, array COMPUTED or CONSTANT where it was none.
+    ``origin_array`` int8 and ``origin`` int32 (n, lanes): the element of which array the stored value was, array COMPUTED or
+    CONSTANT where it was none.
     """
 
     kernel: str

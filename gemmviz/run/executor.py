@@ -143,8 +143,9 @@ def _groups(launch: Launch) -> list[Window]:
 
 
 def _stored_elements(element: Ints, widths: set[int]) -> Any:
-    """The distinct elements of C that the stores wrote."""
-    first = np.unique(element[element >= 0]).astype(np.int64)
+    """The distinct elements of C that the stores wrote, ascending."""
+    first = np.sort(element[element >= 0]).astype(np.int64)
+    first = first[np.diff(first, prepend=-1) > 0]
     width = max(widths, default=1)
     return np.unique((first[:, None] + np.arange(width)).ravel()) if width > 1 else first
 

@@ -255,6 +255,15 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Unrolled:
+    """A loop whose counter ``slot`` takes these values and nothing else changes it: each trip is compiled by itself."""
+
+    slot: int
+    values: tuple[int, ...]
+    loop: Loop
+
+
+@dataclass(frozen=True, slots=True)
 class Break:
     pass
 
@@ -278,7 +287,7 @@ class Barrier:
     place: Place
 
 
-Stmt = Declare | DeclareArray | Run | Block | If | Loop | Break | Continue | Return | Barrier
+Stmt = Declare | DeclareArray | Run | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from gemmviz.source.counted import counted
 from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import (
@@ -184,7 +185,8 @@ def for_statement(low: Lowering, node: Node) -> Stmt:
         first: Stmt = _NOTHING
         if start is not None:
             first = low.statement(start) if start.type == "declaration" else Run(low.expression(start))
-        return Block((first, _loop(low, node, tests_first=True)))
+        block = Block((first, _loop(low, node, tests_first=True)))
+        return counted(block) or block
 
 
 def while_statement(low: Lowering, node: Node) -> Stmt:

@@ -12,7 +12,7 @@ FIRST_LINE = 10  # of the body
 @pytest.mark.parametrize(
     ("body", "column", "message"),
     [
-        ("int i = 0\nC[i] = 1.0f;", None, "missing|can't be read"),
+        ("int i = 0\nC[i] = 1.0f;", None, r"missing|can't be read"),
         ("flaot x = 1.0f;", 1, "'flaot' is not a known type .did you mean float"),
         ("C[0] = summ;", 8, "'summ' is not declared"),
         ("float sum; C[0] = summ;", 19, "did you mean sum"),
@@ -52,5 +52,5 @@ def test_recursion_is_refused() -> None:
 def test_a_missing_entry_names_what_is_there() -> None:
     spec = kernel_from("C[0] = 1.0f;")
     object.__setattr__(spec, "entry", "kernal")
-    with pytest.raises(SourceError, match="no kernel kernal .did you mean kernel"):
+    with pytest.raises(SourceError, match=r"no kernel kernal .did you mean kernel"):
         program_for(spec, {})

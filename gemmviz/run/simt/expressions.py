@@ -9,8 +9,8 @@ from gemmviz.model.lanes import LaneSpace
 from gemmviz.run.simt import values
 from gemmviz.run.simt.intrinsics import intrinsic
 from gemmviz.run.simt.machine import Machine
-from gemmviz.run.simt.unroll import known
 from gemmviz.run.simt.values import Closure, merged
+from gemmviz.source.counted import known
 from gemmviz.source.nodes import (
     Assign,
     Base,

@@ -4,6 +4,7 @@ Offsets count scalar elements; they are Python ints or int64 arrays over lanes. 
 at once, and then must start at a multiple of that.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gemmviz.run.simt.values import Partial, from_memory, merged, read
 from gemmviz.source.types import Scalar
 
 Offset = Any
+Shape = tuple[int, ...]
 _BYTES = {2: 8, 4: 16, 8: 32}
 
 
@@ -89,6 +91,11 @@ def last_lane(value: Any) -> Any:
     return value.ravel()[-1] if isinstance(value, np.ndarray) else value
 
 
+@lru_cache(maxsize=256)
+def _joint_shape(offset: Shape, value: Shape, mask: Shape, ndim: int) -> Shape:
+    return np.broadcast_shapes(offset, value, mask, (1,) * ndim)
+
+
 class SharedMemory(Memory):
     """One ``__shared__`` array of every traced block: ``data`` is (block axes, size), extent 1 along a block axis for as
     long as all blocks along it hold the same.
@@ -135,16 +142,13 @@ class SharedMemory(Memory):
             )
 
     def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
-        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), (1,) * self._ndim)
-        self._widen(shape[: self.blocks])
-        outer = np.shape(offset)[: self.blocks]
-        if machine.mask is None and outer.count(1) == len(outer):
-            threads = shape[self.blocks :]
-            inner = offset if isinstance(offset, int) else offset.reshape(offset.shape[self.blocks :])
-            index = np.broadcast_to(inner, threads).ravel()
-            value_outer = np.shape(value)[: self.blocks] or (1,) * self.blocks
-            values = np.broadcast_to(value, value_outer + threads).reshape((*value_outer, -1))
-            self.data[..., index] = values
+        shape = _joint_shape(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), self._ndim)
+        outer, threads = shape[: self.blocks], shape[self.blocks :]
+        self._widen(outer)
+        if machine.mask is None and np.shape(offset)[: self.blocks].count(1) == (self.blocks if np.ndim(offset) else 0):
+            inner: Any = offset if isinstance(offset, int) else offset.reshape(offset.shape[self.blocks :])
+            index = (inner if np.shape(inner) == threads else np.broadcast_to(inner, threads)).reshape(-1)
+            self.data[..., index] = self._spread(value, threads)
             marks: Any = (..., index)
         else:
             flat = np.broadcast_to(self._rows(self.data) + offset, self._full(shape))
@@ -156,6 +160,14 @@ class SharedMemory(Memory):
             self.written[marks] = True
             self.complete = bool(self.written.all())
 
+    def _spread(self, value: Any, threads: tuple[int, ...]) -> Any:
+        """``value`` with its thread axes full and flattened into one."""
+        if not isinstance(value, np.ndarray):
+            return value
+        outer = value.shape[: self.blocks]
+        full = value if value.shape[self.blocks :] == threads else np.broadcast_to(value, outer + threads)
+        return full.reshape((*outer, -1))
+
     @property
     def _ndim(self) -> int:
         return self.blocks + self.threads_ndim
@@ -164,8 +176,9 @@ class SharedMemory(Memory):
         return np.broadcast_shapes(shape, self.data.shape[:-1] + (1,) * self.threads_ndim)
 
     def _widen(self, outer: tuple[int, ...]) -> None:
-        wanted = np.broadcast_shapes(outer, self.data.shape[:-1])
-        if wanted != self.data.shape[:-1]:
+        have = self.data.shape[:-1]
+        wanted = have if outer == have else np.broadcast_shapes(outer, have)
+        if wanted != have:
             self.data = np.broadcast_to(self.data, (*wanted, self.size)).copy()
             self.written = np.broadcast_to(self.written, (*wanted, self.size)).copy()
 

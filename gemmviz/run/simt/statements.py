@@ -18,7 +18,6 @@ from gemmviz.run.simt.machine import (
     without,
 )  # fmt: skip
 from gemmviz.run.simt.memory import LocalMemory
-from gemmviz.run.simt.unroll import Counted, counted
 from gemmviz.run.simt.values import Closure, merged
 from gemmviz.source.nodes import (
     Barrier,
@@ -32,14 +31,15 @@ from gemmviz.source.nodes import (
     Return,
     Run,
     Stmt,
+    Unrolled,
 )  # fmt: skip
 from gemmviz.source.types import Scalar, Vector
 
 
 def statement(compiler: Compiler, node: Stmt) -> Closure:
     match node:
-        case Block() if (trips := counted(node)) is not None:
-            return _unrolled(compiler, trips)
+        case Unrolled():
+            return _unrolled(compiler, node)
         case Block(statements=statements):
             return _block([statement(compiler, each) for each in statements])
         case Run(expression=expression):
@@ -212,7 +212,7 @@ def _loop(compiler: Compiler, node: Loop) -> Closure:
     return loop
 
 
-def _unrolled(compiler: Compiler, trips: Counted) -> Closure:
+def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
     bodies = []
     for value in trips.values:
         compiler.constants[trips.slot] = value

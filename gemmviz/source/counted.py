@@ -4,7 +4,7 @@ With the counter a constant, ``sum[i][j] += a[i] * b[j]`` becomes work on three 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
@@ -25,6 +25,7 @@ from gemmviz.source.nodes import (
     Return,
     Run,
     Stmt,
+    Unrolled,
 )  # fmt: skip
 from gemmviz.source.types import Scalar
 
@@ -32,17 +33,8 @@ _MOST_TRIPS = 16
 _MOST_STATEMENTS = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A loop whose counter takes these values, and nothing else changes it."""
-
-    slot: int
-    values: tuple[int, ...]
-    loop: Loop
-
-
-def counted(node: Block) -> Counted | None:
-    """The counted loop that ``node`` is, where compiling each trip by itself pays; else None."""
+def counted(node: Block) -> Unrolled | None:
+    """The counted loop that ``node`` (a declaration and a loop) is, where compiling each trip by itself pays; else None."""
     match node.statements:
         case (
             Declare(slot=slot, value=Const(value=int() as start)),
@@ -50,7 +42,7 @@ def counted(node: Block) -> Counted | None:
         ):
             values = _trips(slot, start, condition, step)
             if values and _uses_local_arrays(body) and not _has_exits(body) and not _assigns(body, slot):
-                return Counted(slot, values, loop) if _size(loop.body) * len(values) <= _MOST_STATEMENTS else None
+                return Unrolled(slot, values, loop) if _size(loop.body) * len(values) <= _MOST_STATEMENTS else None
     return None
 
 
@@ -99,8 +91,9 @@ def _size(node: Stmt) -> int:
     """Statements that ``node`` becomes once its own counted loops are unrolled."""
     match node:
         case Block(statements=statements):
-            inner = counted(node)
-            return _size(inner.loop.body) * len(inner.values) if inner else sum(_size(each) for each in statements)
+            return sum(_size(each) for each in statements)
+        case Unrolled(values=values, loop=loop):
+            return _size(loop.body) * len(values)
         case If(then=then, otherwise=otherwise):
             return 1 + _size(then) + (_size(otherwise) if otherwise else 0)
         case Loop(body=body):

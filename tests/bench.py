@@ -1,0 +1,149 @@
+"""Figures of speed, as medians: make bench. Each is compared with what was promised."""
+
+import gc
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import Trace
+from gemmviz.run.executor import trace_kernel
+from gemmviz.source.catalog import load_kernel, read_kernel
+from gemmviz.source.header import parse_kernel, settings_for
+from tests.conftest import DATA
+
+REPEATS = 7
+_FRESH = """
+import time, resource, sys
+from gemmviz.cli import main
+from gemmviz.model.lanes import Window
+from gemmviz.model.problem import Problem
+from gemmviz.run.executor import trace_kernel
+from gemmviz.source.catalog import load_kernel
+from gemmviz.source.header import parse_kernel, settings_for
+spec = load_kernel("04_tiled")
+size, tile, blocks = {size}, {tile}, {blocks}
+start = time.perf_counter()
+spec = parse_kernel(spec.text, spec.file)
+trace = trace_kernel(spec, settings_for(spec, Problem(size, size, size), dict(TILE_WIDTH=tile)), blocks)
+print((time.perf_counter() - start) * 1e3, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def main() -> None:
+    first = [fresh(64, 16, "None")[0] for _ in range(REPEATS)]
+    show("04_tiled 64³ T=16, text to trace, first time", statistics.median(first), "ms", 40)
+    sizes = iter(range(65, 200))
+    again = median(
+        lambda: traced(load_kernel("04_tiled"), 64, TILE_WIDTH=16),
+        before=lambda: traced(load_kernel("04_tiled"), next(sizes), TILE_WIDTH=16),
+    )
+    show("the same again, after another size", again * 1e3, "ms", 10)
+    throughput("04_tiled", load_kernel("04_tiled"), 200, TILE_WIDTH=16)
+    throughput("03_coalesced", load_kernel("03_coalesced"), 40, BLOCK=16)
+    throughput("register-tiled (8 x 8 a thread)", read_kernel(DATA / "kernels" / "block_tile_2d.cu"), 20)
+    large = [fresh(4096, 32, "Window((3, 4), (5, 6))") for _ in range(3)]
+    show("04_tiled 4096³ T=32, one block", statistics.median(ms for ms, _ in large), "ms", 1000)
+    show("    peak memory of that process", statistics.median(mib for _, mib in large), "MiB", 300)
+    window()
+
+
+def median(action: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
+    """Seconds, the median of REPEATS runs."""
+    times = []
+    for _ in range(REPEATS):
+        before()
+        gc.collect()
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def traced(spec: KernelSpec, size: int, **parameters: int) -> Trace:
+    spec = parse_kernel(spec.text, spec.file)
+    return trace_kernel(spec, settings_for(spec, Problem(size, size, size), parameters))
+
+
+def fresh(size: int, tile: int, blocks: str) -> tuple[float, float]:
+    """Milliseconds and peak MiB of one trace in a new process that has only just imported gemmviz."""
+    code = _FRESH.format(size=size, tile=tile, blocks=blocks)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ms, mib = done.stdout.split()
+    return float(ms), float(mib)
+
+
+def throughput(name: str, spec: KernelSpec, promised: float, **parameters: int) -> None:
+    settings = settings_for(spec, Problem(256, 256, 256), parameters)
+    accesses = trace_kernel(spec, settings, origins=False).element.size
+    seconds = median(lambda: trace_kernel(spec, settings, origins=False))
+    show(f"{name} 256³, accesses of one lane", accesses / seconds / 1e6, "M/s", promised, more_is_better=True)
+
+
+def window() -> None:
+    """A changed setting until its picture is painted, in a real window of 1920 x 1080."""
+    from PySide6.QtWidgets import QApplication
+
+    from gemmviz.gui.main_window import MainWindow
+
+    app = QApplication.instance() or QApplication([])
+    start = time.perf_counter()
+    shown = MainWindow()
+    shown.resize(1920, 1080)
+    shown.open_kernel("04_tiled")
+    shown.show()
+    wait(app, lambda: shown.replay is not None)
+    show("first picture, program imported", (time.perf_counter() - start) * 1e3, "ms", 2000)
+    for name in "MNK":
+        shown.panel.sizes[name].setValue(64)
+    times = []
+    for round_ in range(24):
+        before = shown.replay
+        start = time.perf_counter()
+        shown.panel.parameters["TILE_WIDTH"].setCurrentText(("8", "16")[round_ % 2])
+        wait(app, lambda before=before: shown.replay is not before)
+        shown.stage.repaint()
+        times.append(time.perf_counter() - start)
+        wait_ms(app, 150)
+    show("setting changed, new picture painted, 64³", statistics.median(times[4:]) * 1e3, "ms", 100)
+    frames = []
+    for step in range(shown.replay.steps):
+        start = time.perf_counter()
+        shown.playback.go(step)
+        shown.stage.repaint()
+        frames.append(time.perf_counter() - start)
+    show("step to painted frame, 64³", statistics.median(frames) * 1e3, "ms", 16.7)
+    show("    the slowest of a hundred", sorted(frames)[int(len(frames) * 0.99)] * 1e3, "ms", 33)
+    shown.close()
+
+
+def wait(app: object, ready: Callable[[], bool]) -> None:
+    end = time.perf_counter() + 20
+    while not ready() and time.perf_counter() < end:
+        app.processEvents()
+
+
+def wait_ms(app: object, ms: int) -> None:
+    end = time.perf_counter() + ms / 1000
+    wait(app, lambda: time.perf_counter() > end)
+
+
+def show(what: str, value: float, unit: str, promised: float, more_is_better: bool = False) -> None:
+    good = value >= promised if more_is_better else value <= promised
+    print(
+        f"{what:52} {value:9.1f} {unit:4} ({'at least' if more_is_better else 'at most'} {promised:g}){'' if good else '  MISSED'}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}; this process peaks at ", end="")
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB; medians")
+    main()
