@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.analysis.banks import wavefronts, words_of
 from gemmviz.analysis.coalescing import SECTOR_BYTES, requests
@@ -74,6 +75,16 @@ def count_rows(rows: Rows, site: Site, array: MemoryArray) -> Counts:
         wavefronts=int(actual.sum()),
         ideal_wavefronts=int(ideal.sum()),
     )
+
+
+def row_costs(rows: Rows, site: Site, array: MemoryArray) -> npt.NDArray[np.int64]:
+    """Sectors, ideal sectors, wavefronts, ideal wavefronts of each warp: int64 (rows, 4)."""
+    nothing = np.zeros(len(rows), np.int64)
+    if array.space == "global":
+        found = requests(rows, array.itemsize, site.width)
+        return np.stack([found.sectors, found.ideal_sectors, nothing, nothing], axis=1)
+    actual, ideal = wavefronts(*words_of(rows, array.itemsize, site.width), site.kind == "load")
+    return np.stack([nothing, nothing, actual, ideal], axis=1)
 
 
 class LaunchCounter:

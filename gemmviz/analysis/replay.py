@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.counts import Counts, count_rows
+from gemmviz.analysis.counts import Counts, count_rows, row_costs
 from gemmviz.analysis.warps import warp_rows
 from gemmviz.model.trace import Ints, MemoryArray, Site, Trace
 
@@ -66,12 +66,25 @@ class Replay:
 
     @cached_property
     def costs(self) -> npt.NDArray[np.int64]:
-        """Per step what the block costs: int64 (steps, 4): sectors, ideal sectors, wavefronts, ideal wavefronts."""
+        """Per step what the chosen block or warp pays: int64 (steps, 4): sectors, ideal sectors, wavefronts, ideal
+        wavefronts.
+        """
         table = np.zeros((self.steps, 4), np.int64)
-        for step in range(self.steps):
-            found = self.cost(step)
-            table[step] = found.sectors, found.ideal_sectors, found.wavefronts, found.ideal_wavefronts
+        lanes = self._chosen_lanes()
+        for number, site in enumerate(self.trace.sites):
+            steps = np.flatnonzero(self.trace.site == number)
+            if not site.is_barrier and len(steps):
+                rows = warp_rows(self.trace.element[steps, lanes], self.trace.warp_size)
+                costs = row_costs(rows, site, self.trace.arrays[site.array])
+                table[steps] = costs.reshape(len(steps), -1, 4).sum(axis=1)
         return table
+
+    def _chosen_lanes(self) -> slice:
+        """The lanes of the block, or of its chosen warp."""
+        if self.warp is None:
+            return self._lanes
+        first = self._lanes.start + self.warp * self.trace.warp_size
+        return slice(first, min(first + self.trace.warp_size, self._lanes.stop))
 
     @cached_property
     def phase_starts(self) -> Ints:

@@ -6,9 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay import Replay
+from gemmviz.gui.session import MOST_CHARTED_STEPS
 from gemmviz.scene.theme import Theme
-
-_MOST_BARS = 4000
 
 
 class CostChart(QWidget):
@@ -41,7 +40,7 @@ class CostChart(QWidget):
             self.plot.getAxis(axis).setTextPen(theme.faint)
         self._cursor.setPen(pg.mkPen(theme.text, width=1))
         self._steps = replay.steps
-        if replay.steps <= _MOST_BARS:
+        if replay.steps <= MOST_CHARTED_STEPS:
             self._draw(replay, theme)
         self.plot.addItem(self._cursor)
         self.plot.setXRange(0.5, max(1, replay.steps) + 0.5, padding=0.01)

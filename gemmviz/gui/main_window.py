@@ -30,7 +30,8 @@ from gemmviz.scene.theme import DARK, LIGHT
 from gemmviz.source.catalog import kernel_names, load_kernel
 from gemmviz.source.header import launch_for, parse_kernel, settings_for
 
-_DEBOUNCE_MS = 15
+_DEBOUNCE_MS = 4
+_AFTER_PICTURE_MS = 80
 
 
 class MainWindow(QMainWindow):
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self.chart = CostChart()
         self.timeline = Timeline(self.playback)
         self._edited = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self._shown = QTimer(self, singleShot=True, interval=_AFTER_PICTURE_MS)
         self._lay_out()
         self._connect()
         self._make_menus()
@@ -107,6 +109,7 @@ class MainWindow(QMainWindow):
         self.panel.watched_changed.connect(self._on_watched)
         self.panel.kernel_chosen.connect(self.open_kernel)
         self._edited.timeout.connect(self.run)
+        self._shown.timeout.connect(self._on_shown)
         self.tracer.done.connect(self._on_traced)
         self.tracer.failed.connect(self._on_failed)
         self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
@@ -192,6 +195,7 @@ class MainWindow(QMainWindow):
         if self.spec is None:
             return
         self.counter.cancel()
+        self._shown.stop()
         try:
             settings = self.panel.settings()
             launch = launch_for(self.spec, settings, self.device)
@@ -209,8 +213,6 @@ class MainWindow(QMainWindow):
         assert self.spec is not None
         self._show_error(None)
         self._show_replay(replay, self._keep_step)
-        spec, settings = self.spec, replay.trace.settings
-        self.counter.submit(lambda cancelled: session.count_whole(spec, settings, replay, cancelled))
 
     def _show_replay(self, replay: Replay, keep_step: bool) -> None:
         self.replay = replay
@@ -220,7 +222,16 @@ class MainWindow(QMainWindow):
         self.metrics.show_launch(None, replay.trace)
         self.source.show_error(None)
         self.playback.load(replay.steps, starts, keep_step)
-        self.chart.load(replay, self.theme)
+        self._shown.start()
+
+    def _on_shown(self) -> None:
+        """What can wait until the picture is on the screen: the chart, and the counts of the whole launch."""
+        if self.replay is None or self.spec is None:
+            return
+        self.chart.load(self.replay, self.theme)
+        self.chart.show_step(self.playback.step)
+        spec, replay = self.spec, self.replay
+        self.counter.submit(lambda cancelled: session.count_whole(spec, replay.trace.settings, replay, cancelled))
 
     def _on_counted(self, whole: session.Whole) -> None:
         if self.replay is not None:
@@ -296,10 +307,7 @@ class MainWindow(QMainWindow):
         self.panel.show_launch(trace.launch, trace.space.warps)
         self.source.load(trace.source)
         self._show_error(None)
-        replay = Replay(trace, self.panel.watched_block, self.panel.watched_warp)
-        self._show_replay(replay, keep_step=False)
-        settings = trace.settings
-        self.counter.submit(lambda cancelled: session.count_whole(spec, settings, replay, cancelled))
+        self._show_replay(Replay(trace, self.panel.watched_block, self.panel.watched_warp), keep_step=False)
 
     def _on_open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self, "Open", "", "Kernels and traces (*.cu *.gvt)")

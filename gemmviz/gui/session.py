@@ -12,6 +12,7 @@ from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
 from gemmviz.run.simt.interpreter import Binding
 
 TRACE_BYTES = 96 << 20
+MOST_CHARTED_STEPS = 20_000
 _MOST_HAZARD_ACCESSES = 4_000_000
 Cancel = Callable[[], bool]
 
@@ -28,7 +29,10 @@ def make_replay(spec: KernelSpec, settings: Settings, watched: Watched, cancelle
     """Traces as many blocks around the watched one as fit the budget."""
     window = affordable_window(spec, settings, watched.block, limit_bytes=TRACE_BYTES, cancelled=cancelled)
     trace = trace_kernel(spec, settings, window, cancelled=cancelled)
-    return Replay(trace, watched.block, watched.warp)
+    replay = Replay(trace, watched.block, watched.warp)
+    if replay.steps <= MOST_CHARTED_STEPS:
+        _ = replay.costs  # worked out here, not on the GUI thread
+    return replay
 
 
 @dataclass(frozen=True)
