@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test bench lint golden clean
+.PHONY: run test bench lint pictures golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -24,6 +24,9 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.bench
+
+pictures: $(VENV)/installed
+	$(BIN)/python packaging/pictures.py
 
 golden: $(VENV)/installed-dev
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest tests/render --update-golden

@@ -8,12 +8,14 @@ from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import Theme
 from gemmviz.scene.tile_view import Box
 
-_SIZE, _LEADING, _PADDING = 16.0, 26.0, 12.0
+_LINES, _LEAST_LEADING, _MOST_LEADING, _PADDING = 16, 26.0, 32.0, 12.0
 
 
 def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Primitive]:
     """As many source lines as fit ``room``, the running one in the middle; nothing where fewer than three fit."""
-    count = int((room.height - _PADDING) // _LEADING)
+    leading = max(_LEAST_LEADING, min(_MOST_LEADING, room.height / _LINES))
+    font_size = leading * 0.62
+    count = int((room.height - _PADDING) // leading)
     if count < 3 or room.width < 260:
         return []
     lines = trace.source.splitlines()
@@ -22,16 +24,16 @@ def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Pr
     shown = lines[first : first + count]
     indent = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
     y = room.y + _PADDING / 2
-    advance = text_width("0", _SIZE, "mono")
-    at = [(room.x + _PADDING, y + (i + 0.72) * _LEADING) for i in range(len(shown))]
-    texts = [fitted(line[indent:].rstrip(), _SIZE, room.width - 2 * _PADDING, "mono") for line in shown]
+    advance = text_width("0", font_size, "mono")
+    at = [(room.x + _PADDING, y + (i + 0.72) * leading) for i in range(len(shown))]
+    texts = [fitted(line[indent:].rstrip(), font_size, room.width - 2 * _PADDING, "mono") for line in shown]
     row = place.line - 1 - first
     site = trace.site_of(step)
     accent = theme.text if site.is_barrier else theme.accent(trace.arrays[site.array].name)
     found: list[Primitive] = [
-        Rects("code-panel", boxes((room.x, room.y, room.width, count * _LEADING + _PADDING)), theme.panel, radius=6.0),
-        Rects("code-line", boxes((room.x, y + row * _LEADING, room.width, _LEADING)), theme.line),
-        Labels("code", points(*at), tuple(texts), _SIZE, theme.faint, "start", "mono"),
+        Rects("code-panel", boxes((room.x, room.y, room.width, len(shown) * leading + _PADDING)), theme.panel, radius=6.0),
+        Rects("code-line", boxes((room.x, y + row * leading, room.width, leading)), theme.line),
+        Labels("code", points(*at), tuple(texts), font_size, theme.faint, "start", "mono"),
     ]
     start = place.column - 1 - indent
     stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
@@ -39,12 +41,12 @@ def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Pr
     if lit:
         x = room.x + _PADDING + start * advance
         found.append(
-            Rects("code-lit-box", boxes((x - 2, y + row * _LEADING + 2, len(lit) * advance + 4, _LEADING - 4)), theme.panel)
+            Rects("code-lit-box", boxes((x - 2, y + row * leading + 2, len(lit) * advance + 4, leading - 4)), theme.panel)
         )
         found.append(
-            Rects("code-lit-line", boxes((x, y + (row + 1) * _LEADING - 4, len(lit) * advance, 3)), _visible(accent, theme))
+            Rects("code-lit-line", boxes((x, y + (row + 1) * leading - 4, len(lit) * advance, 3)), _visible(accent, theme))
         )
-        found.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), _SIZE, theme.text, "start", "mono"))
+        found.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), font_size, theme.text, "start", "mono"))
     return found
 
 

@@ -43,7 +43,7 @@ def global_cost(found: Counts) -> str:
     use = (
         f"{moved} bytes serve the {asked} that lanes ask for: they share elements"
         if asked > moved
-        else f"{asked} of {moved} bytes are asked for ({100 * asked / moved:.0f} %)"
+        else f"{asked} of {moved} bytes are asked for ({100 * asked / moved:.3g} %)"
     )
     return (
         f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: {use}"

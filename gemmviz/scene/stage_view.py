@@ -55,9 +55,16 @@ def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) 
             found += _matrix(replay, step, number, array, cross, options)
     found += _guides(replay, step, cross, theme)
     found += tile_primitives(replay, step, cross.corner, theme, options.zoom)
-    found += code_primitives(replay.trace, step, cross.code, theme)
+    found += code_primitives(replay.trace, step, _code_room(replay, cross), theme)
     found += _words(replay, step, theme)
     return Scene(WIDTH, HEIGHT, theme.background, tuple(found))
+
+
+def _code_room(replay: Replay, cross: Cross) -> Box:
+    """The source lines' place: all of the left side for a kernel without shared tiles."""
+    if any(array.space == "shared" for array in replay.trace.arrays):
+        return cross.code
+    return Box(cross.code.x, cross.corner.y, cross.code.width, cross.code.y + cross.code.height - cross.corner.y)
 
 
 @lru_cache(maxsize=16)
