@@ -217,7 +217,7 @@ def _counts(args: argparse.Namespace) -> int:
 
     def sink(space: LaneSpace, binding: Binding) -> AccessSink:
         if not counters:
-            counters.append(LaunchCounter(binding.arrays))
+            counters.append(LaunchCounter(binding.arrays, binding.phase_loop))
         hazards.append(HazardSink(binding.arrays, space))
         return Tee(counters[0].group(space), hazards[-1])
 
@@ -234,6 +234,7 @@ def _counts(args: argparse.Namespace) -> int:
         facts = {
             "kernel": spec.name, "problem": settings.problem.sizes, "parameters": dict(settings.parameters),
             "grid": launch.grid, "block": launch.block, "blocks_counted": launch.blocks, "totals": found, "sites": sites,
+            "phases": [{"phase": n + 1 if n >= 0 else None, **_count_facts(c)} for n, c in sorted(counter.phases.items())],
             "hazards": [str(hazard) for hazard in unique.values()],
             "counted": "from a lockstep trace of the source as written, all blocks",
         }  # fmt: skip

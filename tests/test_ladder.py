@@ -1,7 +1,10 @@
 """Every shipped kernel: right for sizes that do and don't divide its tile, free of hazards, and compiled untouched."""
 
+import ctypes
+import ctypes.util
 import re
 import shutil
+import site
 import subprocess
 from pathlib import Path
 
@@ -17,6 +20,32 @@ from tests.conftest import trace_of
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]
 NVCC = shutil.which("nvcc")
+
+
+def nvrtc() -> ctypes.CDLL | None:
+    """The run-time compiler: a system library, or the one that pip installs with CuPy."""
+    installed = [path for root in site.getsitepackages() for path in Path(root).glob("nvidia/**/libnvrtc.so.*")]
+    for name in (ctypes.util.find_library("nvrtc"), *map(str, installed)):
+        if name and "builtins" not in name:
+            return ctypes.CDLL(name)
+    return None
+
+
+NVRTC = nvrtc()
+
+
+def compile_at_run_time(text: str, flags: list[str]) -> str:
+    """NVRTC's log; empty where it compiles."""
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert NVRTC is not None
+    NVRTC.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
+    options = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
+    failed = NVRTC.nvrtcCompileProgram(program, len(flags), options)
+    NVRTC.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    NVRTC.nvrtcGetProgramLog(program, log)
+    NVRTC.nvrtcDestroyProgram(ctypes.byref(program))
+    return log.value.decode() or f"error {failed}" if failed else ""
 
 
 @pytest.mark.parametrize("name", kernel_names())
@@ -60,3 +89,12 @@ def test_nvcc_compiles_kernel_and_twin(name: str, tmp_path: Path) -> None:
         command = [str(NVCC), "-ptx", "-std=c++17", *flags, "-o", str(tmp_path / "out.ptx"), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(NVRTC is None, reason="needs NVRTC")
+@pytest.mark.parametrize("name", kernel_names())
+def test_nvrtc_compiles_kernel_and_twin(name: str) -> None:
+    spec = load_kernel(name)
+    defines = [f"-D{parameter}={value}" for parameter, value in spec.defaults.items()]
+    assert compile_at_run_time(spec.text, ["--std=c++17", *defines]) == ""
+    assert compile_at_run_time(instrument(spec, spec.defaults), ["--std=c++17"]) == ""

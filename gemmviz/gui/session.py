@@ -48,7 +48,7 @@ def count_whole(spec: KernelSpec, settings: Settings, replay: Replay, cancelled:
 
     def sink(space: LaneSpace, binding: Binding) -> object:
         if not counters:
-            counters.append(LaunchCounter(binding.arrays, replay.trace.phase_loop))
+            counters.append(LaunchCounter(binding.arrays, binding.phase_loop))
         return counters[0].group(space)
 
     stream_launch(spec, settings, sink, cancelled=cancelled)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """The record of one run: which element every traced thread touched at every step, and what came out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
@@ -161,13 +161,8 @@ class Trace:
         """The loop whose trips are the phases: the outermost that holds a barrier, else the outermost around a
         global load; -1 where there is none.
         """
-        for number, loop in enumerate(self.loops):
-            if loop.holds_barrier:
-                return number
-        for site in self.sites:
-            if site.kind == "load" and site.loops and self.arrays[site.array].space == "global":
-                return site.loops[0]
-        return -1
+        loads = (s.loops for s in self.sites if s.kind == "load" and self.arrays[s.array].space == "global")
+        return phase_loop([loop.holds_barrier for loop in self.loops], loads)
 
     @cached_property
     def phase(self) -> Ints:
@@ -191,6 +186,15 @@ class Trace:
     def array_of(self, step: int) -> MemoryArray | None:
         site = self.site_of(step)
         return None if site.is_barrier else self.arrays[site.array]
+
+
+def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:
+    """The number of the loop whose trips are the phases: the first that holds a barrier (loops are numbered outermost
+    first), else the outermost around a global load, else -1.
+    """
+    if any(holds_barrier):
+        return list(holds_barrier).index(True)
+    return next((loops[0] for loops in loops_of_loads if loops), -1)
 
 
 class AccessSink(Protocol):
