@@ -203,9 +203,12 @@ def _window(text: str) -> Window:
 
 
 def _report_faults(hazards: list[Hazard], spec: KernelSpec) -> int:
-    for hazard in hazards:
-        _complain(hazard.fault(spec.file), 1)
-    return 1 if hazards else 0
+    if not hazards:
+        return 0
+    fault = hazards[0].fault(spec.file)
+    if len(hazards) > 1:
+        fault.message += f"; {len(hazards) - 1} more such pairs of accesses"
+    return _complain(fault, 1)
 
 
 def _counts(args: argparse.Namespace) -> int:
@@ -302,7 +305,8 @@ def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0
 def _instrument(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
     settings = _settings(args, spec)
-    bound(spec, settings, launch_for(spec, settings, load_device()))
+    device = load_device()
+    bound(spec, settings, launch_for(spec, settings, device), device)
     print(instrument(spec, settings.parameters), end="")
     return 0
 

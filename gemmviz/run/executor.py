@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.device import Device, load_device
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import LaneSpace, Window
 from gemmviz.model.trace import AccessSink, Ints, Trace
@@ -43,7 +43,7 @@ def trace_kernel(
     device = device or load_device()
     launch = launch_for(spec, settings, device)
     window = (window or Window.whole(launch)).checked(launch)
-    binding = bound(spec, settings, launch)
+    binding = bound(spec, settings, launch, device)
     space = LaneSpace(launch, window, device.warp_size)
     data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, seed, cancelled)
     recorder = Recorder(space, values, limit_bytes)
@@ -80,7 +80,7 @@ def stream_launch(
     """
     device = device or load_device()
     launch = launch_for(spec, settings, device)
-    binding = bound(spec, settings, launch)
+    binding = bound(spec, settings, launch, device)
     data = None
     for window in _groups(launch):
         space = LaneSpace(launch, window, device.warp_size)
@@ -108,7 +108,7 @@ def affordable_window(
     launch = launch_for(spec, settings, device)
     x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
     one = Window((x, x + 1), (y, y + 1), (z, z + 1))
-    binding = bound(spec, settings, launch)
+    binding = bound(spec, settings, launch, device)
     counter = StepCounter()
     try:
         interpret(binding, LaneSpace(launch, one, device.warp_size), counter, None, cancelled=cancelled)
@@ -127,12 +127,19 @@ def _range_around(at: int, length: int, extent: int) -> tuple[int, int]:
     return start, start + length
 
 
-def bound(spec: KernelSpec, settings: Settings, launch: Launch) -> Binding:
+def bound(spec: KernelSpec, settings: Settings, launch: Launch, device: Device) -> Binding:
+    """The kernel read and matched with its arguments. Raises SourceError, or SettingError for too much shared memory."""
     try:
-        program = program_for(spec, settings.parameters)
-        return bind(spec, settings, program, launch.shared_bytes)
+        binding = bind(spec, settings, program_for(spec, settings.parameters), launch.shared_bytes)
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=spec.file) from None
+    shared = sum(array.size * array.itemsize for array in binding.arrays if array.space == "shared")
+    if shared > device.shared_per_block:
+        raise SettingError(
+            f"the kernel declares {shared} bytes of shared memory; {device.name} allows {device.shared_per_block} a block",
+            remedy="choose smaller tiles",
+        )
+    return binding
 
 
 def _groups(launch: Launch) -> list[Window]:

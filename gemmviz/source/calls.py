@@ -7,7 +7,16 @@ from typing import Any
 from tree_sitter import Node
 
 from gemmviz.source import fold
-from gemmviz.source.declarators import Declared, declared, described_type, has_word, parameter_type, specified_type, type_of
+from gemmviz.source.declarators import (
+    Declared,
+    declared,
+    described_type,
+    extents,
+    has_word,
+    parameter_type,
+    specified_type,
+    type_of,
+)
 from gemmviz.source.expressions import converted_by_cast
 from gemmviz.source.lowering import Activation, Lowering
 from gemmviz.source.nodes import Block, Call, Const, Deref, Expr, Inline, MakeVector, Offset, Read, Sequence
@@ -57,6 +66,8 @@ def call(low: Lowering, node: Node) -> Expr:
         template = children(child(function, "arguments"))
         function = child(function, "name")
     if function.type == "primitive_type":
+        if arguments and arguments[0].type == "pointer_expression":  # what the parser makes of float (*p)[4]
+            raise low.tree.error("a pointer or reference to an array is not supported", node, "use auto&, or a plain pointer")
         return low.converted(_only(low, arguments, node), specified_type(low, function), node)
     if function.type not in ("identifier", "dependent_name"):
         raise low.tree.unsupported(function)
@@ -88,6 +99,8 @@ def intrinsic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Ex
         return _made_vector(low, vector, arguments, node)
     if isinstance(named := named_type(name), Scalar):
         return low.converted(_only(low, arguments, node), named, node)
+    if name == "memset":
+        return _cleared(low, arguments, node)
     if name not in _INTRINSICS or name == "__syncthreads":
         why = "it must stand alone as a statement" if name == "__syncthreads" else closest(name, _function_names(low))
         raise low.tree.error(f"the function {name} is not known", node, why)
@@ -111,6 +124,18 @@ def intrinsic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Ex
     if len(values) != arity:
         raise low.tree.error(f"{name} takes {arity} arguments, not {len(values)}", node)
     return _folded(Call(kind, name, tuple(low.converted(value, kind, node) for value in values), place))
+
+
+def _cleared(low: Lowering, arguments: list[Node], node: Node) -> Expr:
+    """Memset of an array of this thread to zero."""
+    if len(arguments) == 3:
+        target, value = low.value(arguments[0]), low.value(arguments[1])
+        size = low.constant(arguments[2], "the size for memset")
+        if isinstance(target.type, Pointer) and target.type.space == "local" and isinstance(value, Const) and not value.value:
+            scalar = target.type.to.scalar if isinstance(target.type.to, Vector) else target.type.to
+            count = Const(INT, size // scalar.bytes)
+            return Call(VOID, "memset", (target, count, low.converted(Const(INT, 0), scalar, node)), low.tree.place(node))
+    raise low.tree.error("memset works here only on an array of the thread, and only with 0", node)
 
 
 def _function_names(low: Lowering) -> list[str]:
@@ -158,7 +183,7 @@ def inlined(low: Lowering, function: Function, template: list[Node], arguments: 
     """The call of a ``__device__`` function: its body, read anew with the types and constants of this call."""
     _check_depth(low, function, node)
     values = [low.expression(argument) for argument in arguments]
-    scope = _global_scope(low.scope).inner(template_names(low, function, template))
+    scope = low.scope.outermost.inner(template_names(low, function, template))
     parameters = parameters_of(function)
     values += _defaults(low, parameters[len(values) :], scope)
     if len(values) != len(parameters):
@@ -192,12 +217,6 @@ def _check_depth(low: Lowering, function: Function, node: Node) -> None:
         activation, depth = activation.outer, depth + 1
     if depth > _DEEPEST:
         raise low.tree.error("calls are nested too deeply", node)
-
-
-def _global_scope(scope: Scope) -> Scope:
-    while scope.outer is not None:
-        scope = scope.outer
-    return scope
 
 
 def parameters_of(function: Function) -> list[Node]:
@@ -237,8 +256,10 @@ def _bound(
     loaded = value.pointer if by_reference and isinstance(value, Deref) else low.loaded(value, node)
     if name.reference and name.dims and isinstance(value.type, Array):
         return name.name, _array_alias(low, value, bindings)
+    if len(name.dims) > 1 and isinstance(loaded.type, Pointer):
+        return name.name, _rows(low, name, loaded, bindings)
     slot = low.new_slot()
-    ctype = loaded.type if by_reference else parameter_type(low, base, name)
+    ctype = loaded.type if by_reference else parameter_type(low, base, name, has_word(parameter, "const"))
     if isinstance(ctype, Pointer) and isinstance(loaded.type, Pointer):
         ctype = ctype.into(loaded.type.space)
     bindings.append((slot, low.converted(loaded, ctype, node)))
@@ -249,6 +270,16 @@ def _same_variable(low: Lowering, value: Expr, node: Node) -> Symbol:
     if not isinstance(value, Read):
         raise low.tree.error("a reference to this is not supported", node)
     return Variable(value.slot, value.type, checked=value.checked)
+
+
+def _rows(low: Lowering, name: Declared, pointer: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:
+    """A parameter like ``float p[][9]``: rows behind a pointer."""
+    assert isinstance(pointer.type, Pointer)
+    if pointer.type.space is None:
+        raise low.tree.error("this pointer is used before it points anywhere", name.node)
+    slot = low.new_slot()
+    bindings.append((slot, pointer))
+    return ArrayVariable(slot, Array(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))
 
 
 def _array_alias(low: Lowering, value: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:

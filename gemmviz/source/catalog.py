@@ -35,7 +35,7 @@ def load_kernel(name: str) -> KernelSpec:
 def read_kernel(path: Path) -> KernelSpec:
     """The kernel in a file. Raises UsageError or SourceError, the file named."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UsageError("there is no such file", file=str(path)) from None
     except (OSError, UnicodeDecodeError):

@@ -70,10 +70,10 @@ def described_type(low: Lowering, descriptor: Node) -> CType:
     return pointer_to(low, base, declarator) if declarator.type == "abstract_pointer_declarator" else base
 
 
-def pointer_to(low: Lowering, base: CType, node: Node) -> Pointer:
+def pointer_to(low: Lowering, base: CType, node: Node, is_const: bool = False) -> Pointer:
     if not isinstance(base, Scalar | Vector):
         raise low.tree.error(f"a pointer to {base} is not supported", node)
-    return Pointer(base)
+    return Pointer(base, None, is_const)
 
 
 def declared(low: Lowering, node: Node) -> Declared:
@@ -95,7 +95,8 @@ def declared(low: Lowering, node: Node) -> Declared:
             case "array_declarator":
                 dims.insert(0, node.child_by_field_name("size"))
             case "parenthesized_declarator":
-                pass
+                if dims and any(each.type == "pointer_declarator" for each in node.named_children):
+                    raise low.tree.error("a pointer to an array is not supported", node, "use a pointer to its elements")
             case _:
                 raise low.tree.unsupported(node)
         inner = node.child_by_field_name("declarator") or _last_declarator(low, node)
@@ -135,10 +136,10 @@ def extents(low: Lowering, dims: tuple[Node | None, ...], node: Node) -> tuple[i
     return tuple(found)
 
 
-def parameter_type(low: Lowering, base: CType, name: Declared) -> CType:
-    """The type of a function parameter: arrays are pointers."""
+def parameter_type(low: Lowering, base: CType, name: Declared, is_const: bool) -> CType:
+    """The type of a function parameter: arrays are pointers. ``is_const``: the declaration begins with const."""
     if name.dims or name.pointer:
-        return pointer_to(low, base, name.node)
+        return pointer_to(low, base, name.node, is_const)
     return base
 
 

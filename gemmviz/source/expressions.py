@@ -6,7 +6,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from gemmviz.source import fold
-from gemmviz.source.declarators import described_type, type_of
+from gemmviz.source.declarators import described_type, specified_type, type_of
 from gemmviz.source.lowering import Lowering, component_of, read_variable
 from gemmviz.source.nodes import (
     Assign,
@@ -19,6 +19,7 @@ from gemmviz.source.nodes import (
     Field,
     Index,
     Logic,
+    MakeVector,
     Offset,
     PointerDifference,
     Read,
@@ -39,6 +40,7 @@ from gemmviz.source.scope import (
 from gemmviz.source.syntax import child, children, closest
 from gemmviz.source.types import (
     BOOL,
+    CHAR,
     COMPONENTS,
     DOUBLE,
     FLOAT,
@@ -52,6 +54,7 @@ from gemmviz.source.types import (
     Scalar,
     Vector,
     common,
+    named_type,
     promoted,
 )  # fmt: skip
 
@@ -185,6 +188,9 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
             return Offset(pointer, right, left, 1)
         case Pointer(), Pointer() if op == "-":
             return PointerDifference(LONG, left, right, low.tree.place(node))
+        case Pointer(), Pointer() if op in fold.COMPARISONS:
+            place = low.tree.place(node)
+            return Binary(BOOL, op, PointerDifference(LONG, left, right, place), Const(LONG, 0), place)
     raise low.tree.error(f"{op} does not work on {left.type} and {right.type}", node)
 
 
@@ -221,9 +227,16 @@ def cast(low: Lowering, node: Node) -> Expr:
 
 def converted_by_cast(low: Lowering, value: Expr, to: CType, node: Node) -> Expr:
     match value.type, to:
-        case Pointer(space=space), Pointer() as pointer:
+        case Pointer(to=have, space=space), Pointer(to=want) as pointer:
+            if not _same_memory(have, want):
+                raise low.tree.error(f"{have} memory can't be read or written as {want}", node)
             return Reinterpret(pointer.into(space), value, low.tree.place(node))
     return low.converted(value, to, node)
+
+
+def _same_memory(have: Scalar | Vector, want: Scalar | Vector) -> bool:
+    a, b = (each.scalar if isinstance(each, Vector) else each for each in (have, want))
+    return a.dtype == b.dtype
 
 
 def subscript(low: Lowering, node: Node) -> Expr:
@@ -314,6 +327,8 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, giv
             return _assign_pointer(low, target, op, value, slot, have, node, gives_old)
     if not _is_place(target) or _is_const(low, target):
         raise low.tree.error("this can't be assigned to", left)
+    if isinstance(target, Deref) and isinstance(target.pointer.type, Pointer) and target.pointer.type.is_const:
+        raise low.tree.error("this points to const elements: they can't be assigned to", left)
     within: Scalar | None = None
     if op:
         target = low.loaded(target, left)
@@ -385,7 +400,7 @@ def _settle_space(low: Lowering, slot: int, ctype: Pointer) -> None:
 
 def size_of(low: Lowering, node: Node) -> Expr:
     described = node.child_by_field_name("type")
-    ctype = described_type(low, described) if described else low.expression(child(node, "value")).type
+    ctype = described_type(low, described) if described else _type_of_value(low, child(node, "value"))
     match ctype:
         case Scalar() | Vector():
             return Const(ULONG, ctype.bytes)
@@ -396,7 +411,46 @@ def size_of(low: Lowering, node: Node) -> Expr:
     raise low.tree.error(f"{ctype} has no size", node)
 
 
+def _type_of_value(low: Lowering, node: Node) -> CType:
+    inside = children(node)[0] if node.type == "parenthesized_expression" else node
+    name = low.tree.text(inside)
+    if inside.type == "identifier" and low.scope.find(name) is None and (named := named_type(name)) is not None:
+        return named  # the parser takes float4 for a value
+    return low.expression(node).type
+
+
+def character(low: Lowering, node: Node) -> Expr:
+    text = low.tree.text(node)[1:-1]
+    plain = {"\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\", "\\'": "'"}.get(text, text)
+    if len(plain) != 1:
+        raise low.tree.unsupported(node)
+    return Const(CHAR, ord(plain))
+
+
+def compound_literal(low: Lowering, node: Node) -> Expr:
+    """``float4{1, 2, 3, 4}``."""
+    return initialised(low, child(node, "value"), specified_type(low, child(node, "type")))
+
+
+def initialised(low: Lowering, node: Node, ctype: CType) -> Expr:
+    """The value of a variable from its initialiser, with or without braces."""
+    if node.type not in ("initializer_list", "argument_list"):
+        return low.converted(low.value(node), ctype, node)
+    inside = children(node)
+    if isinstance(ctype, Vector) and not (len(inside) == 1 and low.value(inside[0]).type == ctype):
+        if len(inside) > ctype.count:
+            raise low.tree.error(f"{len(inside)} values for a {ctype}", node)
+        parts = [low.converted(low.scalar(each), ctype.scalar, each) for each in inside]
+        zero = low.converted(Const(INT, 0), ctype.scalar, node)
+        return MakeVector(ctype, (*parts, *[zero] * (ctype.count - len(parts))))
+    if len(inside) > 1:
+        raise low.tree.unsupported(node)
+    return low.converted(low.value(inside[0]) if inside else Const(INT, 0), ctype, node)
+
+
 EXPRESSIONS = {
+    "char_literal": character,
+    "compound_literal_expression": compound_literal,
     "number_literal": number,
     "true": truth,
     "false": truth,

@@ -17,6 +17,7 @@ _KEYS = {
     "gemmviz", "title", "description", "entry", "args", "block", "grid", "parameters", "require", "shared_bytes",
     "column_major", "problem",
 }  # fmt: skip
+_RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
 
 
@@ -45,7 +46,7 @@ def _spec(text: str, file: str) -> KernelSpec:
         text=text,
         title=read("title", str, PurePath(file).stem),
         description=read("description", str, prose),
-        entry=read("entry", str),
+        entry=_entry(text, read("entry", str)),
         args=read.names("args"),
         block=read.formulas("block"),
         grid=read.formulas("grid"),
@@ -107,7 +108,11 @@ class _Reader:
         return value
 
     def names(self, key: str) -> tuple[str, ...]:
-        return tuple(str(each) for each in self(key, list))
+        values = self(key, list)
+        for each in values:
+            if isinstance(each, bool) or not isinstance(each, str | int | float):
+                raise SourceError(f"the header's {key!r} may hold strings and numbers", _line(self.text, key))
+        return tuple(str(each) for each in values)
 
     def formulas(self, key: str) -> tuple[str, ...]:
         formulas = self.names(key)
@@ -121,6 +126,8 @@ _TOML_NAMES: dict[type, str] = {str: "string", list: "list", dict: "table"}
 
 def _parameter(text: str, name: str, facts: Any) -> Parameter:
     place = _line(text, f"parameters.{name}")
+    if name in _RESERVED or not name.isidentifier():
+        raise SourceError(f"a parameter can't be called {name}", place)
     default = facts.get("default") if isinstance(facts, dict) else None
     if not _is_positive(default) and default != 0:
         raise SourceError(f"the parameter {name} needs a default: a whole number", place)
@@ -142,8 +149,16 @@ def _requirement(text: str, facts: Any) -> Requirement:
     return Requirement(str(facts["that"]), str(facts["else"]))
 
 
+def _entry(text: str, entry: str) -> str:
+    if not re.fullmatch(r"\s*[\w:]+\s*(<[^<>]*>\s*)?", entry):
+        raise SourceError(
+            f"the entry {entry!r} is no kernel's name", _line(text, "entry"), remedy='write "name" or "name<BM, 8>"'
+        )
+    return entry.strip()
+
+
 def _column_major(text: str, names: list[Any]) -> frozenset[str]:
-    if not set(names) <= set(MATRICES):
+    if any(name not in MATRICES for name in names):
         raise SourceError("column_major may list A, B and C", _line(text, "column_major"))
     return frozenset(names)
 
@@ -193,13 +208,23 @@ def launch_for(spec: KernelSpec, settings: Settings, device: Device) -> Launch:
 
 def _launch(spec: KernelSpec, settings: Settings, device: Device) -> Launch:
     names = names_of(settings, device)
-    grid, block = (_extents(formulas, names) for formulas in (spec.grid, spec.block))
-    return Launch(grid, block, evaluate(spec.shared_bytes, names))
+    grid, block = (_extents(spec, formulas, names) for formulas in (spec.grid, spec.block))
+    return Launch(grid, block, evaluated(spec, spec.shared_bytes, names))
 
 
-def _extents(formulas: tuple[str, ...], names: Mapping[str, int]) -> tuple[int, int, int]:
-    x, y, z = (evaluate(formulas[axis], names) if axis < len(formulas) else 1 for axis in range(3))
+def _extents(spec: KernelSpec, formulas: tuple[str, ...], names: Mapping[str, int]) -> tuple[int, int, int]:
+    x, y, z = (evaluated(spec, formulas[axis], names) if axis < len(formulas) else 1 for axis in range(3))
     return x, y, z
+
+
+def evaluated(spec: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
+    """The value of one of the header's formulas. Errors name the file and the line it stands in."""
+    try:
+        return evaluate(formula, names)
+    except (SourceError, SettingError) as error:
+        error.place = _line(spec.text, formula)
+        error.in_file(spec.file)
+        raise
 
 
 def broken_limit(spec: KernelSpec, settings: Settings, device: Device) -> str | None:
@@ -212,8 +237,8 @@ def broken_limit(spec: KernelSpec, settings: Settings, device: Device) -> str | 
         if value < 0 or (value == 0 and parameter.default > 0 and parameter.choices is None):
             return f"{parameter.name} = {value}: it must be at least 1"
     for rule in spec.requirements:
-        if not evaluate(rule.that, names):
-            return _sentence(rule.otherwise, names)
+        if not evaluated(spec, rule.that, names):
+            return _sentence(spec, rule.otherwise, names)
     return _device_limit(_launch(spec, settings, device), device)
 
 
@@ -229,9 +254,9 @@ def _device_limit(launch: Launch, device: Device) -> str | None:
     return None
 
 
-def _sentence(template: str, names: Mapping[str, int]) -> str:
+def _sentence(spec: KernelSpec, template: str, names: Mapping[str, int]) -> str:
     def value(found: re.Match[str]) -> str:
-        return str(evaluate(found[1], names))
+        return str(evaluated(spec, found[1], names))
 
     return re.sub(r"\{([^{}]+)\}", value, template)
 

@@ -62,9 +62,14 @@ template <int site, typename T> __device__ __forceinline__ T& gv_touch(gv_thread
 
 
 def instrument(spec: KernelSpec, parameters: Mapping[str, int]) -> str:
-    """The twin's text. The kernel takes one more argument, a ``gv_log``. Raises SourceError as reading the kernel does."""
+    """The twin's text, host functions that launch left out. The kernel takes one more argument, a ``gv_log``.
+
+    Raises SourceError as reading the kernel does.
+    """
     program = program_for(spec, parameters)
     text = program.source.text
+    for start, stop in program.layout.launchers:
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
     end = text.find(f"\nauto {ENTRY_ARGUMENTS}")
     inserted = _insertions(program)
     pieces, at = [], 0

@@ -24,7 +24,7 @@ from gemmviz.source.nodes import (
     SharedArray,
     Stmt,
 )  # fmt: skip
-from gemmviz.source.scope import Function, Scope
+from gemmviz.source.scope import Function, Scope, Symbol
 from gemmviz.source.syntax import Tree
 from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
 
@@ -87,6 +87,8 @@ class Lowering:
         return value
 
     def condition(self, node: Node) -> Expr:
+        if node.type == "string_literal":  # assert(... && "why")
+            return Const(BOOL, True)
         return self.converted(self.scalar(node), BOOL, node)
 
     def constant(self, node: Node, what: str) -> int:
@@ -142,6 +144,12 @@ class Lowering:
             case Vector(), Vector() if source == to:
                 return expr
         raise self.tree.error(f"a {source} can't become a {to}", node)
+
+    def declare(self, name: str, symbol: Symbol, node: Node) -> None:
+        """Puts a name into the present scope. Raises SourceError where it stands already."""
+        if name in self.scope.names:
+            raise self.tree.error(f"{name} is declared twice", node)
+        self.scope.names[name] = symbol
 
     def new_slot(self) -> int:
         self.slots += 1

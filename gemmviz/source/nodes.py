@@ -345,12 +345,14 @@ class Parameter:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Where the twin's additions go, as characters of the expanded text: just inside the kernel's parameter list and body,
-    and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there).
+    and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there, and
+    whether it is a definition). ``launchers`` are the ranges of host functions that launch kernels.
     """
 
     parameters_end: int
     body_start: int
     parentheses: frozenset[tuple[int, bool, bool]]
+    launchers: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class _Preprocessor:
             self._emit("\n", token.start, token.stop, False)
         elif token.text in self.macros:
             return self._macro_use(i)
-        elif token.text == "__align__":
+        elif token.text in ("__align__", "_Pragma"):
             return self._blank_call(i)
         else:
             self._emit(token.text, token.start, token.stop, True)
@@ -300,7 +300,7 @@ def _call_arguments(words: list[str]) -> tuple[list[list[str]], int] | None:
         if word == "," and depth == 1:
             arguments.append([])
         elif j > i:
-            arguments[-1].append(" " if word in ("\n", "\\\n") else word)
+            arguments[-1].append(" " if word in ("\n", "\\\n") or word[:2] in ("//", "/*") else word)
     return None
 
 

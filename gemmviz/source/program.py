@@ -1,6 +1,6 @@
 """From a kernel file and its settings to a Program: finds the kernel, binds its template arguments, reads its body."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from tree_sitter import Node
@@ -43,6 +43,7 @@ def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tu
     low = Lowering(tree, {**EXPRESSIONS, **CALLS}, STATEMENTS)
     kernels: list[Function] = []
     _collect(low, tree.root, None, kernels)
+    entry = entry.rpartition("::")[2]
     kernel = next((each for each in kernels if each.name == entry), None)
     if kernel is None:
         tree.check(tree.root)
@@ -106,7 +107,7 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
     low.tree.check(kernel.definition)
     top = low.scope
     low.scope = top.inner(template_names(low, kernel, arguments))
-    _check_template(low, kernel)
+    _check_template(low, kernel, arguments)
     parameters = tuple(_parameter(low, each) for each in parameters_of(kernel))
     block = child(kernel.definition, "body")
     body = low.statement(block)
@@ -120,13 +121,26 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         notes=tuple(low.notes),
-        layout=Layout(parameter_list(kernel).end_byte - 1, block.start_byte + 1, frozenset(low.parentheses)),
+        layout=Layout(
+            parameter_list(kernel).end_byte - 1, block.start_byte + 1, frozenset(low.parentheses), tuple(_launchers(low))
+        ),
         source=low.tree.source,
     )
 
 
-def _check_template(low: Lowering, kernel: Function) -> None:
+def _launchers(low: Lowering) -> Iterator[tuple[int, int]]:
+    """Host functions with a launch in them: a twin's kernel takes one more argument than they give."""
+    for symbol in low.scope.outermost.names.values():
+        if not isinstance(symbol, Function) or has_word(symbol.definition, "__global__", "__device__"):
+            continue
+        if "<<<" in low.tree.text(symbol.definition):
+            yield symbol.definition.start_byte, symbol.definition.end_byte
+
+
+def _check_template(low: Lowering, kernel: Function, arguments: list[Node]) -> None:
     wanted = 0 if kernel.template is None else len(children(kernel.template))
+    if arguments and not wanted:
+        raise low.tree.error(f"{kernel.name} is no template", kernel.definition, "leave out <...> in the header's entry")
     if wanted > len(low.scope.names):
         raise low.tree.error(
             f"the template {kernel.name} needs {wanted} arguments", kernel.template or kernel.definition,
@@ -139,7 +153,7 @@ def _parameter(low: Lowering, node: Node) -> Parameter:
     base = type_of(low, node)
     if base is None:
         raise low.tree.error("a kernel's parameter needs a type", node)
-    ctype: CType = parameter_type(low, base, name)
+    ctype: CType = parameter_type(low, base, name, has_word(node, "const"))
     if isinstance(ctype, Pointer):
         ctype = ctype.into("global")
     elif not isinstance(ctype, Scalar):

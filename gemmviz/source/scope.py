@@ -78,6 +78,10 @@ class Scope:
             scope = scope.outer
         return None
 
+    @property
+    def outermost(self) -> "Scope":
+        return self if self.outer is None else self.outer.outermost
+
     def all_names(self) -> Iterator[str]:
         yield from self.names
         if self.outer is not None:

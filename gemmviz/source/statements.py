@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from gemmviz.source.counted import counted
 from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
+from gemmviz.source.expressions import initialised
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import (
     Barrier,
@@ -15,10 +16,12 @@ from gemmviz.source.nodes import (
     Continue,
     Declare,
     DeclareArray,
+    Deref,
     Expr,
     If,
     Loop,
     LoopPlace,
+    Offset,
     Return,
     Run,
     SharedArray,
@@ -65,30 +68,33 @@ def _declare(low: Lowering, node: Node, declarator: Node) -> Stmt:
     base = type_of(low, node)
     if has_word(node, "__shared__"):
         return _shared_array(low, node, name, base)
+    if name.reference:
+        return _reference(low, name)
     if name.dims:
         return _local_array(low, name, base)
     if base is None:
         return _auto(low, node, name)
-    if name.reference:
-        raise low.tree.error("a reference to a variable is not supported", declarator)
-    ctype: CType = pointer_to(low, base, declarator) if name.pointer else base
+    ctype: CType = pointer_to(low, base, declarator, has_word(node, "const")) if name.pointer else base
     if not isinstance(ctype, Scalar | Vector | Pointer):
         raise low.tree.error(f"a variable can't be {ctype}", declarator)
-    value = None if name.value is None else _initial(low, name.value, ctype)
+    value = None if name.value is None else initialised(low, name.value, ctype)
     if isinstance(ctype, Pointer) and value is not None and isinstance(value.type, Pointer):
         ctype = ctype.into(value.type.space)
     return _variable(low, node, name, ctype, value)
 
 
-def _initial(low: Lowering, node: Node, ctype: CType) -> Expr:
-    if node.type in ("initializer_list", "argument_list"):
-        inside = children(node)
-        if len(inside) > 1:
-            raise low.tree.unsupported(node)
-        if not inside:
-            return low.converted(Const(INT, 0), ctype, node)
-        node = inside[0]
-    return low.converted(low.value(node), ctype, node)
+def _reference(low: Lowering, name: Declared) -> Stmt:
+    """``float (&row)[8] = tile[0];`` or ``float& x = C[i];``: another name for an array or an element in memory."""
+    target = low.expression(name.value) if name.value is not None else None
+    slot = low.new_slot()
+    match target:
+        case Offset(type=Array() as array):
+            low.declare(name.name, ArrayVariable(slot, array), name.node)
+            return Declare(slot, replace(target, type=Pointer(array.element, array.space)))
+        case Deref(pointer=pointer):
+            low.declare(name.name, Variable(slot, pointer.type, is_reference=True), name.node)
+            return Declare(slot, pointer)
+    raise low.tree.error("a reference to this is not supported", name.node)
 
 
 def _auto(low: Lowering, node: Node, name: Declared) -> Stmt:
@@ -101,13 +107,13 @@ def _auto(low: Lowering, node: Node, name: Declared) -> Stmt:
 def _variable(low: Lowering, node: Node, name: Declared, ctype: CType, value: Expr | None) -> Stmt:
     constant = has_word(node, "const", "constexpr")
     if isinstance(value, Const) and constant:
-        low.scope.names[name.name] = Constant(value)
+        low.declare(name.name, Constant(value), name.node)
         return _NOTHING
     if has_word(node, "constexpr"):
         raise low.tree.error(f"the value of {name.name} is not known before the kernel runs", name.node)
     slot = low.new_slot()
     is_const = constant and not name.pointer
-    low.scope.names[name.name] = Variable(slot, ctype, checked=value is None, is_const=is_const)
+    low.declare(name.name, Variable(slot, ctype, checked=value is None, is_const=is_const), name.node)
     return Declare(slot, value)
 
 
@@ -122,9 +128,9 @@ def _shared_array(low: Lowering, node: Node, name: Declared, base: CType | None)
     slot = low.new_slot()
     low.shared.append(SharedArray(slot, name.name, array.element, dims, low.tree.place(name.node)))
     if name.dims:
-        low.scope.names[name.name] = ArrayVariable(slot, array)
+        low.declare(name.name, ArrayVariable(slot, array), name.node)
     else:
-        low.scope.names[name.name] = Variable(slot, Pointer(array.element, "shared"), is_reference=True)
+        low.declare(name.name, Variable(slot, Pointer(array.element, "shared"), is_reference=True), name.node)
     return _NOTHING
 
 
@@ -138,7 +144,7 @@ def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
         dims_known = extents(low, dims, name.node)
     array = array_type(base, dims_known, "local", low, name.node)
     slot = low.new_slot()
-    low.scope.names[name.name] = ArrayVariable(slot, array)
+    low.declare(name.name, ArrayVariable(slot, array), name.node)
     values = None if name.value is None else tuple(_initial_values(low, name.value, array))
     size = array.dims[0] * array.stride
     if values is not None and len(values) > size:

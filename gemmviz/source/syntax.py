@@ -41,6 +41,9 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_cuda.language()))
 
 
+_CASTS = {"static_cast", "reinterpret_cast", "const_cast", "f"}
+_TEMPLATE_FUNCTIONS = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}]*?\b(\w+)\s*\(")
+_MOST_REREADS = 20
 _IN_PARENTHESES = re.compile(r"\(\s*([A-Za-z_]\w*)\s*\)(?=\s*[-+*&(])")
 _TYPE_NAMES = re.compile(r"\b(?:typename|class|struct|using)\s+(\w+)|\btypedef\b[^;]*?(\w+)\s*;")
 _TEMPLATE_CALL = re.compile(r"\w<[^<>;()]*>\s*$")
@@ -98,7 +101,30 @@ class Tree:
 
 def parse(source: ExpandedSource) -> Tree:
     text = "".join(char if char < "\x80" else "?" for char in _without_false_casts(source.text))
-    return Tree(source, _parser().parse(text.encode("ascii")).root_node)
+    root = _parser().parse(text.encode("ascii")).root_node
+    templates = {*_CASTS, *_TEMPLATE_FUNCTIONS.findall(text)}
+    for _ in range(_MOST_REREADS):
+        false = [node.start_byte for node in _template_calls(root) if _name_of(node) not in templates]
+        if not false:
+            break
+        # a < b && c > -1: to a parser that knows no names, a template; > binds as < does, and the true sign is in the source
+        for start in false:
+            at = text.index("<", start)
+            text = text[:at] + ">" + text[at + 1 :]
+        root = _parser().parse(text.encode("ascii")).root_node
+    return Tree(source, root)
+
+
+def _template_calls(node: Node) -> Iterator[Node]:
+    if node.type == "template_function":
+        yield node
+    for each in node.named_children:
+        yield from _template_calls(each)
+
+
+def _name_of(node: Node) -> str:
+    name = node.child_by_field_name("name")
+    return name.text.decode() if name is not None and name.text is not None else ""
 
 
 def children(node: Node) -> list[Node]:

@@ -1,6 +1,6 @@
 """The types of CUDA C that kernels use, and C's rules for mixing them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -49,10 +49,11 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """``space`` is the memory that it points into; None before its first assignment."""
+    """``space`` is the memory that it points into; None before its first assignment. ``is_const``: what it points to."""
 
     to: "Scalar | Vector"
     space: Space | None = None
+    is_const: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.to}*"

@@ -84,6 +84,18 @@ def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[f
         ("int t = threadIdx.x; long long big = 3000000000LL; C[t] = big / 1000000000 + sizeof(double);", [11] * 4),
         ("int t = threadIdx.x; constexpr int n = W * 2; if constexpr (n > 4) C[t] = n; else C[t] = 0;", [6] * 4),
         ("int t = threadIdx.x; C[t] = ID(t);", [0, 1, 2, 3]),
+        ("int t = threadIdx.x; C[t] = leaves(t);", [1, 1, 7, 7]),
+        ("int t = threadIdx.x; int r = 0; marks(t, r); C[t] = r;", [7, 7, 0, 0]),
+        ("int t = threadIdx.x; int i = 0; if (t > 1 && ++i) {} int j = t > 2 ? i++ : 5; C[t] = i * 10 + j;", [5, 5, 15, 21]),
+        ("int t = threadIdx.x; int i = 0; bool b = t > 1 || (i = 5); float r[2] = {}; b = t > 2 && r[1]++; C[t] = i + r[1];", [5, 5, 0, 1]),
+        ("int t = threadIdx.x; const float* p = A; float w = t > 1 ? *p++ : 0.0f; C[t] = p - A;", [0, 0, 1, 1]),
+        ("int t = threadIdx.x; float4 v; v.x = v.y = v.z = v.w = 2.0f; v.x += v.y = t; C[t] = v.x + v.y + v.z;", [4, 6, 8, 10]),
+        ("int t = threadIdx.x; float4 v = {1, 2}, w = float4{1, 1, 1, 1}; v = v; C[t] = v.x + v.y + v.w + w.z + sizeof(float4);", [20] * 4),
+        ("int t = threadIdx.x; float r[4]; memset(r, 0, sizeof(r)); r[t] += 3; C[t] = r[1] + r[2];", [0, 3, 3, 0]),
+        ("int t = threadIdx.x, N4 = 4; C[t] = (t < N4 && t > -1) + (1<t && t>-2) + (t < 2 && 3 > (t));", [2, 2, 2, 2]),
+        ("int t = threadIdx.x; const float *p = A, *e = A + 3; int n = 0; while (p != e) { ++p; ++n; } C[t] = n + (p > A) + ('b' - 'a');", [5] * 4),
+        ("__shared__ float s[2][3][2]; int t = threadIdx.x; auto& m = s[1]; m[2][t % 2] = t; C[t] = row(s[1], t) + (t > 3);", [2, 3, 2, 3]),
+        ("int t = threadIdx.x; float& c = C[t]; c = 4; c += t; assert(t < 9 && \"why\");", [4, 5, 6, 7, 4, 5, 6, 7][4:]),
         ("using T = float; typedef int I; I t = threadIdx.x; T x = T(t) / 2; C[t] = x;", [0, 0.5, 1, 1.5]),
         ("int t = threadIdx.x; double d = 1.0; d /= 3; float s = d; C[t] = (float)d == s;", [1] * 4),
     ],
@@ -93,6 +105,9 @@ def test_statements(body: str, expected: list[float]) -> None:
 constexpr int W = 3;
 __device__ int f(int x) { if (x < 1) return 0; if (x > 2) return 3; return 2; }
 __device__ void bump(int& x) { x += 5; }
+__device__ int leaves(int x) { for (int i = 0; i < 2; i++) { if (x > 1) return 7; break; } return 1; }
+__device__ void marks(int x, int& r) { for (int i = 0; i < 2; i++) { if (x > 1) return; } r = 7; }
+__device__ float row(const float p[][2], int i) { return p[2][i % 2]; }
 template <int N> __device__ void fill(float (&r)[N]) { for (int i = 0; i < N; ++i) r[i] = i; }
 namespace ns { template <typename T> __device__ T twice(T x) { return x * 2; }
 template <int K> __device__ int scaled(int x) { return K * x; } }"""

@@ -31,6 +31,11 @@ FIRST_LINE = 10  # of the body
         ("C[0] = 5 % 0;", 8, "integer division by zero"),
         ('static_assert(sizeof(float) == 8, "wide");', 1, 'static_assert fails: "wide"'),
         ("C[0] = fmaf(1.0f, 2.0f);", 8, "fmaf takes 3 arguments, not 2"),
+        ("A[0] = 4.0f;", 1, "const elements"),
+        ("int q = 3; int q = 4;", 16, "q is declared twice"),
+        ("float (*p)[4];", 1, "pointer or reference to an array"),
+        ("__shared__ char c[16]; float* p = reinterpret_cast<float*>(c);", 35, "char memory can't be read or written as float"),
+        ("int* p; if (true) C[0] = p[0];", None, "used before it points"),
         ("A[0].x = 1.0f;", 1, "a float has no member x"),
     ],
 )

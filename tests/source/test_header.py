@@ -28,6 +28,10 @@ def test_defaults_and_prose() -> None:
         (GOOD.replace('block = ["T"]', "block = []"), 4, "one to three formulas"),
         (GOOD.replace("default = 4", 'default = "x"'), 6, "needs a default"),
         (GOOD.replace("default = 4", "default = 4\n// choices = [2]"), 6, "not among its choices"),
+        (GOOD.replace('"k"', '"k<8"'), 2, "no kernel's name"),
+        (GOOD.replace("[parameters.T]", "[parameters.K]"), 6, "can't be called K"),
+        (GOOD.replace('["1"]', "[true]"), 5, "strings and numbers"),
+        (GOOD.replace("// grid", "// column_major = [[1]]\n// grid"), 5, "column_major may list"),
         (GOOD.replace("// grid", "// colour = 3\n// grid"), 5, "'colour' means nothing"),
     ],
 )
@@ -77,3 +81,16 @@ def test_kernels_by_name() -> None:
         load_kernel("04_tild")
     with pytest.raises(SettingError, match="no parameter WIDTH"):
         settings_for(load_kernel("04_tiled"), None, {"WIDTH": 3})
+
+
+def test_a_formula_that_goes_wrong_is_placed() -> None:
+    spec = parse_kernel(GOOD.replace('["1"]', '["Q / 2"]'), "k.cu")
+    with pytest.raises(SourceError, match=r"k.cu:5:\d+: .*uses 'Q'"):
+        launch_for(spec, settings_for(spec), load_device())
+
+
+def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
+    from tests.conftest import kernel_from, trace_of
+
+    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152"):
+        trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))

@@ -34,3 +34,11 @@ def test_macros_device_functions_and_every_loop() -> None:
     assert "at(gv_call(gv, " in text
     assert text.count("gv_trips.next()") == 2
     assert "gv_touch<1>(gv, */*__ldg*/(&B[i]))" in text
+
+
+def test_host_functions_that_launch_are_left_out() -> None:
+    spec = kernel_from("C[0] = 1.0f;", before="")
+    object.__setattr__(spec, "text", spec.text + "void go(float* a) {\n kernel<<<1, 4>>>(a, a, a, 1, 1, 1);\n}\n")
+    twin = instrument(spec, {})
+    assert "<<<" not in twin
+    assert len(body_of(twin)) == len(spec.text.split("\n"))

@@ -53,3 +53,7 @@ def test_mistakes_are_placed(text: str, line: int, message: str) -> None:
 
 def test_macros_that_name_each_other_end() -> None:
     assert words("#define a b\n#define b a\na b\n") == ["a", "b"]
+
+
+def test_comments_inside_a_macro_call_are_dropped() -> None:
+    assert "".join(words("#define F(a, b) [a + b]\nF( x, // row\n y /* column */ )\n")) == "[x+y]"

@@ -184,7 +184,9 @@ class Compiler:
             if not machine.mask.any():
                 machine.mask = outer
                 return first
+            machine.level += 1
             second = right(machine)
+            machine.level -= 1
             machine.mask = outer
             return (first | second) if decided else (first & second)
 
@@ -205,10 +207,12 @@ class Compiler:
                 return then(machine)
             if not yes.any():
                 return otherwise(machine)
+            machine.level += 1
             machine.mask = yes
             a = then(machine)
             machine.mask = no
             b = otherwise(machine)
+            machine.level -= 1
             machine.mask = outer
             return merged(chosen, a, b, scalar)
 
@@ -278,12 +282,11 @@ class Compiler:
         scalar, compound = self.merge_scalar(of.type.scalar), node.op is not None
 
         def assign(machine: Machine) -> Any:
-            vector = machine.slots[slot]
-            vector = [None] * count if vector is None else list(vector)
-            old = vector[component]
+            old = (machine.slots[slot] or [None] * count)[component]
             if compound:
                 old = values.read(machine, old, name, place)
             new = combined(machine, old)
+            vector = list(machine.slots[slot] or [None] * count)  # the value may have assigned another component
             keeps = machine.level != machine.levels[slot]
             vector[component] = merged(machine.mask, new, vector[component], scalar) if keeps else new
             machine.slots[slot] = vector

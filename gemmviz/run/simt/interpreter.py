@@ -17,7 +17,7 @@ from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
 from gemmviz.source import fold
-from gemmviz.source.formula import evaluate
+from gemmviz.source.header import evaluated
 from gemmviz.source.nodes import Parameter, Program, SharedArray
 from gemmviz.source.types import Pointer, Scalar, Vector
 
@@ -122,17 +122,18 @@ def interpret(
     )
     memories = {name: _matrix(binding, name, scalar, matrices) for name, scalar in binding.matrices}
     for argument, parameter in zip(binding.spec.args, binding.program.parameters, strict=True):
-        machine.slots[parameter.slot] = _argument(argument, parameter, memories, binding.settings, symbolic)
+        machine.slots[parameter.slot] = _argument(binding.spec, argument, parameter, memories, binding.settings, symbolic)
     for number, (array, info) in enumerate(
         zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
     ):
         scalar = _scalar(array.element)
         threads, blocks = len(space.thread_shape), len(space.block_shape)
-        machine.slots[array.slot] = SharedMemory(info.name, number, scalar, info.size, blocks, threads, symbolic), 0
+        machine.slots[array.slot] = SharedMemory(info, number, scalar, blocks, threads, symbolic), 0
     try:
         with np.errstate(all="ignore"):
             run(machine)
     except KernelFault as fault:
+        fault.place = fault.place or machine.place
         fault.in_file(binding.spec.file)
         raise
     return memories
@@ -145,7 +146,12 @@ def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | No
 
 
 def _argument(
-    argument: str, parameter: Parameter, memories: Mapping[str, GlobalMemory], settings: Settings, symbolic: bool
+    spec: KernelSpec,
+    argument: str,
+    parameter: Parameter,
+    memories: Mapping[str, GlobalMemory],
+    settings: Settings,
+    symbolic: bool,
 ) -> Any:
     if isinstance(parameter.type, Pointer):
         return memories[argument], 0
@@ -153,7 +159,7 @@ def _argument(
     try:
         value: float = float(argument)
     except ValueError:
-        value = evaluate(argument, {**settings.problem.sizes, **settings.parameters})
+        value = evaluated(spec, argument, {**settings.problem.sizes, **settings.parameters})
     if parameter.type.is_float:
         return CONSTANT if symbolic else np.float32(value) if parameter.type.bits == 32 else float(value)
     return fold.wrapped(int(value), parameter.type)

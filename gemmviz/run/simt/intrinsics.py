@@ -45,6 +45,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 def intrinsic(node: Call, args: list[Closure], space: LaneSpace) -> Closure:
     if node.name == "assert":
         return _assertion(node, args[0])
+    if node.name == "memset":
+        return _cleared(node, args)
     if node.name.startswith("__shfl"):
         return _shuffle(node, args, space)
     if node.name in ("fma", "fmaf", "__fmaf_rn", "__fma_rn"):
@@ -84,6 +86,18 @@ def _assertion(node: Call, condition: Closure) -> Closure:
         failed = np.logical_not(condition(machine))
         if np.any(failed if machine.mask is None else failed & machine.mask):
             raise machine.fault("this assertion fails", place, failed)
+
+    return run
+
+
+def _cleared(node: Call, args: list[Closure]) -> Closure:
+    pointer, count, zero = args
+    place = node.place
+
+    def run(machine: Machine) -> None:
+        memory, offset = pointer(machine)
+        for index in range(count(machine)):
+            memory.store(machine, memory.checked(machine, offset + index, 1, place), zero(machine), place)
 
     return run
 

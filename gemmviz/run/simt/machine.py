@@ -23,7 +23,7 @@ def step_budget(k: int) -> int:
     """Accesses and loop trips after which a kernel is taken to run forever: several times what a thread that computes
     16 x 16 elements of C needs for this K.
     """
-    return 200_000 + 400 * k
+    return 50_000 + 400 * k
 
 
 class NeedsValues(Exception):
@@ -44,6 +44,7 @@ class Machine:
         "levels",
         "make_site",
         "mask",
+        "place",
         "returned",
         "sink",
         "sites",
@@ -80,6 +81,7 @@ class Machine:
         self.visits: list[int] = []
         self.epoch = 0
         self.steps = 0
+        self.place: Place | None = None
         self.budget = budget
         self.cancelled = cancelled
         self.wants_values = wants_values
@@ -89,6 +91,7 @@ class Machine:
     def tick(self, place: Place) -> None:
         """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is spent."""
         self.steps += 1
+        self.place = place
         if self.cancelled():
             raise Cancelled
         if self.steps > self.budget:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import Place
+from gemmviz.model.trace import MemoryArray
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Partial, from_memory, merged, read
 from gemmviz.source.types import Scalar
@@ -54,7 +55,11 @@ class Memory:
     def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, place: Place) -> Exception:
         bad = (offset < 0) | (offset > last)
         index = _first(offset, bad if machine.mask is None else bad & machine.mask)
-        return machine.fault(f"{self.name}[{index}] is out of range: it has {self.size} elements", place, bad)
+        return machine.fault(f"{self.element(index)} is out of range: it has {self.size} elements", place, bad)
+
+    def element(self, index: int) -> str:
+        """An element as the source would write it."""
+        return f"{self.name}[{index}]"
 
 
 def _first(offset: Any, bad: Any) -> int:
@@ -101,15 +106,23 @@ class SharedMemory(Memory):
     long as all blocks along it hold the same.
     """
 
-    __slots__ = ("blocks", "complete", "data", "threads_ndim", "written")
+    __slots__ = ("blocks", "complete", "data", "shape", "threads_ndim", "written")
 
-    def __init__(self, name: str, number: int, scalar: Scalar, size: int, blocks: int, threads_ndim: int, tags: bool) -> None:
-        super().__init__(name, number, scalar, size)
+    def __init__(self, info: MemoryArray, number: int, scalar: Scalar, blocks: int, threads_ndim: int, tags: bool) -> None:
+        super().__init__(info.name, number, scalar, info.size)
+        self.shape = info.shape
         self.blocks = blocks
         self.threads_ndim = threads_ndim
-        self.data = np.zeros((1,) * blocks + (size,), np.int64 if tags else scalar.dtype)
+        self.data = np.zeros((1,) * blocks + (info.size,), np.int64 if tags else scalar.dtype)
         self.written = np.zeros(self.data.shape, bool)
         self.complete = tags
+
+    def element(self, index: int) -> str:
+        subscripts: list[int] = []
+        for extent in reversed(self.shape[1:]):
+            index, inner = divmod(index, extent)
+            subscripts.insert(0, inner)
+        return self.name + "".join(f"[{each}]" for each in (index, *subscripts))
 
     def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
         if not self.complete:
@@ -138,7 +151,10 @@ class SharedMemory(Memory):
         if missing.any():
             index = _first(offset, missing)
             raise machine.fault(
-                f"{self.name}[{index}] is read before it is written", place, missing, "is a store or a __syncthreads() missing?"
+                f"{self.element(index)} is read before it is written",
+                place,
+                missing,
+                "is a store or a __syncthreads() missing?",
             )
 
     def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:

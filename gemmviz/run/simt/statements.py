@@ -203,6 +203,8 @@ def _loop(compiler: Compiler, node: Loop) -> Closure:
                 step(machine)
         machine.visits.pop()
         machine.broken, machine.vanished = kept
+        if machine.inline_depth and machine.returned is not returned:
+            machine.vanished = True  # lanes that returned from the function come back after it
         machine.level = level + 1 if machine.vanished else level
         if code == RETURN:
             return RETURN

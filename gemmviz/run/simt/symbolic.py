@@ -138,7 +138,7 @@ class SymbolicCompiler(Compiler):
                 return self.effect(node.left)
             case Select(then=then, otherwise=otherwise) if self.effect(then) is None and self.effect(otherwise) is None:
                 return self.effect(node.condition)
-            case Call(name=name, args=args) if name != "assert":
+            case Call(name=name, args=args) if name not in ("assert", "memset"):
                 return _all([self.effect(arg) for arg in args])
             case Assign() | Inline() | Call() | Logic() | Select():
                 return self.value(node)
