@@ -1,15 +1,13 @@
 """Reads C's expressions: each function takes one kind of syntax to typed nodes, constants folded."""
 
-import re
 from dataclasses import replace
 
 from tree_sitter import Node
 
 from gemmviz.source import fold
-from gemmviz.source.declarators import described_type, specified_type, type_of
+from gemmviz.source.declarators import described_type, type_of
 from gemmviz.source.lowering import Lowering, component_of, read_variable
 from gemmviz.source.nodes import (
-    Assign,
     Base,
     Binary,
     Const,
@@ -19,10 +17,8 @@ from gemmviz.source.nodes import (
     Field,
     Index,
     Logic,
-    MakeVector,
     Offset,
     PointerDifference,
-    Read,
     Reinterpret,
     Select,
     Sequence,
@@ -40,10 +36,7 @@ from gemmviz.source.scope import (
 from gemmviz.source.syntax import child, children, closest
 from gemmviz.source.types import (
     BOOL,
-    CHAR,
     COMPONENTS,
-    DOUBLE,
-    FLOAT,
     INT,
     LONG,
     UINT,
@@ -59,41 +52,6 @@ from gemmviz.source.types import (
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
-
-
-def number(low: Lowering, node: Node) -> Expr:
-    text = low.tree.text(node).replace("'", "")
-    if text[0] in "+-":  # the parser takes a sign for part of the number
-        return _signed(_number(low, text[1:].lstrip(), node), text[0])
-    return _number(low, text, node)
-
-
-def _signed(constant: Const, sign: str) -> Const:
-    return Const(constant.type, fold.unary(sign, constant.value, constant.type))
-
-
-def _number(low: Lowering, text: str, node: Node) -> Const:
-    found = re.fullmatch(r"(0[xX][\da-fA-F]+|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?)([uUlLfF]*)", text)
-    if found is None:
-        raise low.tree.error(f"{text!r} is no number", node)
-    digits, suffix = found[1], found[2].lower()
-    is_hex = digits[:2].lower() in ("0x", "0b")
-    if not is_hex and ("." in digits or "e" in digits.lower() or "f" in suffix):
-        kind = FLOAT if "f" in suffix else DOUBLE
-        return Const(kind, fold.convert(float(digits), kind))
-    octal = not is_hex and len(digits) > 1 and digits[0] == "0"
-    value = int(digits, 8) if octal else int(digits, 0)
-    choices = [INT, UINT, LONG, ULONG] if is_hex or octal else [INT, LONG, ULONG]
-    if "u" in suffix:
-        choices = [UINT, ULONG]
-    if "l" in suffix:
-        choices = [kind for kind in choices if kind.bits == 64]
-    kind = next((kind for kind in choices if fold.wrapped(value, kind) == value), ULONG)
-    return Const(kind, value)
-
-
-def truth(low: Lowering, node: Node) -> Expr:
-    return Const(BOOL, node.type == "true")
 
 
 def identifier(low: Lowering, node: Node) -> Expr:
@@ -303,101 +261,6 @@ def _built_in(low: Lowering, name: str, axis: str, node: Node) -> Expr:
     return Extent(UINT, name == "gridDim", "xyz".index(axis))
 
 
-def assignment(low: Lowering, node: Node) -> Expr:
-    op = low.tree.text(child(node, "operator")).removesuffix("=")
-    value = low.value(child(node, "right"))
-    return assign(low, low.expression(child(node, "left")), op, value, node, gives_old=False)
-
-
-def update(low: Lowering, node: Node) -> Expr:
-    argument, operator = child(node, "argument"), child(node, "operator")
-    target = low.expression(argument)
-    postfix = operator.start_byte > argument.start_byte
-    return assign(low, target, low.tree.text(operator)[0], Const(INT, 1), node, gives_old=postfix)
-
-
-def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, gives_old: bool) -> Expr:
-    """``target op= value``: the read of a compound assignment comes before its write, each an access of its own."""
-    place = low.tree.place(node)
-    left = _target_node(node)
-    match target:
-        case Field(of=Deref() as of):
-            target = component_of(of, target)
-        case Read(type=Pointer() as have, slot=slot):
-            return _assign_pointer(low, target, op, value, slot, have, node, gives_old)
-    if not _is_place(target) or _is_const(low, target):
-        raise low.tree.error("this can't be assigned to", left)
-    if isinstance(target, Deref) and isinstance(target.pointer.type, Pointer) and target.pointer.type.is_const:
-        raise low.tree.error("this points to const elements: they can't be assigned to", left)
-    within: Scalar | None = None
-    if op:
-        target = low.loaded(target, left)
-        combined_value = combined(low, op, _as_value(target), value, node)
-        if isinstance(combined_value, Binary) and isinstance(combined_value.left.type, Scalar):
-            within, value = combined_value.left.type, combined_value.right
-        else:
-            raise low.tree.error(f"{op}= does not work on a {target.type}", node)
-    else:
-        value = low.converted(value, target.type, node)
-    store = None
-    if isinstance(target, Deref) and isinstance(target.pointer.type, Pointer) and target.pointer.type.space != "local":
-        store = low.access("store", target, left)
-    return Assign(target.type, target, value, op or None, within, store, gives_old, place)
-
-
-def _target_node(node: Node) -> Node:
-    return node.child_by_field_name("left") or node.child_by_field_name("argument") or node
-
-
-def _as_value(target: Expr) -> Expr:
-    """A stand-in for the target's value that can't fold, so that the types of a compound assignment come out right."""
-    return replace(target) if not isinstance(target, Const) else target
-
-
-def _is_place(target: Expr) -> bool:
-    match target:
-        case Read() | Deref():
-            return True
-        case Field(of=of):
-            return _is_place(of)
-    return False
-
-
-def _is_const(low: Lowering, target: Expr) -> bool:
-    match target:
-        case Read(name=name):
-            symbol = low.scope.find(name)
-            return isinstance(symbol, Variable) and symbol.is_const
-        case Field(of=of):
-            return _is_const(low, of)
-    return False
-
-
-def _assign_pointer(
-    low: Lowering, target: Expr, op: str, value: Expr, slot: int, have: Pointer, node: Node, gives_old: bool
-) -> Expr:
-    moved = combined(low, op, target, value, node) if op else value
-    want = moved.type
-    if not isinstance(want, Pointer) or want.to != have.to:
-        raise low.tree.error(f"a {want} can't become a {have}", node)
-    if have.space is None:
-        _settle_space(low, slot, have.into(want.space))
-    elif want.space != have.space:
-        raise low.tree.error(f"this pointer points into {have.space} memory; it can't point into {want.space} memory too", node)
-    return Assign(have.into(want.space), target, moved, None, None, None, gives_old, low.tree.place(node))
-
-
-def _settle_space(low: Lowering, slot: int, ctype: Pointer) -> None:
-    scope = low.scope
-    while scope is not None:
-        for symbol in scope.names.values():
-            if isinstance(symbol, Variable) and symbol.slot == slot:
-                symbol.type = ctype
-        if scope.outer is None:
-            return
-        scope = scope.outer
-
-
 def size_of(low: Lowering, node: Node) -> Expr:
     described = node.child_by_field_name("type")
     ctype = described_type(low, described) if described else _type_of_value(low, child(node, "value"))
@@ -419,41 +282,7 @@ def _type_of_value(low: Lowering, node: Node) -> CType:
     return low.expression(node).type
 
 
-def character(low: Lowering, node: Node) -> Expr:
-    text = low.tree.text(node)[1:-1]
-    plain = {"\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\", "\\'": "'"}.get(text, text)
-    if len(plain) != 1:
-        raise low.tree.unsupported(node)
-    return Const(CHAR, ord(plain))
-
-
-def compound_literal(low: Lowering, node: Node) -> Expr:
-    """``float4{1, 2, 3, 4}``."""
-    return initialised(low, child(node, "value"), specified_type(low, child(node, "type")))
-
-
-def initialised(low: Lowering, node: Node, ctype: CType) -> Expr:
-    """The value of a variable from its initialiser, with or without braces."""
-    if node.type not in ("initializer_list", "argument_list"):
-        return low.converted(low.value(node), ctype, node)
-    inside = children(node)
-    if isinstance(ctype, Vector) and not (len(inside) == 1 and low.value(inside[0]).type == ctype):
-        if len(inside) > ctype.count:
-            raise low.tree.error(f"{len(inside)} values for a {ctype}", node)
-        parts = [low.converted(low.scalar(each), ctype.scalar, each) for each in inside]
-        zero = low.converted(Const(INT, 0), ctype.scalar, node)
-        return MakeVector(ctype, (*parts, *[zero] * (ctype.count - len(parts))))
-    if len(inside) > 1:
-        raise low.tree.unsupported(node)
-    return low.converted(low.value(inside[0]) if inside else Const(INT, 0), ctype, node)
-
-
 EXPRESSIONS = {
-    "char_literal": character,
-    "compound_literal_expression": compound_literal,
-    "number_literal": number,
-    "true": truth,
-    "false": truth,
     "identifier": identifier,
     "qualified_identifier": qualified,
     "parenthesized_expression": parenthesized,
@@ -466,7 +295,5 @@ EXPRESSIONS = {
     "subscript_expression": subscript,
     "pointer_expression": pointer,
     "field_expression": field,
-    "assignment_expression": assignment,
-    "update_expression": update,
     "sizeof_expression": size_of,
 }

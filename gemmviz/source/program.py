@@ -7,9 +7,11 @@ from tree_sitter import Node
 
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.source.assignments import ASSIGNMENTS
 from gemmviz.source.calls import CALLS, parameter_list, parameters_of, template_names
 from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
 from gemmviz.source.expressions import EXPRESSIONS
+from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Block, Layout, Parameter, Program
 from gemmviz.source.preprocess import preprocess
@@ -40,7 +42,7 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
 @lru_cache(maxsize=64)
 def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tuple[str, str], ...]) -> Program:
     tree = parse_with(text, macros, arguments)
-    low = Lowering(tree, {**EXPRESSIONS, **CALLS}, STATEMENTS)
+    low = Lowering(tree, {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS}, STATEMENTS)
     kernels: list[Function] = []
     _collect(low, tree.root, None, kernels)
     entry = entry.rpartition("::")[2]

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from gemmviz.source.counted import counted
 from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
-from gemmviz.source.expressions import initialised
+from gemmviz.source.literals import initialised
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import (
     Barrier,

@@ -7,6 +7,7 @@ import numpy as np
 
 from gemmviz.model.lanes import LaneSpace
 from gemmviz.run.simt import values
+from gemmviz.run.simt.assignments import assignment, component_type
 from gemmviz.run.simt.intrinsics import intrinsic
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Closure, merged
@@ -98,7 +99,7 @@ class Compiler:
             case Convert(type=to, operand=operand):
                 return self._convert(operand, to)
             case Assign():
-                return self._assign(node)
+                return assignment(self, node)
             case Call():
                 return intrinsic(node, [self.value(arg) for arg in node.args], self.space)
             case Inline():
@@ -194,7 +195,7 @@ class Compiler:
 
     def _select(self, node: Select) -> Closure:
         condition, then, otherwise = self.value(node.condition), self.value(node.then), self.value(node.otherwise)
-        scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else _component(node.type))
+        scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else component_type(node.type))
 
         def select(machine: Machine) -> Any:
             chosen = condition(machine)
@@ -223,125 +224,10 @@ class Compiler:
         convert, inner = values.conversion(operand.type, to), self.value(operand)
         return lambda machine: convert(inner(machine))
 
-    def _assign(self, node: Assign) -> Closure:
-        match node.target:
-            case Read(slot=slot, name=name, type=ctype, place=place):
-                return self._assign_variable(node, slot, name, ctype, place)
-            case Field(of=of, index=component):
-                return self._assign_component(node, of, component)
-            case Deref() as target:
-                return self._store(node, target)
-        raise AssertionError(node.target)
-
-    def _combined(self, node: Assign, value: Closure) -> Callable[[Machine, Any], Any]:
-        """The new value of a compound assignment from the machine and the old one."""
-        if node.op is None:
-            return lambda machine, old: value(machine)
-        assert isinstance(node.type, Scalar)
-        assert node.within is not None
-        cell: list[Any] = [None]
-        widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
-        apply = self.combine(node, lambda machine: cell[0], value)
-
-        def combined(machine: Machine, old: Any) -> Any:
-            cell[0] = old if widen is None else widen(old)
-            result = apply(machine)
-            return result if narrow is None else narrow(result)
-
-        return combined
-
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
         assert node.op is not None
         assert node.within is not None
         return values.binary(node.op, node.within, old, value, node.place)
-
-    def _assign_variable(self, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
-        value, gives_old, compound = self.value(node.value), node.gives_old, node.op is not None
-        combined = self._combined(node, value)
-        scalar = self.merge_scalar(ctype if isinstance(ctype, Scalar) else _component(ctype))
-        moves_pointer = isinstance(ctype, Pointer)
-
-        def assign(machine: Machine) -> Any:
-            old = machine.slots[slot]
-            if compound or (gives_old and moves_pointer):
-                old = values.read(machine, old, name, place)
-            new = combined(machine, old)
-            if machine.level != machine.levels[slot]:
-                machine.slots[slot] = merged(machine.mask, new, machine.slots[slot], scalar)
-            else:
-                machine.slots[slot] = new
-            return old if gives_old else new
-
-        return assign
-
-    def _assign_component(self, node: Assign, of: Expr, component: int) -> Closure:
-        assert isinstance(of, Read)
-        assert isinstance(of.type, Vector)
-        slot, name, count, place = of.slot, of.name, of.type.count, of.place
-        combined, gives_old = self._combined(node, self.value(node.value)), node.gives_old
-        scalar, compound = self.merge_scalar(of.type.scalar), node.op is not None
-
-        def assign(machine: Machine) -> Any:
-            old = (machine.slots[slot] or [None] * count)[component]
-            if compound:
-                old = values.read(machine, old, name, place)
-            new = combined(machine, old)
-            vector = list(machine.slots[slot] or [None] * count)  # the value may have assigned another component
-            keeps = machine.level != machine.levels[slot]
-            vector[component] = merged(machine.mask, new, vector[component], scalar) if keeps else new
-            machine.slots[slot] = vector
-            return old if gives_old else new
-
-        return assign
-
-    def _store(self, node: Assign, target: Deref) -> Closure:
-        value, address, place = self.value(node.value), self.address(target.pointer), target.place
-        if node.store is None and isinstance(target.type, Scalar):
-            return self._store_local(node, address, self._combined(node, value), place)
-        width = target.type.count if isinstance(target.type, Vector) else 1
-        combined, compound, gives_old = self._combined(node, value), node.op is not None, node.gives_old
-        load, store = target.access, node.store
-
-        def assign(machine: Machine) -> Any:
-            old = None
-            if compound:
-                memory, offset = address(machine)
-                offset = memory.checked(machine, offset, width, place)
-                if load is not None:
-                    machine.touch(load, memory.number, offset, place)
-                old = memory.load(machine, offset, place)
-                if load is not None and machine.wants_values:
-                    machine.sink.value(old)
-                new = combined(machine, old)
-            else:
-                new = value(machine)
-                memory, offset = address(machine)
-                offset = memory.checked(machine, offset, width, place)
-            parts = new if width > 1 else [new]
-            if store is not None:
-                machine.touch(store, memory.number, offset, place)
-                self.announce(machine, memory, parts)
-            for i, part in enumerate(parts):
-                memory.store(machine, offset + i if i else offset, part, place)
-            return old if gives_old else new
-
-        return assign
-
-    def _store_local(self, node: Assign, address: Address, combined: Callable[..., Any], place: Any) -> Closure:
-        compound, gives_old = node.op is not None, node.gives_old
-
-        def assign(machine: Machine) -> Any:
-            memory, offset = address(machine)
-            offset = memory.checked(machine, offset, 1, place)
-            old = memory.load(machine, offset, place) if compound else None
-            new = combined(machine, old)
-            if offset.__class__ is int and machine.level == memory.level:
-                memory.values[offset] = new
-            else:
-                memory.store(machine, offset, new, place)
-            return old if gives_old else new
-
-        return assign
 
     def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
         """Tells the sink what a store wrote."""
@@ -463,14 +349,6 @@ def _width(pointer: Expr) -> int:
             return count
     element = getattr(pointer.type, "element", None)
     return element.count if isinstance(element, Vector) else 1
-
-
-def _component(ctype: Any) -> Scalar | None:
-    return ctype.scalar if isinstance(ctype, Vector) else None
-
-
-def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
-    return None if source.kind == to.kind and source.bits == to.bits else values.conversion(source, to)
 
 
 def _sequence(closures: list[Closure]) -> Closure:

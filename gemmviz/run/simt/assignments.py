@@ -1,0 +1,145 @@
+"""Closures for assignments: to variables, to components of vectors, to arrays of the thread, and to memory."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gemmviz.run.simt import values
+from gemmviz.run.simt.machine import Machine
+from gemmviz.run.simt.values import Closure, merged
+from gemmviz.source.nodes import Assign, Deref, Expr, Field, Read
+from gemmviz.source.types import Pointer, Scalar, Vector
+
+if TYPE_CHECKING:
+    from gemmviz.run.simt.expressions import Compiler
+
+Address = Callable[[Machine], tuple[Any, Any]]
+
+
+def assignment(compiler: "Compiler", node: Assign) -> Closure:
+    match node.target:
+        case Read(slot=slot, name=name, type=ctype, place=place):
+            return _assign_variable(compiler, node, slot, name, ctype, place)
+        case Field(of=of, index=component):
+            return _assign_component(compiler, node, of, component)
+        case Deref() as target:
+            return _store(compiler, node, target)
+    raise AssertionError(node.target)
+
+
+def _combined(compiler: "Compiler", node: Assign, value: Closure) -> Callable[[Machine, Any], Any]:
+    """The new value of a compound assignment from the machine and the old one."""
+    if node.op is None:
+        return lambda machine, old: value(machine)
+    assert isinstance(node.type, Scalar)
+    assert node.within is not None
+    cell: list[Any] = [None]
+    widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
+    apply = compiler.combine(node, lambda machine: cell[0], value)
+
+    def combined(machine: Machine, old: Any) -> Any:
+        cell[0] = old if widen is None else widen(old)
+        result = apply(machine)
+        return result if narrow is None else narrow(result)
+
+    return combined
+
+
+def _assign_variable(compiler: "Compiler", node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
+    value, gives_old, compound = compiler.value(node.value), node.gives_old, node.op is not None
+    combined = _combined(compiler, node, value)
+    scalar = compiler.merge_scalar(ctype if isinstance(ctype, Scalar) else component_type(ctype))
+    moves_pointer = isinstance(ctype, Pointer)
+
+    def assign(machine: Machine) -> Any:
+        old = machine.slots[slot]
+        if compound or (gives_old and moves_pointer):
+            old = values.read(machine, old, name, place)
+        new = combined(machine, old)
+        if machine.level != machine.levels[slot]:
+            machine.slots[slot] = merged(machine.mask, new, machine.slots[slot], scalar)
+        else:
+            machine.slots[slot] = new
+        return old if gives_old else new
+
+    return assign
+
+
+def _assign_component(compiler: "Compiler", node: Assign, of: Expr, component: int) -> Closure:
+    assert isinstance(of, Read)
+    assert isinstance(of.type, Vector)
+    slot, name, count, place = of.slot, of.name, of.type.count, of.place
+    combined, gives_old = _combined(compiler, node, compiler.value(node.value)), node.gives_old
+    scalar, compound = compiler.merge_scalar(of.type.scalar), node.op is not None
+
+    def assign(machine: Machine) -> Any:
+        old = (machine.slots[slot] or [None] * count)[component]
+        if compound:
+            old = values.read(machine, old, name, place)
+        new = combined(machine, old)
+        vector = list(machine.slots[slot] or [None] * count)  # the value may have assigned another component
+        keeps = machine.level != machine.levels[slot]
+        vector[component] = merged(machine.mask, new, vector[component], scalar) if keeps else new
+        machine.slots[slot] = vector
+        return old if gives_old else new
+
+    return assign
+
+
+def _store(compiler: "Compiler", node: Assign, target: Deref) -> Closure:
+    value, address, place = compiler.value(node.value), compiler.address(target.pointer), target.place
+    if node.store is None and isinstance(target.type, Scalar):
+        return _store_local(compiler, node, address, _combined(compiler, node, value), place)
+    width = target.type.count if isinstance(target.type, Vector) else 1
+    combined, compound, gives_old = _combined(compiler, node, value), node.op is not None, node.gives_old
+    load, store = target.access, node.store
+
+    def assign(machine: Machine) -> Any:
+        old = None
+        if compound:
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, width, place)
+            if load is not None:
+                machine.touch(load, memory.number, offset, place)
+            old = memory.load(machine, offset, place)
+            if load is not None and machine.wants_values:
+                machine.sink.value(old)
+            new = combined(machine, old)
+        else:
+            new = value(machine)
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, width, place)
+        parts = new if width > 1 else [new]
+        if store is not None:
+            machine.touch(store, memory.number, offset, place)
+            compiler.announce(machine, memory, parts)
+        for i, part in enumerate(parts):
+            memory.store(machine, offset + i if i else offset, part, place)
+        return old if gives_old else new
+
+    return assign
+
+
+def _store_local(compiler: "Compiler", node: Assign, address: Address, combined: Callable[..., Any], place: Any) -> Closure:
+    compound, gives_old = node.op is not None, node.gives_old
+
+    def assign(machine: Machine) -> Any:
+        memory, offset = address(machine)
+        offset = memory.checked(machine, offset, 1, place)
+        old = memory.load(machine, offset, place) if compound else None
+        new = combined(machine, old)
+        if offset.__class__ is int and machine.level == memory.level:
+            memory.values[offset] = new
+        else:
+            memory.store(machine, offset, new, place)
+        return old if gives_old else new
+
+    return assign
+
+
+def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
+    return None if source.kind == to.kind and source.bits == to.bits else values.conversion(source, to)
+
+
+def component_type(ctype: Any) -> Scalar | None:
+    """The scalar that a vector type is made of."""
+    return ctype.scalar if isinstance(ctype, Vector) else None
