@@ -8,9 +8,10 @@ from tree_sitter import Node
 from gemmviz.model.errors import SourceError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.source.assignments import ASSIGNMENTS
-from gemmviz.source.calls import CALLS, parameter_list, parameters_of, template_names
+from gemmviz.source.calls import CALLS
 from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
 from gemmviz.source.expressions import EXPRESSIONS
+from gemmviz.source.inlining import parameter_list, parameters_of, template_names
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Block, Layout, Parameter, Program

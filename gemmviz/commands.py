@@ -1,0 +1,240 @@
+"""What each command does: from parsed arguments to output and an exit code."""
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from gemmviz.analysis.counts import Counts, LaunchCounter, totals
+from gemmviz.analysis.hazards import Hazard, HazardSink, find_hazards
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.device import load_device
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.lanes import LaneSpace, Window
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import AccessSink, Trace
+from gemmviz.model.trace_file import describe, read_trace, write_trace
+from gemmviz.run.executor import affordable_window, bound, stream_launch, trace_kernel
+from gemmviz.run.simt.interpreter import Binding
+from gemmviz.run.tee import Tee
+from gemmviz.source import instrument as twin
+from gemmviz.source.catalog import DEFAULT_KERNEL, kernel_names, load_kernel
+from gemmviz.source.header import launch_for, settings_for
+
+_LARGEST_HAZARD_SEARCH = 1 << 26
+_PICTURE_BYTES = 256 << 20
+
+
+def complain(error: GemmvizError, code: int) -> int:
+    """Puts an error on stderr, on one line; gives ``code`` back."""
+    print(f"gemmviz: {error}".replace("\n", " "), file=sys.stderr)
+    return code
+
+
+def _settings(args: argparse.Namespace, spec: KernelSpec) -> Settings:
+    given = {name: getattr(args, name.lower()) for name in "MNK"}
+    sizes = {name: spec.problem.sizes[name] if size is None else size for name, size in given.items()}
+    parameters = {}
+    for text in args.D:
+        found = re.fullmatch(r"(\w+)=(-?\d+)", text)
+        if found is None:
+            raise UsageError(f"-D {text}: write -D NAME=NUMBER")
+        parameters[found[1]] = int(found[2])
+    return settings_for(spec, Problem(**sizes), parameters)
+
+
+def gui(args: argparse.Namespace) -> int:
+    if not _has_display():
+        from gemmviz.headless import render_without_display
+
+        return render_without_display(*_kernel_or_trace(args))
+    from gemmviz.gui.app import run_window
+
+    wants_settings = args.kernel is not None and not args.kernel.endswith(".gvt") and (args.D or args.m or args.n or args.k)
+    return run_window(args.kernel, _settings(args, load_kernel(args.kernel)) if wants_settings else None)
+
+
+def _has_display() -> bool:
+    if os.environ.get("QT_QPA_PLATFORM") or not sys.platform.startswith("linux"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def kernels(args: argparse.Namespace) -> int:
+    specs = [load_kernel(name) for name in kernel_names()]
+    if args.json:
+        _print_json([_kernel_facts(spec) for spec in specs])
+    else:
+        for spec in specs:
+            values = " ".join(f"-D {name}={value}" for name, value in spec.defaults.items())
+            print(f"{spec.name:20} {spec.title}" + (f"  [{values}]" if values else ""))
+    return 0
+
+
+def _kernel_facts(spec: KernelSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "title": spec.title,
+        "description": " ".join(spec.description.split()),
+        "entry": spec.entry,
+        "problem": spec.problem.sizes,
+        "parameters": [
+            {"name": p.name, "default": p.default, "choices": p.choices, "description": p.description} for p in spec.parameters
+        ],
+    }
+
+
+def trace(args: argparse.Namespace) -> int:
+    spec = load_kernel(args.kernel)
+    settings = _settings(args, spec)
+    launch = launch_for(spec, settings, load_device())
+    window = Window.whole(launch) if args.blocks == "all" else _window(args.blocks)
+    trace = trace_kernel(spec, settings, window, values=args.values, seed=args.seed)
+    write_trace(trace, args.output)
+    share = f"{window.blocks} of {launch.blocks} blocks"
+    print(f"{args.output}: {trace.steps} steps of {trace.space.lanes} threads ({share}); {trace.check}")
+    for note in trace.notes:
+        print(note)
+    hazards = find_hazards(trace) if trace.element.size <= _LARGEST_HAZARD_SEARCH else []
+    return _report_faults(hazards, spec) or (0 if trace.check.passed else complain(_wrong(trace), 1))
+
+
+def _wrong(trace: Trace) -> GemmvizError:
+    return GemmvizError(str(trace.check), file=trace.file)
+
+
+def _window(text: str) -> Window:
+    ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
+    if not 2 <= len(ranges) <= 3 or None in ranges:
+        raise UsageError(f"--blocks {text}: write all, or X0:X1,Y0:Y1")
+    return Window(*((int(found[1]), int(found[2])) for found in ranges if found))
+
+
+def _report_faults(hazards: list[Hazard], spec: KernelSpec) -> int:
+    if not hazards:
+        return 0
+    fault = hazards[0].fault(spec.file)
+    if len(hazards) > 1:
+        fault.message += f"; {len(hazards) - 1} more such pairs of accesses"
+    return complain(fault, 1)
+
+
+def counts(args: argparse.Namespace) -> int:
+    spec = load_kernel(args.kernel)
+    settings = _settings(args, spec)
+    launch = launch_for(spec, settings, load_device())
+    counters: list[LaunchCounter] = []
+    hazards: list[HazardSink] = []
+
+    def sink(space: LaneSpace, binding: Binding) -> AccessSink:
+        if not counters:
+            counters.append(LaunchCounter(binding.arrays, binding.phase_loop))
+        hazards.append(HazardSink(binding.arrays, space))
+        return Tee(counters[0].group(space), hazards[-1])
+
+    stream_launch(spec, settings, sink)
+    counter = counters[0]
+    found = totals(counter.sites, counter.arrays)
+    unique = {key: hazard for each in hazards for key, hazard in each.finder.found.items()}
+    sites = [
+        {"line": s.place.line, "column": s.place.column, "text": s.text, "kind": s.kind, "array": counter.arrays[s.array].name,
+         "space": counter.arrays[s.array].space, **_count_facts(c)}
+        for s, c in counter.sites.items()
+    ]  # fmt: skip
+    if args.json:
+        facts = {
+            "kernel": spec.name, "problem": settings.problem.sizes, "parameters": dict(settings.parameters),
+            "grid": launch.grid, "block": launch.block, "blocks_counted": launch.blocks, "totals": found, "sites": sites,
+            "phases": [{"phase": n + 1 if n >= 0 else None, **_count_facts(c)} for n, c in sorted(counter.phases.items())],
+            "hazards": [str(hazard) for hazard in unique.values()],
+            "counted": "from a lockstep trace of the source as written, all blocks",
+        }  # fmt: skip
+        _print_json(facts)
+    else:
+        print(f"{spec.name}, {settings.problem}, all {launch.blocks} blocks, counted from the source as written")
+        for name, value in found.items():
+            print(f"  {name:28} {value:>16,}")
+    return _report_faults(list(unique.values()), spec)
+
+
+def _count_facts(counts: Counts) -> dict[str, int]:
+    return {name: getattr(counts, name) for name in counts.__dataclass_fields__}
+
+
+def render(args: argparse.Namespace) -> int:
+    from gemmviz.render.export import save_frame
+    from gemmviz.scene.stage_view import StageOptions, stage_scene
+    from gemmviz.scene.theme import THEMES
+
+    block = re.fullmatch(r"(\d+),(\d+)", args.block)
+    if block is None:
+        raise UsageError(f"--block {args.block}: write X,Y")
+    watched = (int(block[1]), int(block[2]), 0)
+    _, trace = _kernel_or_trace(args, watched)
+    chosen = (*watched[:2], trace.window.z[0])
+    replay = Replay(trace, chosen, args.warp)
+    if replay.block != chosen or replay.warp != args.warp:
+        raise UsageError(
+            f"block {args.block}{'' if args.warp is None else f', warp {args.warp}'} is not in the trace ({trace.window})"
+        )
+    scene = stage_scene(replay, _step(args, replay), StageOptions(THEMES[args.theme]))
+    if args.output.suffix == ".png":
+        from gemmviz.render.offscreen import start_qt
+
+        start_qt()
+    save_frame(scene, args.output, args.scale)
+    return 0
+
+
+def _step(args: argparse.Namespace, replay: Replay) -> int:
+    if args.phase is not None:
+        inside = [int(s) for s in replay.phase_starts if int(replay.trace.phase[s]) == args.phase - 1]
+        if not inside or not 1 <= args.phase <= replay.phases:
+            raise UsageError(f"--phase {args.phase}: the kernel has {replay.phases} phases, counted from 1")
+        return inside[0]
+    step = max(1 if args.step is None else args.step, 1) if (args.step or 0) >= 0 else 0
+    if not 1 <= step <= replay.steps:
+        raise UsageError(f"--step {args.step}: the trace has {replay.steps} steps, counted from 1")
+    return step - 1
+
+
+def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0, 0, 0)) -> tuple[KernelSpec | None, Trace]:
+    """The trace in a file, or of as many blocks around one as are quick to trace."""
+    if args.kernel is not None and args.kernel.endswith(".gvt"):
+        return None, read_trace(Path(args.kernel))
+    spec = load_kernel(args.kernel or DEFAULT_KERNEL)
+    settings = _settings(args, spec)
+    window = affordable_window(spec, settings, around, limit_bytes=_PICTURE_BYTES)
+    return spec, trace_kernel(spec, settings, window)
+
+
+def instrument(args: argparse.Namespace) -> int:
+    spec = load_kernel(args.kernel)
+    settings = _settings(args, spec)
+    device = load_device()
+    bound(spec, settings, launch_for(spec, settings, device), device)
+    print(twin.instrument(spec, settings.parameters), end="")
+    return 0
+
+
+def info(args: argparse.Namespace) -> int:
+    facts = describe(args.file)
+    if args.json:
+        _print_json(facts)
+        return 0
+    read_trace(args.file)
+    steps, lanes = facts["arrays"]["element"]["shape"]
+    print(f"{facts['kernel']}  {facts['settings']['problem']}  {facts['settings']['parameters']}")
+    print(f"format version {facts['version']}, {facts['bytes']:,} bytes, recorded by the {facts['executor']}")
+    print(f"grid {facts['launch']['grid']}, block {facts['launch']['block']}, blocks traced {facts['window']}")
+    print(f"{steps} steps of {lanes} threads, arrays: {', '.join(facts['arrays'])}")
+    print("C was right" if facts["check"]["wrong"] == facts["check"]["unwritten"] == 0 else "C was wrong")
+    return 0
+
+
+def _print_json(facts: Any) -> None:
+    print(json.dumps(facts, indent=1))

@@ -1,0 +1,196 @@
+"""Puts ``__device__`` functions in where they are called, with the types and constants of that call."""
+
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from gemmviz.source import fold
+from gemmviz.source.declarators import (
+    Declared,
+    declared,
+    described_type,
+    extents,
+    has_word,
+    parameter_type,
+    specified_type,
+    type_of,
+)  # fmt: skip
+from gemmviz.source.lowering import Activation, Lowering
+from gemmviz.source.nodes import Block, Const, Deref, Expr, Inline, Offset, Read
+from gemmviz.source.scope import ArrayVariable, Constant, Function, Scope, Symbol, TypeName, Variable
+from gemmviz.source.syntax import child, children
+from gemmviz.source.types import INT, VOID, Array, CType, Pointer, Scalar, Vector, Void, named_type
+
+_DEEPEST = 32
+
+
+def inlined(low: Lowering, function: Function, template: list[Node], arguments: list[Node], node: Node) -> Expr:
+    """The call of a ``__device__`` function: its body, read anew with the types and constants of this call."""
+    _check_depth(low, function, node)
+    values = [low.expression(argument) for argument in arguments]
+    scope = low.scope.outermost.inner(template_names(low, function, template))
+    parameters = parameters_of(function)
+    values += _defaults(low, parameters[len(values) :], scope)
+    if len(values) != len(parameters):
+        raise low.tree.error(f"{function.name} takes {len(parameters)} arguments, not {len(values)}", node)
+    outer = low.scope
+    bindings: list[tuple[int, Expr]] = []
+    for parameter, value, argument in zip(parameters, values, [*arguments, *[node] * len(parameters)], strict=False):
+        low.scope = scope
+        symbol = _bound(low, parameter, value, scope, bindings, argument)
+        scope.names[symbol[0]] = symbol[1]
+    low.scope = scope
+    calls = (*(low.activation.calls if low.activation else ()), low.tree.place(node))
+    result_type = type_of(low, function.definition) or VOID
+    result = None if isinstance(result_type, Void) else low.new_slot()
+    low.tree.check(function.definition)
+    low.parentheses.add((child(node, "arguments").start_byte + 1, bool(arguments), False))
+    low.parentheses.add((parameter_list(function).start_byte + 1, bool(parameters), True))
+    low.activation = Activation(function, result, result_type, calls, low.activation)
+    place = low.statement_place
+    body = low.statement(child(function.definition, "body"))
+    low.activation, low.scope, low.statement_place = low.activation.outer, outer, place
+    assert isinstance(body, Block)
+    return Inline(result_type, tuple(bindings), body, result, low.tree.place(node))
+
+
+def _check_depth(low: Lowering, function: Function, node: Node) -> None:
+    activation, depth = low.activation, 0
+    while activation is not None:
+        if activation.function is function and not function.template:
+            raise low.tree.error(f"{function.name} calls itself: recursion is not supported", node)
+        activation, depth = activation.outer, depth + 1
+    if depth > _DEEPEST:
+        raise low.tree.error("calls are nested too deeply", node)
+
+
+def parameters_of(function: Function) -> list[Node]:
+    """The parameter declarations of a function, in order."""
+    listed = children(parameter_list(function))
+    return [node for node in listed if node.type in ("parameter_declaration", "optional_parameter_declaration")]
+
+
+def parameter_list(function: Function) -> Node:
+    declarator = child(function.definition, "declarator")
+    while declarator.type != "function_declarator":
+        declarator = child(declarator, "declarator")
+    return child(declarator, "parameters")
+
+
+def _defaults(low: Lowering, missing: list[Node], scope: Scope) -> list[Expr]:
+    outer, low.scope = low.scope, scope
+    values = [low.value(value) for node in missing if (value := node.child_by_field_name("default_value"))]
+    low.scope = outer
+    return values
+
+
+def _bound(
+    low: Lowering, parameter: Node, value: Expr, scope: Scope, bindings: list[tuple[int, Expr]], node: Node
+) -> tuple[str, Symbol]:
+    """The name of a parameter and what it stands for; a value is put into a slot of its own."""
+    declarator = parameter.child_by_field_name("declarator")
+    if declarator is None:
+        return "", TypeName(VOID)
+    name = declared(low, declarator)
+    if name.dims:
+        _deduce_extents(low, name, value, scope)
+    base = _parameter_base(low, parameter, name, value, scope)
+    by_reference = name.reference and not name.dims and not has_word(parameter, "const")
+    if by_reference and not isinstance(value, Deref):
+        return name.name, _same_variable(low, value, node)
+    loaded = value.pointer if by_reference and isinstance(value, Deref) else low.loaded(value, node)
+    if name.reference and name.dims and isinstance(value.type, Array):
+        return name.name, _array_alias(low, value, bindings)
+    if len(name.dims) > 1 and isinstance(loaded.type, Pointer):
+        return name.name, _rows(low, name, loaded, bindings)
+    slot = low.new_slot()
+    ctype = loaded.type if by_reference else parameter_type(low, base, name, has_word(parameter, "const"))
+    if isinstance(ctype, Pointer) and isinstance(loaded.type, Pointer):
+        ctype = ctype.into(loaded.type.space)
+    bindings.append((slot, low.converted(loaded, ctype, node)))
+    return name.name, Variable(slot, ctype, is_reference=by_reference)
+
+
+def _same_variable(low: Lowering, value: Expr, node: Node) -> Symbol:
+    if not isinstance(value, Read):
+        raise low.tree.error("a reference to this is not supported", node)
+    return Variable(value.slot, value.type, checked=value.checked)
+
+
+def _rows(low: Lowering, name: Declared, pointer: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:
+    """A parameter like ``float p[][9]``: rows behind a pointer."""
+    assert isinstance(pointer.type, Pointer)
+    if pointer.type.space is None:
+        raise low.tree.error("this pointer is used before it points anywhere", name.node)
+    slot = low.new_slot()
+    bindings.append((slot, pointer))
+    return ArrayVariable(slot, Array(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))
+
+
+def _array_alias(low: Lowering, value: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:
+    assert isinstance(value, Offset)
+    assert isinstance(value.type, Array)
+    slot = low.new_slot()
+    bindings.append((slot, replace(value, type=Pointer(value.type.element, value.type.space))))
+    return ArrayVariable(slot, value.type)
+
+
+def _deduce_extents(low: Lowering, name: Declared, value: Expr, scope: Scope) -> None:
+    if not isinstance(value.type, Array):
+        return
+    for node, extent in zip(name.dims, value.type.dims, strict=False):
+        if node is not None and node.type == "identifier" and scope.find(low.tree.text(node)) is None:
+            scope.names[low.tree.text(node)] = Constant(Const(INT, extent))
+
+
+def _parameter_base(low: Lowering, parameter: Node, name: Declared, value: Expr, scope: Scope) -> CType:
+    """The declared type of a parameter; a template type that is still open is deduced from the argument."""
+    node = child(parameter, "type")
+    text = low.tree.text(node)
+    if node.type == "type_identifier" and scope.find(text) is None and named_type(text) is None:
+        match value.type:
+            case Pointer(to=to) | Array(element=to) if name.pointer or name.dims:
+                scope.names[text] = TypeName(to)
+            case Scalar() | Vector() as deduced:
+                scope.names[text] = TypeName(deduced)
+    ctype = type_of(low, parameter)
+    return value.type if ctype is None else ctype
+
+
+def template_names(low: Lowering, function: Function, given: list[Node]) -> dict[str, Symbol]:
+    """What the template parameters of ``function`` stand for; those neither given nor defaulted are left to deduction."""
+    names: dict[str, Symbol] = {}
+    if function.template is None:
+        return names
+    outer = low.scope
+    for position, parameter in enumerate(children(function.template)):
+        argument = given[position] if position < len(given) else None
+        low.scope = outer if argument is not None else outer.inner(names)
+        if parameter.type in ("parameter_declaration", "optional_parameter_declaration"):
+            value = argument or parameter.child_by_field_name("default_value")
+            if value is not None:
+                constant = Const(INT, low.constant(_expression_of(value), "a template argument"))
+                ctype = type_of(low, parameter)
+                if isinstance(ctype, Scalar):
+                    constant = Const(ctype, fold.convert(constant.value, ctype))
+                names[declared(low, child(parameter, "declarator")).name] = Constant(constant)
+        else:
+            value = argument or parameter.child_by_field_name("default_type")
+            if value is not None:
+                names[_type_parameter(low, parameter)] = TypeName(_template_type(low, value))
+    low.scope = outer
+    return names
+
+
+def _expression_of(node: Node) -> Node:
+    """The parser takes a lone name among template arguments for a type; as a value it is an identifier."""
+    return child(node, "type") if node.type == "type_descriptor" else node
+
+
+def _template_type(low: Lowering, node: Node) -> CType:
+    return described_type(low, node) if node.type == "type_descriptor" else specified_type(low, node)
+
+
+def _type_parameter(low: Lowering, parameter: Node) -> str:
+    named = parameter.child_by_field_name("name")
+    return low.tree.text(named or children(parameter)[0])
