@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gemmviz import __version__
+from gemmviz import __version__, commands
 from gemmviz.commands import complain
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 
