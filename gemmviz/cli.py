@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_settings(trace, "KERNEL|FILE.cu")
     trace.add_argument("--blocks", default="all", help="all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open)")
     trace.add_argument("--values", action="store_true", help="also record what was read and written")
-    trace.add_argument("--seed", type=int, default=0, help="of the random matrices")
+    trace.add_argument("--seed", type=_natural, default=0, help="of the random matrices")
     trace.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.gvt")
     trace.set_defaults(command=commands.trace)
 
@@ -71,10 +71,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_settings(render, "KERNEL|FILE.cu|FILE.gvt")
     render.add_argument("--view", choices=("stage",), default="stage")
     moment = render.add_mutually_exclusive_group()
-    moment.add_argument("--step", type=int, help="counted from 1, as the window does")
+    moment.add_argument("--step", type=_natural, help="counted from 1, as the window does (0 is taken as 1)")
     moment.add_argument("--phase", type=int, help="the first step of this phase, counted from 1")
     render.add_argument("--block", default="0,0", metavar="X,Y", help="the block to watch")
-    render.add_argument("--warp", type=int, help="the warp to watch (default: the whole block)")
+    render.add_argument("--warp", type=_natural, help="the warp to watch (default: the whole block)")
     render.add_argument("--theme", choices=("dark", "light"), default="dark")
     render.add_argument("--scale", type=int, choices=(1, 2, 4), default=1, help="PNG pixels: 1 is 1920 x 1080")
     render.add_argument("-o", "--output", type=Path, required=True, metavar="FRAME.svg|.png")
@@ -89,6 +89,12 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--json", action="store_true", help="as JSON")
     info.set_defaults(command=commands.info)
     return parser
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 0 on")
+    return int(text)
 
 
 def _add_settings(parser: argparse.ArgumentParser, what: str, required: bool = True) -> None:

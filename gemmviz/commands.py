@@ -54,8 +54,9 @@ def gui(args: argparse.Namespace) -> int:
         return render_without_display(*_kernel_or_trace(args))
     from gemmviz.gui.app import run_window
 
-    wants_settings = args.kernel is not None and not args.kernel.endswith(".gvt") and (args.D or args.m or args.n or args.k)
-    return run_window(args.kernel, _settings(args, load_kernel(args.kernel)) if wants_settings else None)
+    given = args.D or not (args.m is args.n is args.k is None)
+    wants_settings = given and not (args.kernel or "").endswith(".gvt")
+    return run_window(args.kernel, _settings(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None)
 
 
 def _has_display() -> bool:
@@ -139,7 +140,7 @@ def counts(args: argparse.Namespace) -> int:
     stream_launch(spec, settings, sink)
     counter = counters[0]
     found = totals(counter.sites, counter.arrays)
-    unique = {key: hazard for each in hazards for key, hazard in each.finder.found.items()}
+    unique = {key: hazard for each in hazards for key, hazard in each.hazards_by_pair().items()}
     sites = [
         {"line": s.place.line, "column": s.place.column, "text": s.text, "kind": s.kind, "array": counter.arrays[s.array].name,
          "space": counter.arrays[s.array].space, **_count_facts(c)}
@@ -182,12 +183,12 @@ def render(args: argparse.Namespace) -> int:
             f"block {args.block}{'' if args.warp is None else f', warp {args.warp}'} is not in the trace ({trace.window})"
         )
     scene = stage_scene(replay, _step(args, replay), StageOptions(THEMES[args.theme]))
-    if args.output.suffix == ".png":
+    if args.output.suffix.lower() == ".png":
         from gemmviz.render.offscreen import start_qt
 
         start_qt()
     save_frame(scene, args.output, args.scale)
-    return 0
+    return 0 if trace.check.passed else complain(_wrong(trace), 1)
 
 
 def _step(args: argparse.Namespace, replay: Replay) -> int:
@@ -196,7 +197,7 @@ def _step(args: argparse.Namespace, replay: Replay) -> int:
         if not inside or not 1 <= args.phase <= replay.phases:
             raise UsageError(f"--phase {args.phase}: the kernel has {replay.phases} phases, counted from 1")
         return inside[0]
-    step = max(1 if args.step is None else args.step, 1) if (args.step or 0) >= 0 else 0
+    step = max(args.step or 1, 1)
     if not 1 <= step <= replay.steps:
         raise UsageError(f"--step {args.step}: the trace has {replay.steps} steps, counted from 1")
     return step - 1
@@ -205,6 +206,8 @@ def _step(args: argparse.Namespace, replay: Replay) -> int:
 def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0, 0, 0)) -> tuple[KernelSpec | None, Trace]:
     """The trace in a file, or of as many blocks around one as are quick to trace."""
     if args.kernel is not None and args.kernel.endswith(".gvt"):
+        if args.D or args.m or args.n or args.k:
+            raise UsageError("a trace has its own sizes and parameters", remedy="leave out -m, -n, -k and -D")
         return None, read_trace(Path(args.kernel))
     spec = load_kernel(args.kernel or DEFAULT_KERNEL)
     settings = _settings(args, spec)
@@ -237,4 +240,4 @@ def info(args: argparse.Namespace) -> int:
 
 
 def _print_json(facts: Any) -> None:
-    print(json.dumps(facts, indent=1))
+    print(json.dumps(facts, indent=1, allow_nan=False))

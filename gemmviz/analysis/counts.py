@@ -1,6 +1,6 @@
 """Totals: what a step, a site, a phase or a whole launch costs, in the words of Nsight Compute."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -9,8 +9,11 @@ import numpy.typing as npt
 from gemmviz.analysis.banks import wavefronts, words_of
 from gemmviz.analysis.coalescing import SECTOR_BYTES, requests
 from gemmviz.analysis.warps import Rows, access_rows, warp_rows
+from gemmviz.model.errors import Cancelled
 from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import Bools, Longs, MemoryArray, Site, Trace
+
+_ROWS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,14 @@ class LaunchCounter:
     Feed it through ``group`` sinks, one for each group of blocks.
     """
 
-    def __init__(self, arrays: tuple[MemoryArray, ...], phase_loop: int = -1) -> None:
+    def __init__(
+        self, arrays: tuple[MemoryArray, ...], phase_loop: int = -1, cancelled: Callable[[], bool] = lambda: False
+    ) -> None:
         self.arrays = arrays
+        self.cancelled = cancelled
         self.phase_loop = phase_loop
         self.sites: dict[Site, Counts] = {}
         self.phases: dict[int, Counts] = {}
-        self.steps = 0
 
     def group(self, space: LaneSpace) -> "GroupCounter":
         return GroupCounter(self, space)
@@ -120,12 +125,17 @@ class GroupCounter:
         self.sites.append(site)
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.counter.steps += 1
         where = self.sites[site]
         if where.is_barrier:
             return
         rows, times = access_rows(self.space, offset, mask)
-        counts = count_rows(rows, where, self.counter.arrays[where.array]).times(times)
+        array = self.counter.arrays[where.array]
+        counts = Counts()
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            if self.counter.cancelled():
+                raise Cancelled
+            counts += count_rows(rows[start : start + _ROWS_AT_ONCE], where, array)
+        counts = counts.times(times)
         loop = self.counter.phase_loop
         phase = visits[where.loops.index(loop)] if loop in where.loops else -1
         self.counter.add(where, phase, counts)

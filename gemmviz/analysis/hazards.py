@@ -55,10 +55,13 @@ class _Touched:
         self.high = np.full((blocks, size), -1, np.int32)
         self.step = np.full((blocks, size), -1, np.int64)
 
-    def other(self, at: Any, who: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """For each access the thread that conflicts with it: another than ``who`` that touched the same element, or -1."""
-        low, high = self.low[at], self.high[at]
-        return np.where((low != who) & (low != _NOBODY), low, np.where((high != who) & (high >= 0), high, -1))
+    def other(self, at: Any, who: npt.NDArray[np.int32], unit: int) -> npt.NDArray[np.int32]:
+        """For each access a thread of another unit (a thread, or a warp of ``unit`` threads) that touched the same element,
+        or -1. The lowest and the highest suffice: units are runs of threads.
+        """
+        low, high, own = self.low[at], self.high[at], who // unit
+        others = np.where((high >= 0) & (high // unit != own), high, -1)
+        return np.where((low != _NOBODY) & (low // unit != own), low, others)
 
     def add(self, at: Any, who: npt.NDArray[np.int32], step: int) -> None:
         np.minimum.at(self.low, at, who)
@@ -90,7 +93,7 @@ class HazardFinder:
         self._warp_barriers = False
 
     def barrier(self, site: Site, arrived: npt.NDArray[np.bool_]) -> None:
-        """``arrived``: which blocks (blocks,) reached the barrier."""
+        """``arrived``: which blocks (blocks,) reached the barrier; for __syncwarp(), with all of their threads."""
         within_warps = site.kind == "warp barrier"
         self._warp_barriers |= within_warps
         for level, memories in enumerate(self.levels):
@@ -104,13 +107,12 @@ class HazardFinder:
         self.site_at[step] = site
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
+        who = thread.astype(np.int32)
         for component in range(site.width):
             at = (block, first + component)
-            for level, memories in enumerate(self.levels):
-                who = (thread // (self.warp_size if level else 1)).astype(np.int32)
-                writes, reads = memories.setdefault(site.array, self._fresh(site.array))
-                if level == 0 or self._warp_barriers:
-                    self._compare(step, site, at, who, writes, reads, block_of)
+            levels = [memories.setdefault(site.array, self._fresh(site.array)) for memories in self.levels]
+            self._compare(step, site, at, who, levels, block_of)
+            for writes, reads in levels:
                 (writes if site.kind == "store" else reads).add(at, who, step)
 
     def _fresh(self, array: int) -> tuple[_Touched, _Touched]:
@@ -118,19 +120,27 @@ class HazardFinder:
         return _Touched(self.blocks, size), _Touched(self.blocks, size)
 
     def _compare(
-        self, step: int, site: Site, at: Any, who: npt.NDArray[np.int32], writes: _Touched, reads: _Touched, block_of: Any
+        self, step: int, site: Site, at: Any, who: Any, levels: list[tuple[_Touched, _Touched]], block_of: Any
     ) -> None:
         stores = site.kind == "store"
-        self._report("write after write" if stores else "read after write", step, site, at, who, writes, block_of)
+        self._report(
+            "write after write" if stores else "read after write", step, site, at, who, [w for w, _ in levels], block_of
+        )
         if stores:
-            self._report("write after read", step, site, at, who, reads, block_of)
+            self._report("write after read", step, site, at, who, [r for _, r in levels], block_of)
             self._report_same_step(step, site, at, who, block_of)
 
-    def _report(self, kind: Kind, step: int, site: Site, at: Any, who: Any, touched: _Touched, block_of: Any) -> None:
-        other = touched.other(at, who)
+    def _report(self, kind: Kind, step: int, site: Site, at: Any, who: Any, levels: list[_Touched], block_of: Any) -> None:
+        other = levels[0].other(at, who, 1)
+        touched = np.zeros(len(who), np.int64)
+        if self._warp_barriers:
+            across = levels[1].other(at, who, self.warp_size)
+            touched = (other < 0).astype(np.int64)
+            other = np.where(other < 0, across, other)
         for i in np.flatnonzero(other >= 0)[:1]:
-            earlier = self.site_at[int(touched.step[at[0][i], at[1][i]])]
-            self._add(kind, earlier, site, at, i, (int(other[i]), int(who[i])), step, int((other >= 0).sum()), block_of)
+            before = int(levels[int(touched[i])].step[at[0][i], at[1][i]])
+            threads = (int(other[i]), int(who[i]))
+            self._add(kind, self.site_at[before], site, at, i, threads, step, int((other >= 0).sum()), block_of)
 
     def _report_same_step(self, step: int, site: Site, at: Any, who: Any, block_of: Any) -> None:
         """Two threads that write one element in one step."""
@@ -159,10 +169,15 @@ def find_hazards(trace: Trace) -> list[Hazard]:
     for step in range(trace.steps):
         site, array = trace.site_of(step), trace.array_of(step)
         if site.is_barrier:
-            finder.barrier(site, (elements[step] >= 0).any(axis=1))
+            finder.barrier(site, _arrived(site, elements[step]))
         elif array is not None and array.space == "shared":
             finder.access(step, site, elements[step], lambda row: trace.space.thread_of(row * trace.space.threads)[0])
     return sorted(finder.found.values(), key=lambda hazard: hazard.step)
+
+
+def _arrived(site: Site, elements: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    active = elements >= 0
+    return np.asarray(active.all(axis=1) if site.kind == "warp barrier" else active.any(axis=1))
 
 
 class HazardSink:
@@ -190,17 +205,23 @@ class HazardSink:
         if len(rows) != self.finder.blocks:
             rows = np.broadcast_to(values, self.space.shape).reshape(self.finder.blocks, -1)
         if where.is_barrier:
-            self.finder.barrier(where, np.asarray((rows >= 0).any(axis=1)))
+            self.finder.barrier(where, _arrived(where, rows))
         else:
             self.finder.access(self.step, where, rows, self._block_of)
 
     def _tell_apart(self) -> None:
         """From here on every block has a state of its own, a copy of the one that stood for all."""
+        self.finder.found = self.hazards_by_pair()
         blocks, self.finder.blocks = self.space.blocks, self.space.blocks
         for memories in self.finder.levels:
             for touched in memories.values():
                 for each in touched:
                     each.spread(blocks)
+
+    def hazards_by_pair(self) -> dict[tuple[Kind, Site, Site], Hazard]:
+        """What was found; while one block stands for all, counted for all of them."""
+        times = self.space.blocks if self.finder.blocks == 1 else 1
+        return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
 
     def _block_of(self, row: int) -> tuple[int, int, int]:
         return self.space.thread_of(row * self.space.threads)[0]

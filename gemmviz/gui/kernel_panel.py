@@ -9,7 +9,7 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec, Launch, Parameter, Settings
 from gemmviz.model.problem import Problem
 
-_LARGEST = 8192
+_LARGEST = 32768
 
 
 class KernelPanel(QWidget):
@@ -28,7 +28,7 @@ class KernelPanel(QWidget):
         self.kernel.addItems(names)
         self.kernel.setToolTip("The kernel to run (Ctrl+O opens a file of yours)")
         self.kernel.setAccessibleName("Kernel")
-        self.kernel.textActivated.connect(self.kernel_chosen)
+        self.kernel.activated.connect(self._on_kernel)
         self.title = QLabel()
         self.title.setWordWrap(True)
         self.sizes = {name: self._size(name) for name in ("M", "N", "K")}
@@ -90,7 +90,7 @@ class KernelPanel(QWidget):
 
     def _load(self, spec: KernelSpec, settings: Settings) -> None:
         if self.kernel.findText(spec.name) < 0:
-            self.kernel.addItem(spec.name)
+            self.kernel.addItem(spec.name, spec.file)
         self.kernel.setCurrentText(spec.name)
         self.title.setText(spec.title)
         self.title.setToolTip(spec.description)
@@ -180,6 +180,10 @@ class KernelPanel(QWidget):
             action()
         finally:
             self._loading = False
+
+    def _on_kernel(self, row: int) -> None:
+        """Files that were opened know their path; the others go by name."""
+        self.kernel_chosen.emit(self.kernel.itemData(row) or self.kernel.itemText(row))
 
     def _on_changed(self) -> None:
         if not self._loading:

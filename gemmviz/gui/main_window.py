@@ -175,20 +175,28 @@ class MainWindow(QMainWindow):
         same_sizes = self.spec is not None and settings is None and spec.name != self.spec.name
         self.spec = spec
         settings = settings or (self._carried(spec) if same_sizes else settings_for(spec))
-        self.panel.load(spec, settings)
         self.source.load(spec.text)
-        self.run(keep_step=False)
+        limit = self._limit(spec, settings)
+        self.panel.load(spec, settings if limit is None else settings_for(spec))
+        if limit is None:
+            self.run(keep_step=False)
+        else:
+            self._show_error(limit)
+
+    def _limit(self, spec: KernelSpec, settings: Settings) -> GemmvizError | None:
+        """Why these settings can't run, or None."""
+        try:
+            launch_for(spec, settings, self.device)
+        except GemmvizError as error:
+            return error
+        return None
 
     def _carried(self, spec: KernelSpec) -> Settings:
         """The sizes and parameters of the kernel before, where the new one can run with them."""
         before = self.panel.settings()
         shared = {n: v for n, v in before.parameters.items() if n in spec.defaults}
         settings = settings_for(spec, before.problem, shared)
-        try:
-            launch_for(spec, settings, self.device)
-        except GemmvizError:
-            return settings_for(spec)
-        return settings
+        return settings if self._limit(spec, settings) is None else settings_for(spec)
 
     def run(self, keep_step: bool = True) -> None:
         """Runs the present settings in the worker, or says which limit they break."""
@@ -216,6 +224,7 @@ class MainWindow(QMainWindow):
 
     def _show_replay(self, replay: Replay, keep_step: bool) -> None:
         self.replay = replay
+        self.source.load(replay.trace.source)
         starts = replay.phase_starts.tolist()
         self.timeline.load(replay.steps, starts)
         self.metrics.show_trace(replay.trace, [])
@@ -234,7 +243,7 @@ class MainWindow(QMainWindow):
         self.counter.submit(lambda cancelled: session.count_whole(spec, replay.trace.settings, replay, cancelled))
 
     def _on_counted(self, whole: session.Whole) -> None:
-        if self.replay is not None:
+        if self.replay is not None and whole.trace is self.replay.trace:
             self.metrics.show_trace(self.replay.trace, whole.hazards)
             self.metrics.show_launch(whole.counter, self.replay.trace)
             if whole.hazards:
@@ -269,7 +278,8 @@ class MainWindow(QMainWindow):
         self.stage.set_scene(scene)
         site = trace.site_of(step)
         accent = self.theme.faint if site.is_barrier else self.theme.accent(trace.arrays[site.array].name)
-        self.source.show_running(site.place, accent)
+        if self.source.text == trace.source:
+            self.source.show_running(site.place, accent)
         self.metrics.show_step(self.replay, step)
 
     def _on_failed(self, error: GemmvizError) -> None:
@@ -298,12 +308,15 @@ class MainWindow(QMainWindow):
         try:
             trace = read_trace(path)
             spec = parse_kernel(trace.source, trace.file)
+            settings = settings_for(spec, trace.settings.problem, trace.parameters)
         except (TraceFileError, GemmvizError) as error:
             self._show_error(error)
             return
+        self._edited.stop()
         self.tracer.cancel()
+        self.counter.cancel()
         self.spec = spec
-        self.panel.load(spec, trace.settings)
+        self.panel.load(spec, settings)
         self.panel.show_launch(trace.launch, trace.space.warps)
         self.source.load(trace.source)
         self._show_error(None)

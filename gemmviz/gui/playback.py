@@ -88,6 +88,6 @@ class Playback(QObject):
     def _on_tick(self) -> None:
         self._owed += min(self._clock.restart(), 250) * self.speed / 1000
         whole = int(self._owed)
-        if whole:
+        if whole and self.steps:
             self._owed -= whole
             self.go((self.step + (-whole if self.backwards else whole)) % self.steps)

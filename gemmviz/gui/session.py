@@ -8,6 +8,7 @@ from gemmviz.analysis.hazards import Hazard, find_hazards
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.trace import Trace
 from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
 from gemmviz.run.simt.interpreter import Binding
 
@@ -39,6 +40,7 @@ def make_replay(spec: KernelSpec, settings: Settings, watched: Watched, cancelle
 class Whole:
     """Counts of a whole launch, and the hazards of the traced blocks."""
 
+    trace: Trace
     counter: LaunchCounter
     hazards: list[Hazard]
 
@@ -48,9 +50,9 @@ def count_whole(spec: KernelSpec, settings: Settings, replay: Replay, cancelled:
 
     def sink(space: LaneSpace, binding: Binding) -> object:
         if not counters:
-            counters.append(LaunchCounter(binding.arrays, binding.phase_loop))
+            counters.append(LaunchCounter(binding.arrays, binding.phase_loop, cancelled))
         return counters[0].group(space)
 
     stream_launch(spec, settings, sink, cancelled=cancelled)  # type: ignore[arg-type]
     small = replay.trace.element.size <= _MOST_HAZARD_ACCESSES
-    return Whole(counters[0], find_hazards(replay.trace) if small else [])
+    return Whole(replay.trace, counters[0], find_hazards(replay.trace) if small else [])

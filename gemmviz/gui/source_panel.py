@@ -46,6 +46,7 @@ class SourcePanel(QPlainTextEdit):
         self.setFont(font("mono", 13))
         self.setAccessibleName("Source")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.text = ""
         self._theme = DARK
         self._highlighter = _Highlighter(self.document())
         self._margin = _Margin(self)
@@ -61,7 +62,8 @@ class SourcePanel(QPlainTextEdit):
         self._mark()
 
     def load(self, text: str) -> None:
-        if text != self.toPlainText():
+        if text != self.text:
+            self.text = text
             self.setPlainText(text)
         self._running = self._error = None
         self._mark()

@@ -36,6 +36,7 @@ class Worker(QObject):
     def cancel(self) -> None:
         self._cancel.set()
         self._pool.clear()
+        self.busy.emit(False)
 
     def stop(self) -> None:
         """Cancels and waits: for the end of the program."""

@@ -6,6 +6,8 @@ manifest before any of it is read. Nothing in it is ever executed or unpickled.
 
 import hashlib
 import json
+import math
+import tokenize
 import zipfile
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -19,7 +21,7 @@ from gemmviz.model.errors import Place, SettingError, TraceFileError, UsageError
 from gemmviz.model.kernel import Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace import Check, LoopInfo, MemoryArray, Site, Trace
+from gemmviz.model.trace import CONSTANT, Check, LoopInfo, MemoryArray, Site, Trace
 
 FORMAT = "gemmviz trace"
 VERSION = 1
@@ -30,6 +32,9 @@ _ARRAYS = {
 }  # fmt: skip
 _DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1}
 _LARGEST_MANIFEST = 64 << 20
+_HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
+_LARGEST_SHARED = 1 << 20
+_DTYPES = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64"}
 
 
 def write_trace(trace: Trace, path: Path) -> None:
@@ -65,6 +70,8 @@ def _plain(value: Any) -> Any:
             return [_plain(each) for each in value]
         case str() | int() | float() | bool() | None:
             return value
+        case Check(worst_error=error) if not math.isfinite(error):
+            return {**asdict(value), "worst_error": None}  # JSON knows no infinity
     return asdict(value)
 
 
@@ -84,7 +91,8 @@ def read_trace(path: Path) -> Trace:
         _refuse(str(path), "its source text is not the one that was traced")
     try:
         trace = _trace(manifest, arrays)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+        _check_facts(trace, str(path))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AssertionError):
         _refuse(str(path), "its manifest doesn't describe a trace")
     _check_consistency(trace, str(path))
     return trace
@@ -108,7 +116,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
     if not set(names) <= allowed or len(set(names)) != len(names):
         archive.close()
         _refuse(str(path), "it holds members that don't belong in a trace")
-    compressed = any(i.compress_type != zipfile.ZIP_STORED or i.file_size != i.compress_size or i.flag_bits & 1 for i in infos)
+    compressed = any(i.compress_type or i.file_size != i.compress_size or i.flag_bits & ~_HARMLESS_FLAGS for i in infos)
     if compressed or sum(info.file_size for info in infos) > size:
         archive.close()
         _refuse(str(path), "it claims more bytes than it has")
@@ -155,7 +163,17 @@ def _array(archive: zipfile.ZipFile, name: str, declared: Any, file: str) -> npt
             if not right or header_bytes + _product(shape) * dtype.itemsize != info.file_size:
                 _refuse(file, f"its array {name!r} is not what the manifest says")
             data = member.read()
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError):
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        OSError,
+        EOFError,
+        SyntaxError,
+        TypeError,
+        RecursionError,
+        MemoryError,
+        tokenize.TokenError,
+    ):
         _refuse(file, f"its array {name!r} is damaged")
     return np.frombuffer(data, dtype).reshape(shape)
 
@@ -195,12 +213,19 @@ def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Tra
         arrays=tuple(MemoryArray(**{**facts, "shape": tuple(facts["shape"])}) for facts in manifest["memory"]),
         sites=tuple(_site(facts) for facts in manifest["sites"]),
         loops=tuple(LoopInfo(f["outer"], Place(**f["place"]), f["holds_barrier"]) for f in manifest["loops"]),
-        check=Check(**{**manifest["check"], "worst_at": tuple(manifest["check"]["worst_at"])}),
+        check=_check(manifest["check"]),
         seed=int(manifest["seed"]),
         notes=tuple(manifest["notes"]),
         executor=str(manifest["executor"]),
         **arrays,
     )
+
+
+def _check(facts: dict[str, Any]) -> Check:
+    numbers = {name: int(facts[name]) for name in ("compared", "wrong", "unwritten")}
+    error = math.inf if facts["worst_error"] is None else float(facts["worst_error"])
+    row, column = (int(each) for each in facts["worst_at"])
+    return Check(**numbers, worst_error=error, worst_allowed=float(facts["worst_allowed"]), worst_at=(row, column))
 
 
 def _site(facts: dict[str, Any]) -> Site:
@@ -222,18 +247,66 @@ def _hash(source: str) -> str:
     return hashlib.sha256(source.encode("utf-8")).hexdigest()
 
 
-def _check_consistency(trace: Trace, file: str) -> None:
-    """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
-    if trace.warp_size < 1 or min(*trace.launch.grid, *trace.launch.block) < 1:
+def _check_facts(trace: Trace, file: str) -> None:
+    """Every fact must be of its kind and within its bounds before any memory is spent on it."""
+    matrices = [array for array in trace.arrays if array.space == "global"]
+    lines = trace.source.count("\n") + 1
+    for array in trace.arrays:
+        extents_fit = all(isinstance(extent, int) and 0 < extent < 1 << 31 for extent in array.shape)
+        if (
+            array.space not in ("global", "shared")
+            or array.dtype not in _DTYPES
+            or not isinstance(array.name, str)
+            or not extents_fit
+        ):
+            _refuse(file, f"its array {array.name!r} is none that a kernel can have")
+        if array.space == "shared" and math.prod(array.shape) * array.itemsize > _LARGEST_SHARED:
+            _refuse(file, f"its array {array.name!r} is larger than shared memory")
+    if any(trace.settings.problem.shapes.get(array.name) != array.shape for array in matrices):
+        _refuse(file, "its matrices are not those of its problem")
+    if trace.warp_size not in (32, 64) or min(*trace.launch.grid, *trace.launch.block) < 1:
         _refuse(file, "its launch has nothing to run")
     try:
         trace.window.checked(trace.launch)
     except SettingError:
         _refuse(file, "its blocks are not in its grid")
+    for site in trace.sites:
+        kinds = ("load", "store") if site.array >= 0 else ("barrier", "warp barrier")
+        places_fit = all(
+            1 <= place.line <= place.end_line <= lines and place.column >= 1 for place in (site.place, *site.calls)
+        )
+        if site.kind not in kinds or not isinstance(site.text, str) or site.width not in (1, 2, 3, 4) or not places_fit:
+            _refuse(file, "one of its sites is none that a kernel can have")
+    if not all(loop.holds_barrier in (True, False) and -1 <= loop.outer < len(trace.loops) for loop in trace.loops):
+        _refuse(file, "one of its loops is none that a kernel can have")
+
+
+def _check_origins(trace: Trace, file: str) -> None:
+    """Origins belong to stores into shared memory and name elements that there are."""
+    steps = trace.origin_step
+    if len(steps) and (steps.min() < 0 or steps.max() >= trace.steps or (np.diff(steps) < 0).any()):
+        _refuse(file, "it names steps that it doesn't have")
+    for step in np.unique(steps).tolist():
+        array = trace.array_of(step)
+        if array is None or array.space != "shared" or trace.site_of(step).kind != "store":
+            _refuse(file, "it tells the origin of what was not stored in a tile")
+    matrices = [array.size for array in trace.arrays if array.space == "global"]
+    if trace.origin.size:
+        named = trace.origin_array >= 0
+        if trace.origin_array.min() < CONSTANT or trace.origin_array.max() >= len(matrices):
+            _refuse(file, "it names arrays that it doesn't have")
+        sizes = np.array(matrices)[np.where(named, trace.origin_array, 0)]
+        if (named & ((trace.origin < 0) | (trace.origin >= sizes))).any():
+            _refuse(file, "it names elements that its arrays don't have")
+
+
+def _check_consistency(trace: Trace, file: str) -> None:
+    """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
     steps, lanes = trace.element.shape
     shapes_fit = (
         trace.site.shape == trace.epoch.shape == (steps,)
         and trace.visits.shape[0] == steps
+        and trace.visits.shape[1] >= max((len(site.loops) for site in trace.sites), default=0)
         and lanes == trace.space.lanes
         and (trace.value is None or trace.value.shape == (steps, lanes))
         and trace.origin.shape == trace.origin_array.shape
@@ -251,6 +324,7 @@ def _check_consistency(trace: Trace, file: str) -> None:
         last = 0 if site.is_barrier else trace.arrays[site.array].size - site.width
         if rows.size and (rows.min() < -1 or rows.max() > last):
             _refuse(file, "it names elements that its arrays don't have")
+    _check_origins(trace, file)
 
 
 def describe(path: Path) -> dict[str, Any]:

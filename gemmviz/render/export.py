@@ -39,7 +39,6 @@ def _save_png(scene: Scene, path: Path, scale: int) -> None:
 
 
 _FORMATS: dict[str, Callable[[Scene, Path, int], None]] = {".png": _save_png, ".svg": _save_svg}
-FRAME_SUFFIXES = tuple(_FORMATS)
 
 
 def save_animation(scenes: Iterable[Scene], path: Path, frame_ms: int, pixels_per_unit: float = 0.6) -> None:

@@ -43,7 +43,12 @@ def check_result(
         excess = np.where(here, np.where(np.isnan(error), np.inf, error - allowed), -np.inf)
         wrong += int((excess > 0).sum())
         at = np.unravel_index(int(np.argmax(np.where(here, np.nan_to_num(error, nan=np.inf), -1))), error.shape)
-        found = (float(excess.max()), float(error[at]), float(allowed[at]), (int(some[at[0]]), int(used_columns[at[1]])))
+        found = (
+            float(excess.max()),
+            float(np.nan_to_num(error[at], nan=np.inf)),
+            float(allowed[at]),
+            (int(some[at[0]]), int(used_columns[at[1]])),
+        )
         if (worst[3] == (0, 0) and worst[1] == 0.0) or found[0] > worst[0]:
             worst = found
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.device import Device, load_device
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import LaneSpace, Window
 from gemmviz.model.trace import AccessSink, Ints, Trace
@@ -19,7 +19,7 @@ from gemmviz.run.simt.symbolic import tag_array, tag_element
 from gemmviz.source.header import launch_for
 from gemmviz.source.program import program_for
 
-_LANES_AT_ONCE = 1 << 16
+_LANES_AT_ONCE = 1 << 22
 
 
 def trace_kernel(
@@ -46,10 +46,15 @@ def trace_kernel(
     binding = bound(spec, settings, launch, device)
     space = LaneSpace(launch, window, device.warp_size)
     data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, seed, cancelled)
+    for name in settings.problem.shapes:
+        if name not in data:
+            raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=spec.file)
     recorder = Recorder(space, values, limit_bytes)
     memories = interpret(binding, space, recorder, data, wants_values=values, budget=budget, cancelled=cancelled)
     sites = tuple(recorder.sites)
     element, site = recorder.element.finished(), _frozen(recorder.step_site)
+    if not len(site):
+        raise KernelFault("the kernel reads and writes nothing", None).in_file(spec.file)
     stores = np.flatnonzero([s.kind == "store" and s.array == binding.number("C") for s in sites])
     written = _stored_elements(element[np.isin(site, stores)], {sites[i].width for i in stores.tolist()})
     check = check_result(
@@ -81,14 +86,14 @@ def stream_launch(
     device = device or load_device()
     launch = launch_for(spec, settings, device)
     binding = bound(spec, settings, launch, device)
-    data = None
-    for window in _groups(launch):
+    data, edges_differ = None, False
+    try:
+        edges_differ = _edges_differ(binding, launch, device, cancelled)
+    except NeedsValues:
+        data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, 0, cancelled)
+    for window in _groups(launch, edges_differ):
         space = LaneSpace(launch, window, device.warp_size)
-        try:
-            interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
-        except NeedsValues:
-            data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, 0, cancelled)
-            interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
+        interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
 
 
 def affordable_window(
@@ -142,11 +147,25 @@ def bound(spec: KernelSpec, settings: Settings, launch: Launch, device: Device) 
     return binding
 
 
-def _groups(launch: Launch) -> list[Window]:
-    """Windows of whole block rows (or planes) that cover the grid, none with many more lanes than fit the cache."""
+def _groups(launch: Launch, edges_differ: bool) -> list[Window]:
+    """Windows that cover the grid, none with too many lanes. Where the last blocks along x and y are guarded, they go apart:
+    what all other blocks do then needs no mask, and is counted once for all of them.
+    """
     gx, gy, gz = launch.grid
-    rows = max(1, _LANES_AT_ONCE * 64 // (launch.threads * gx))
-    return [Window((0, gx), (y, min(gy, y + rows)), (z, z + 1)) for z in range(gz) for y in range(0, gy, rows)]
+    columns = [(0, gx - 1), (gx - 1, gx)] if edges_differ and gx > 1 else [(0, gx)]
+    bands = [(0, gy - 1), (gy - 1, gy)] if edges_differ and gy > 1 else [(0, gy)]
+    rows = max(1, _LANES_AT_ONCE // (launch.threads * gx))
+    cut = [(y, min(stop, y + rows)) for start, stop in bands for y in range(start, stop, rows)]
+    return [Window(x, y, (z, z + 1)) for z in range(gz) for y in cut for x in columns]
+
+
+def _edges_differ(binding: Binding, launch: Launch, device: Device, cancelled: Callable[[], bool]) -> bool:
+    """Whether the last block of the grid runs anything under a mask."""
+    gx, gy, gz = launch.grid
+    last = LaneSpace(launch, Window((gx - 1, gx), (gy - 1, gy), (gz - 1, gz)), device.warp_size)
+    counter = StepCounter()
+    interpret(binding, last, counter, None, cancelled=cancelled)
+    return counter.masked
 
 
 def _stored_elements(element: Ints, widths: set[int]) -> Any:

@@ -107,16 +107,18 @@ def fill(row: npt.NDArray[Any], space: LaneSpace, value: Any) -> None:
 
 
 class StepCounter:
-    """A sink that counts steps and keeps nothing."""
+    """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
 
     def __init__(self) -> None:
         self.steps = 0
+        self.masked = False
 
     def site(self, site: Site) -> None:
         pass
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.steps += 1
+        self.masked |= mask is not None
 
     def value(self, value: Any) -> None:
         pass

@@ -8,7 +8,7 @@ from gemmviz.source.inlining import inlined
 from gemmviz.source.intrinsics import intrinsic, only
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Expr
-from gemmviz.source.scope import Function, LazyType, TypeName
+from gemmviz.source.scope import Ambiguous, Function, LazyType, TypeName
 from gemmviz.source.syntax import child, children
 
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast"}
@@ -33,6 +33,10 @@ def call(low: Lowering, node: Node) -> Expr:
     if name in _CASTS and template:
         return converted_by_cast(low, only(low, arguments, node), described_type(low, template[0]), node)
     symbol = low.scope.find(name)
+    if isinstance(symbol, Ambiguous):
+        raise low.tree.error(
+            f"{name} has several definitions: overloads are not supported", node, "give each a name of its own"
+        )
     if isinstance(symbol, Function):
         return inlined(low, symbol, template, arguments, node)
     if isinstance(symbol, TypeName | LazyType):

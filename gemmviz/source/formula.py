@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gemmviz.model.errors import SettingError, SourceError
+from gemmviz.model.errors import GemmvizError, SettingError, SourceError
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -44,16 +44,14 @@ def evaluate(formula: str, names: Mapping[str, int]) -> int:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise SourceError(f"the header's formula {formula!r} can't be read") from None
     try:
-        value = _value(tree.body, names, formula)
+        result = int(_value(tree.body, names, formula))
     except ZeroDivisionError:
         raise SettingError(f"the header's formula {formula!r} divides by zero") from None
-    return int(value)
-
-
-def names_in(formula: str) -> frozenset[str]:
-    """The names that a formula mentions, functions left out."""
-    tree = ast.parse(formula, mode="eval")
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) - frozenset(_FUNCTIONS)
+    except GemmvizError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise SourceError(f"the header's formula {formula!r} can't be worked out") from None
+    return result
 
 
 def _value(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:

@@ -283,8 +283,11 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
+    """__syncthreads() or, where it doesn't wait for the whole block, __syncwarp()."""
+
     access: int
     place: Place
+    waits_for_block: bool
 
 
 Stmt = Declare | DeclareArray | Run | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier

@@ -173,6 +173,8 @@ class _Preprocessor:
         if self.expansions > _MOST_EXPANSIONS:
             raise self._error(f"the macro {name} expands without end", at)
         body = list(macro.body)
+        if "#" in body or (macro.parameters and macro.parameters[-1] == "..."):
+            raise self._error("# and ... in a macro are not supported", at)
         if macro.parameters is not None:
             if macro.parameters == () and arguments == [[]]:
                 arguments = []
@@ -249,8 +251,6 @@ class _Preprocessor:
             following = following[called[1] :]
         body = [" " if t.text == "\\\n" else t.text for t in following if t.text[:2] not in ("//", "/*")]
         text = "".join(body).strip()
-        if "#" in body or "..." in text:
-            raise self._error("# and ... in a macro are not supported", rest[0])
         self.macros[rest[0].text] = Macro(parameters, tuple(_texts(text)))
 
     def _condition(self, kind: str, rest: list[Token], at: Token) -> bool:
@@ -265,7 +265,7 @@ class _Preprocessor:
         )
         words = self._expand(_texts(text), frozenset(), at)
         python = {"&&": " and ", "||": " or ", "!": " not ", "true": "1", "false": "0"}
-        formula = "".join(python.get(word, re.sub(r"(?<=\d)[uUlL]+$", "", word)) for word in words).strip()
+        formula = "".join(python.get(word, _without_suffix(word)) for word in words).strip()
         formula = re.sub(r"\b(?!and\b|or\b|not\b)[A-Za-z_]\w*", "0", formula)
         try:
             return bool(evaluate(formula, {}))
@@ -278,6 +278,11 @@ class _Preprocessor:
 
 def _texts(text: str) -> list[str]:
     return _TOKEN.findall(text)
+
+
+def _without_suffix(word: str) -> str:
+    """A number without its u and l."""
+    return re.sub(r"(?<=[\da-fA-F])[uUlL]+$", "", word) if word[:1].isdigit() else word
 
 
 def _blank(text: str) -> str:

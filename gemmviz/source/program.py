@@ -16,7 +16,7 @@ from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Block, Layout, Parameter, Program
 from gemmviz.source.preprocess import preprocess
-from gemmviz.source.scope import Function, LazyConstant, LazyType, Variable
+from gemmviz.source.scope import Ambiguous, Function, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS
 from gemmviz.source.syntax import Tree, child, children, closest, parse
 from gemmviz.source.types import CType, Pointer, Scalar
@@ -76,7 +76,8 @@ def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[Fun
         match each.type:
             case "function_definition":
                 function = Function(_function_name(low, each), each, template)
-                low.scope.names.setdefault(function.name, function)
+                known = function.name in low.scope.names
+                low.scope.names[function.name] = Ambiguous(function.name) if known else function
                 if has_word(each, "__global__"):
                     kernels.append(function)
             case "template_declaration":

@@ -60,7 +60,14 @@ class Function:
     template: Node | None
 
 
-Symbol = Variable | ArrayVariable | Constant | LazyConstant | TypeName | LazyType | Function
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A function name that has several definitions: overloads, or the same name in several namespaces."""
+
+    name: str
+
+
+Symbol = Ambiguous | Variable | ArrayVariable | Constant | LazyConstant | TypeName | LazyType | Function
 
 
 @dataclass(slots=True)

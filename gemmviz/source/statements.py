@@ -48,8 +48,9 @@ def expression_statement(low: Lowering, node: Node) -> Stmt:
         if name in ("__syncthreads", "__syncwarp"):
             kind = "barrier" if name == "__syncthreads" else "warp barrier"
             number = low.add_access(kind, None, inside[0], 1)  # type: ignore[arg-type]
-            _mark_loops(low)
-            return Barrier(number, low.tree.place(inside[0]))
+            if name == "__syncthreads":
+                _mark_loops(low)
+            return Barrier(number, low.tree.place(inside[0]), name == "__syncthreads")
     return Run(low.expression(inside[0]))
 
 

@@ -34,8 +34,8 @@ def test_streaming_finds_the_same() -> None:
         return sinks[-1]
 
     stream_launch(spec, trace.settings, sink)
-    streamed = {(h.kind, h.earlier.text, h.later.text, h.array) for each in sinks for h in each.finder.found.values()}
-    assert streamed == {(h.kind, h.earlier.text, h.later.text, h.array) for h in find_hazards(trace)}
+    streamed = {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for s in sinks for h in s.hazards_by_pair().values()}
+    assert streamed == {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in find_hazards(trace)}
     assert streamed
 
 
@@ -54,3 +54,5 @@ def test_syncwarp_orders_a_warp_but_not_two() -> None:
     assert find_hazards(trace_of(kernel_from(body.format(1), block='["64"]'), 8, 8, 8)) == []
     across = find_hazards(trace_of(kernel_from(body.format(32), block='["64"]'), 8, 8, 8))
     assert [hazard.kind for hazard in across] == ["read after write"]
+    assert across[0].threads == (32, 0)
+    assert across[0].count == 64

@@ -81,7 +81,17 @@ def test_newer_version_is_refused_by_name(saved: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "facts", [{"format": "holiday pictures"}, {"version": "1"}, {"sites": []}, {"memory": 3}, {"warp_size": 0}]
+    "facts",
+    [
+        {"format": "holiday pictures"},
+        {"version": "1"},
+        {"sites": []},
+        {"memory": 3},
+        {"warp_size": 0},
+        {"warp_size": 1 << 40},
+        {"notes": 3},
+        {"loops": [{"outer": 9, "place": None}]},
+    ],
 )
 def test_foreign_and_nonsense_manifests(saved: Path, facts: dict) -> None:
     with pytest.raises(TraceFileError):
@@ -148,3 +158,62 @@ def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path) 
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         read_trace(tmp_path / "none.gvt")
+
+
+@pytest.mark.parametrize(
+    ("index", "facts"),
+    [
+        (0, {"shape": [1 << 20, 1 << 20]}),
+        (0, {"shape": [7, 4]}),
+        (0, {"name": "Q"}),
+        (3, {"shape": [1 << 40]}),
+        (3, {"shape": [-2, -2]}),
+        (3, {"shape": ["2", 2]}),
+        (3, {"dtype": "object"}),
+        (3, {"space": "moon"}),
+    ],
+)
+def test_arrays_that_no_kernel_has(saved: Path, index: int, facts: dict) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        memory = json.loads(archive.read("manifest.json"))["memory"]
+    memory[index] |= facts
+    with pytest.raises(TraceFileError):
+        read_trace(changed_manifest(saved, memory=memory))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"kind": "moon"},
+        {"place": None},
+        {"width": 99},
+        {"array": -1},
+        {"place": {"line": 999, "column": 1, "end_line": 999, "end_column": 2}},
+    ],
+)
+def test_sites_that_no_kernel_has(saved: Path, facts: dict) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        sites = json.loads(archive.read("manifest.json"))["sites"]
+    sites[0] |= facts
+    with pytest.raises(TraceFileError):
+        read_trace(changed_manifest(saved, sites=sites))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("origin_step", 10**6), ("origin", 10**6), ("origin_array", 5), ("origin_step", 0)]
+)
+def test_origins_that_are_none(trace: Trace, tmp_path: Path, name: str, value: int) -> None:
+    changed = getattr(trace, name).copy()
+    changed[0] = value
+    write_trace(dataclasses.replace(trace, **{name: changed}), tmp_path / "bad.gvt")
+    with pytest.raises(TraceFileError):
+        read_trace(tmp_path / "bad.gvt")
+
+
+def test_a_result_that_is_no_number_survives(tmp_path: Path) -> None:
+    from tests.conftest import kernel_from
+
+    trace = trace_of(kernel_from("C[threadIdx.x] = sqrtf(-1.0f);"))
+    assert not trace.check.passed
+    write_trace(trace, tmp_path / "nan.gvt")
+    assert read_trace(tmp_path / "nan.gvt").check == trace.check

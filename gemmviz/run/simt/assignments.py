@@ -26,18 +26,22 @@ def assignment(compiler: "Compiler", node: Assign) -> Closure:
     raise AssertionError(node.target)
 
 
-def _combined(compiler: "Compiler", node: Assign, value: Closure) -> Callable[[Machine, Any], Any]:
-    """The new value of a compound assignment from the machine and the old one."""
+Finish = Callable[[Machine, Any, Any], Any]
+
+
+def _combined(compiler: "Compiler", node: Assign) -> Finish:
+    """The new value from the machine, the old value and the right side (C++17 evaluates the right side first)."""
     if node.op is None:
-        return lambda machine, old: value(machine)
+        return lambda machine, old, right: right
     assert isinstance(node.type, Scalar)
     assert node.within is not None
-    cell: list[Any] = [None]
+    operands: list[Any] = [None, None]
     widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
-    apply = compiler.combine(node, lambda machine: cell[0], value)
+    apply = compiler.combine(node, lambda machine: operands[0], lambda machine: operands[1])
 
-    def combined(machine: Machine, old: Any) -> Any:
-        cell[0] = old if widen is None else widen(old)
+    def combined(machine: Machine, old: Any, right: Any) -> Any:
+        operands[0] = old if widen is None else widen(old)
+        operands[1] = right
         result = apply(machine)
         return result if narrow is None else narrow(result)
 
@@ -45,16 +49,17 @@ def _combined(compiler: "Compiler", node: Assign, value: Closure) -> Callable[[M
 
 
 def _assign_variable(compiler: "Compiler", node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
-    value, gives_old, compound = compiler.value(node.value), node.gives_old, node.op is not None
-    combined = _combined(compiler, node, value)
+    value, gives_old, compound = compiler.right_side(node), node.gives_old, node.op is not None
+    combined = _combined(compiler, node)
     scalar = compiler.merge_scalar(ctype if isinstance(ctype, Scalar) else component_type(ctype))
     moves_pointer = isinstance(ctype, Pointer)
 
     def assign(machine: Machine) -> Any:
+        right = value(machine)
         old = machine.slots[slot]
         if compound or (gives_old and moves_pointer):
             old = values.read(machine, old, name, place)
-        new = combined(machine, old)
+        new = combined(machine, old, right)
         if machine.level != machine.levels[slot]:
             machine.slots[slot] = merged(machine.mask, new, machine.slots[slot], scalar)
         else:
@@ -68,15 +73,16 @@ def _assign_component(compiler: "Compiler", node: Assign, of: Expr, component: i
     assert isinstance(of, Read)
     assert isinstance(of.type, Vector)
     slot, name, count, place = of.slot, of.name, of.type.count, of.place
-    combined, gives_old = _combined(compiler, node, compiler.value(node.value)), node.gives_old
+    value, combined, gives_old = compiler.right_side(node), _combined(compiler, node), node.gives_old
     scalar, compound = compiler.merge_scalar(of.type.scalar), node.op is not None
 
     def assign(machine: Machine) -> Any:
-        old = (machine.slots[slot] or [None] * count)[component]
+        right = value(machine)
+        vector = list(machine.slots[slot] or [None] * count)
+        old = vector[component]
         if compound:
             old = values.read(machine, old, name, place)
-        new = combined(machine, old)
-        vector = list(machine.slots[slot] or [None] * count)  # the value may have assigned another component
+        new = combined(machine, old, right)
         keeps = machine.level != machine.levels[slot]
         vector[component] = merged(machine.mask, new, vector[component], scalar) if keeps else new
         machine.slots[slot] = vector
@@ -86,28 +92,26 @@ def _assign_component(compiler: "Compiler", node: Assign, of: Expr, component: i
 
 
 def _store(compiler: "Compiler", node: Assign, target: Deref) -> Closure:
-    value, address, place = compiler.value(node.value), compiler.address(target.pointer), target.place
+    value, address, place = compiler.right_side(node), compiler.address(target.pointer), target.place
+    combined = _combined(compiler, node)
     if node.store is None and isinstance(target.type, Scalar):
-        return _store_local(compiler, node, address, _combined(compiler, node, value), place)
+        return _store_local(node, value, address, combined, place)
     width = target.type.count if isinstance(target.type, Vector) else 1
-    combined, compound, gives_old = _combined(compiler, node, value), node.op is not None, node.gives_old
+    compound, gives_old = node.op is not None, node.gives_old
     load, store = target.access, node.store
 
     def assign(machine: Machine) -> Any:
+        right = value(machine)
+        memory, offset = address(machine)
+        offset = memory.checked(machine, offset, width, place)
         old = None
         if compound:
-            memory, offset = address(machine)
-            offset = memory.checked(machine, offset, width, place)
             if load is not None:
                 machine.touch(load, memory.number, offset, place)
             old = memory.load(machine, offset, place)
             if load is not None and machine.wants_values:
                 machine.sink.value(old)
-            new = combined(machine, old)
-        else:
-            new = value(machine)
-            memory, offset = address(machine)
-            offset = memory.checked(machine, offset, width, place)
+        new = combined(machine, old, right)
         parts = new if width > 1 else [new]
         if store is not None:
             machine.touch(store, memory.number, offset, place)
@@ -119,14 +123,15 @@ def _store(compiler: "Compiler", node: Assign, target: Deref) -> Closure:
     return assign
 
 
-def _store_local(compiler: "Compiler", node: Assign, address: Address, combined: Callable[..., Any], place: Any) -> Closure:
+def _store_local(node: Assign, value: Closure, address: Address, combined: Finish, place: Any) -> Closure:
     compound, gives_old = node.op is not None, node.gives_old
 
     def assign(machine: Machine) -> Any:
+        right = value(machine)
         memory, offset = address(machine)
         offset = memory.checked(machine, offset, 1, place)
         old = memory.load(machine, offset, place) if compound else None
-        new = combined(machine, old)
+        new = combined(machine, old, right)
         if offset.__class__ is int and machine.level == memory.level:
             memory.values[offset] = new
         else:

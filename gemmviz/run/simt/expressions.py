@@ -79,6 +79,8 @@ class Compiler:
                 return self.address(node)
             case Deref():
                 return self._load(node)
+            case Field(of=Read(checked=True) as of, index=component):
+                return _read_component(of, component)
             case Field(of=of, index=component):
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
@@ -224,6 +226,10 @@ class Compiler:
         convert, inner = values.conversion(operand.type, to), self.value(operand)
         return lambda machine: convert(inner(machine))
 
+    def right_side(self, node: Assign) -> Closure:
+        """The value of an assignment's right side."""
+        return self.value(node.value)
+
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
         assert node.op is not None
         assert node.within is not None
@@ -276,6 +282,16 @@ def _read(node: Read) -> Closure:
     if isinstance(node.type, Vector):
         return lambda machine: _read_vector(machine, slot, name, place)
     return lambda machine: values.read(machine, machine.slots[slot], name, place)
+
+
+def _read_component(node: Read, component: int) -> Closure:
+    slot, name, place = node.slot, node.name, node.place
+
+    def read(machine: Machine) -> Any:
+        vector = machine.slots[slot]
+        return values.read(machine, None if vector is None else vector[component], name, place)
+
+    return read
 
 
 def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:

@@ -105,9 +105,10 @@ def _cleared(node: Call, args: list[Closure]) -> Closure:
 def _shuffle(node: Call, args: list[Closure], space: LaneSpace) -> Closure:
     """Values change lanes within groups of ``width`` neighbours; a lane whose source is outside its group keeps its own."""
     value, lane, width = args
+    dtype = node.type.dtype if isinstance(node.type, Scalar) and not node.type.is_float else None
 
     def run(machine: Machine) -> Any:
-        values = np.asarray(value(machine))
+        values = np.asarray(value(machine), dtype)
         rows = space.per_block(values if values.ndim else values.reshape((1,) * len(space.shape)))
         selector = np.asarray(lane(machine))
         chosen = space.per_block(selector if selector.ndim else selector.reshape((1,) * len(space.shape)))

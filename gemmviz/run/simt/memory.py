@@ -18,7 +18,6 @@ from gemmviz.source.types import Scalar
 
 Offset = Any
 Shape = tuple[int, ...]
-_BYTES = {2: 8, 4: 16, 8: 32}
 
 
 class Memory:
@@ -70,7 +69,7 @@ def _first(offset: Any, bad: Any) -> int:
 class GlobalMemory(Memory):
     """One matrix: a flat array that all threads see. It is copied before the first write."""
 
-    __slots__ = ("data", "written")
+    __slots__ = ("data",)
 
     def __init__(self, name: str, number: int, scalar: Scalar, data: npt.NDArray[Any]) -> None:
         super().__init__(name, number, scalar, data.size)
@@ -85,6 +84,8 @@ class GlobalMemory(Memory):
         if not self.data.flags.writeable:
             self.data = self.data.copy()
         if machine.mask is None:
+            if isinstance(offset, np.ndarray):
+                offset, value = np.broadcast_arrays(offset, value)
             self.data[offset] = value if isinstance(offset, np.ndarray) else last_lane(value)
             return
         offsets, values, mask = np.broadcast_arrays(offset, value, machine.mask)

@@ -198,7 +198,8 @@ def _loop(compiler: Compiler, node: Loop) -> Closure:
                 if is_empty(active):
                     break
                 machine.mask = active
-                machine.level = level if active is entry else level + 1
+                machine.vanished = active is not entry
+                machine.level = level + 1 if machine.vanished else level
             if step is not None:
                 step(machine)
         machine.visits.pop()
@@ -267,9 +268,10 @@ def _barrier(node: Barrier) -> Closure:
 
     def barrier(machine: Machine) -> int:
         machine.touch(access, -1, 0, place)
-        if machine.mask is not None:
-            _check_convergence(machine, node)
-        machine.epoch += 1
+        if node.waits_for_block:
+            if machine.mask is not None:
+                _check_convergence(machine, node)
+            machine.epoch += 1
         return NORMAL
 
     return barrier

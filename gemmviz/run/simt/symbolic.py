@@ -99,11 +99,15 @@ class SymbolicCompiler(Compiler):
                 raise NeedsValues
         return super().value(node)
 
+    def right_side(self, node: Assign) -> Closure:
+        is_float = node.within is not None and node.within.is_float
+        return _computed_after(self.effect(node.value)) if is_float else super().right_side(node)
+
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
         if node.within is not None and node.within.is_float:
             if isinstance(node.type, Scalar) and not node.type.is_float:
                 raise NeedsValues
-            return _computed_after(self.effect(node.value))
+            return value
         return super().combine(node, old, value)
 
     def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:

@@ -28,8 +28,9 @@ class Partial:
 
 def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
     """``new`` for the lanes in ``mask``, ``old`` for the others. Vectors merge by component, pointers by offset."""
+    assert mask is not None
     if old is None:
-        return Partial(new, mask)
+        return [Partial(each, mask) for each in new] if isinstance(new, list) else Partial(new, mask)
     if isinstance(old, Partial):
         written = old.written | mask
         value = merged(mask, new, old.value, scalar)
@@ -170,6 +171,7 @@ def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
     """NumPy rounds quotients down, C towards zero; they differ where the signs do."""
     if within.kind == "u" or (np.min(x) >= 0 and np.min(y) > 0):
         return x // y if op == "/" else x % y
+    x, y = np.asarray(x, np.int64), np.asarray(y, np.int64)
     quotient = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
     return (quotient if op == "/" else x - y * quotient).astype(within.dtype)
 
