@@ -54,6 +54,8 @@ def gui(args: argparse.Namespace) -> int:
         return render_without_display(*_kernel_or_trace(args))
     from gemmviz.gui.app import run_window
 
+    if args.kernel is not None and not Path(args.kernel).is_file():
+        load_kernel(args.kernel)  # a name that means nothing is an error here, not an empty window
     given = args.D or not (args.m is args.n is args.k is None)
     wants_settings = given and not (args.kernel or "").endswith(".gvt")
     return run_window(args.kernel, _settings(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None)
@@ -231,9 +233,12 @@ def info(args: argparse.Namespace) -> int:
         return 0
     read_trace(args.file)
     steps, lanes = facts["arrays"]["element"]["shape"]
-    print(f"{facts['kernel']}  {facts['settings']['problem']}  {facts['settings']['parameters']}")
+    named = {**facts["settings"]["problem"], **facts["settings"]["parameters"]}
+    print(f"{facts['kernel']}: " + ", ".join(f"{name} = {value}" for name, value in named.items()))
     print(f"format version {facts['version']}, {facts['bytes']:,} bytes, recorded by the {facts['executor']}")
-    print(f"grid {facts['launch']['grid']}, block {facts['launch']['block']}, blocks traced {facts['window']}")
+    grid, block = (" x ".join(map(str, facts["launch"][what])) for what in ("grid", "block"))
+    traced = ", ".join("{}:{}".format(*facts["window"][axis]) for axis in "xyz")
+    print(f"grid {grid}, block {block}, blocks traced {traced}")
     print(f"{steps} steps of {lanes} threads, arrays: {', '.join(facts['arrays'])}")
     print("C was right" if facts["check"]["wrong"] == facts["check"]["unwritten"] == 0 else "C was wrong")
     return 0

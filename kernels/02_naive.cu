@@ -9,9 +9,9 @@
 // args  = ["A", "B", "C", "M", "N", "K"]
 // block = ["BLOCK", "BLOCK"]
 // grid  = ["ceil_div(M, BLOCK)", "ceil_div(N, BLOCK)"]
-// problem = { M = 16, N = 16, K = 16 }
+// problem = { M = 32, N = 32, K = 32 }
 // [parameters.BLOCK]
-// default = 8
+// default = 32
 // choices = [2, 4, 8, 16, 32]
 // description = "threads of a block along each axis"
 // [[require]]

@@ -18,14 +18,15 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Requests:
-    """Per warp (rows,): whether it made a request, its sectors, lines, the bytes its lanes asked for, and the sectors that
-    those bytes would fill if they lay side by side (never more than it took).
+    """Per warp (rows,): whether it made a request, its sectors and lines, bytes asked for (an element counts for each lane
+    that asks) and used (once), and the sectors that the bytes asked for would fill side by side (never more than it took).
     """
 
     made: Counts
     sectors: Counts
     lines: Counts
     bytes_asked: Counts
+    bytes_used: Counts
     ideal_sectors: Counts
 
 
@@ -41,6 +42,7 @@ def requests(rows: Rows, itemsize: int, width: int = 1) -> Requests:
         sectors=sectors,
         lines=distinct_per_row(addresses >> 7, active),
         bytes_asked=asked,
+        bytes_used=distinct_per_row(rows, active) * (itemsize * width),
         ideal_sectors=np.minimum(sectors, -(-asked // SECTOR_BYTES)),
     )
 

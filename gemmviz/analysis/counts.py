@@ -20,12 +20,14 @@ _ROWS_AT_ONCE = 1 << 14
 class Counts:
     """Sums over warps. ``requests`` counts a warp's execution of an access to global memory or of one to shared memory.
 
-    Bytes are those that lanes asked for. Sectors and lines belong to global memory, wavefronts to shared memory.
+    Bytes asked for count an element once for each lane that asks, bytes used once for each request. Sectors, lines and bytes
+    used belong to global memory, wavefronts to shared memory.
     """
 
     requests: int = 0
     lanes: int = 0
     bytes_asked: int = 0
+    bytes_used: int = 0
     sectors: int = 0
     ideal_sectors: int = 0
     lines: int = 0
@@ -65,6 +67,7 @@ def count_rows(rows: Rows, site: Site, array: MemoryArray) -> Counts:
             requests=int(found.made.sum()),
             lanes=int(np.count_nonzero(rows >= 0)),
             bytes_asked=int(found.bytes_asked.sum()),
+            bytes_used=int(found.bytes_used.sum()),
             sectors=int(found.sectors.sum()),
             ideal_sectors=int(found.ideal_sectors.sum()),
             lines=int(found.lines.sum()),
@@ -171,9 +174,11 @@ def totals(sites: Mapping[Site, Counts], arrays: tuple[MemoryArray, ...]) -> dic
     return {
         "global_load_requests": loads.requests,
         "global_load_sectors": loads.sectors,
+        "global_load_sectors_ideal": loads.ideal_sectors,
         "global_load_bytes": loads.bytes_asked,
         "global_store_requests": stores.requests,
         "global_store_sectors": stores.sectors,
+        "global_store_sectors_ideal": stores.ideal_sectors,
         "global_store_bytes": stores.bytes_asked,
         "shared_load_instructions": shared_loads.requests,
         "shared_store_instructions": shared_stores.requests,

@@ -99,11 +99,13 @@ class Replay:
         return int(self.trace.phase[inside].max()) + 1 if inside else 0
 
     def footprint(self, array: int, step: int) -> tuple[int, int, int, int] | None:
-        """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block touches in the phase of ``step``."""
+        """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block, or its chosen warp, touches
+        in the phase of ``step``.
+        """
         if self.trace.sites and array not in {site.array for site in self.trace.sites}:
             return None
         steps = self._footprint_steps(array, int(self.trace.phase[step]))
-        touched = self.trace.element[steps, self._lanes]
+        touched = self.trace.element[steps, self._chosen_lanes()]
         touched = touched[touched >= 0]
         if not touched.size:
             return None

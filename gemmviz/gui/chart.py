@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui.session import MOST_CHARTED_STEPS
-from gemmviz.scene.theme import Theme
+from gemmviz.scene.theme import Theme, mixed
 
 
 class CostChart(QWidget):
@@ -38,6 +38,8 @@ class CostChart(QWidget):
         for axis in ("left", "bottom"):
             self.plot.getAxis(axis).setPen(theme.faint)
             self.plot.getAxis(axis).setTextPen(theme.faint)
+        what = "up: 32-byte sectors of global memory &nbsp; down: wavefronts of shared memory &nbsp; red: more than needed"
+        self.plot.setTitle(what, color=theme.faint, size="9pt")
         self._cursor.setPen(pg.mkPen(theme.text, width=1))
         self._steps = replay.steps
         if replay.steps <= MOST_CHARTED_STEPS:
@@ -50,9 +52,9 @@ class CostChart(QWidget):
         sectors, needed, wavefronts, ideal = replay.costs.T
         steps = np.arange(1, replay.steps + 1)
         for heights, bottoms, colour in (
-            (needed, np.zeros_like(needed), theme.accent("B")),
+            (needed, np.zeros_like(needed), theme.faint),
             (sectors - needed, needed, theme.warning),
-            (-ideal, np.zeros_like(ideal), theme.accent("A")),
+            (-ideal, np.zeros_like(ideal), mixed(theme.background, theme.faint, 0.6)),
             (-(wavefronts - ideal), -ideal, theme.warning),
         ):
             shown = heights != 0

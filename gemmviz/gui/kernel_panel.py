@@ -13,13 +13,14 @@ _LARGEST = 32768
 
 
 class KernelPanel(QWidget):
-    """``changed`` when settings change, ``watched_changed`` when another block or warp is chosen, ``kernel_chosen`` with
-    the name of a shipped kernel.
+    """``changed`` when settings change, ``watched_changed`` when another block or warp is chosen, ``kernel_chosen`` with the
+    name or file of a kernel, ``entered`` when Enter ends the typing of a number.
     """
 
     changed = Signal()
     watched_changed = Signal()
     kernel_chosen = Signal(str)
+    entered = Signal()
 
     def __init__(self, names: list[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,6 +72,8 @@ class KernelPanel(QWidget):
         box = QSpinBox()
         box.setRange(1, _LARGEST)
         box.setAccelerated(True)
+        box.setKeyboardTracking(False)  # 40 is one change, not 4 and then 40
+        box.lineEdit().returnPressed.connect(self.entered)
         meaning = {"M": "rows of A and C", "N": "columns of B and C", "K": "columns of A, rows of B"}[name]
         box.setToolTip(f"{name}: {meaning}")
         box.setAccessibleName(name)
@@ -115,6 +118,8 @@ class KernelPanel(QWidget):
             box = QSpinBox()
             box.setRange(0 if parameter.default == 0 else 1, _LARGEST)
             box.setValue(value)
+            box.setKeyboardTracking(False)
+            box.lineEdit().returnPressed.connect(self.entered)
             box.valueChanged.connect(self._on_changed)
         box.setToolTip(parameter.description or f"The parameter {parameter.name}")
         box.setAccessibleName(parameter.name)
@@ -139,7 +144,7 @@ class KernelPanel(QWidget):
     def _set_ranges(self, launch: Launch, warps: int) -> None:
         for axis, (spin, extent) in enumerate(zip(self.block, launch.grid, strict=True)):
             spin.setMaximum(extent - 1)
-            spin.setSuffix(f"  of 0 … {extent - 1}")
+            spin.setSuffix(f"  (0 to {extent - 1})")
             self._form.setRowVisible(spin, extent > 1 or axis < 2)
             spin.setEnabled(extent > 1)
         chosen = self.warp.currentIndex()

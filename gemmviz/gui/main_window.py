@@ -6,7 +6,17 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QMainWindow, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QFileDialog,
+    QLabel,
+    QMainWindow,
+    QMessageBox,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui import session
@@ -32,6 +42,16 @@ from gemmviz.source.header import launch_for, parse_kernel, settings_for
 
 _DEBOUNCE_MS = 4
 _AFTER_PICTURE_MS = 80
+_STALE = "This is the picture of the settings before: the present ones can't run"
+_KEYS = """
+<table cellpadding=4>
+<tr><td><b>Space</b><td>play, pause<td><b>R</b><td>play backwards
+<tr><td><b>←, →</b><td>one step<td><b>+, −</b><td>faster, slower
+<tr><td><b>Page Up, Page Down</b><td>previous, next phase<td><b>Home, End</b><td>first, last step
+<tr><td><b>wheel, drag</b><td>zoom, pan<td><b>F</b><td>fit
+<tr><td><b>W</b><td>next warp<td><b>Ctrl+D</b><td>dark or light
+<tr><td><b>Ctrl+E</b><td>save the frame as PNG<td><b>Ctrl+Shift+E</b><td>save it as SVG
+</table>"""
 
 
 class MainWindow(QMainWindow):
@@ -91,7 +111,7 @@ class MainWindow(QMainWindow):
             self._dock("Settings", scrolled, left),
             self._dock("Source", self.source, right),
             self._dock("Metrics", metrics, right),
-            self._dock("Cost per step: global sectors up, shared wavefronts down, red: more than needed", self.chart, bottom),
+            self._dock("Cost per step", self.chart, bottom),
         ]
         self.resizeDocks(self.docks[:2], [270, 430], Qt.Orientation.Horizontal)
         self.resizeDocks([self.docks[3]], [130], Qt.Orientation.Vertical)
@@ -117,6 +137,9 @@ class MainWindow(QMainWindow):
         self.counter.failed.connect(self._on_failed)
         self.playback.moved.connect(self._on_moved)
         self.stage.zoom_changed.connect(lambda _: self.redraw())
+        self.stage.resized.connect(self.redraw)
+        self.panel.entered.connect(self.stage.setFocus)
+        self.timeline.used.connect(self.stage.setFocus)
         self.chart.step_chosen.connect(self.playback.go)
 
     def _make_menus(self) -> None:
@@ -136,6 +159,8 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         for dock in self.docks:
             view.addAction(dock.toggleViewAction())
+        help_menu = self.menuBar().addMenu("&Help")
+        self._action(help_menu, "&Keys", lambda: QMessageBox.information(self, "Keys", _KEYS), "F1")
 
     def _action(self, menu: QWidget, text: str, slot: object, key: object = None) -> QAction:
         action = QAction(text, self)
@@ -221,6 +246,8 @@ class MainWindow(QMainWindow):
         assert self.spec is not None
         self._show_error(None)
         self._show_replay(replay, self._keep_step)
+        if not replay.trace.check.passed:
+            self._show_warning(GemmvizError(str(replay.trace.check), file=replay.trace.file))
 
     def _show_replay(self, replay: Replay, keep_step: bool) -> None:
         self.replay = replay
@@ -247,7 +274,7 @@ class MainWindow(QMainWindow):
             self.metrics.show_trace(self.replay.trace, whole.hazards)
             self.metrics.show_launch(whole.counter, self.replay.trace)
             if whole.hazards:
-                self._show_error(whole.hazards[0].fault(self.replay.trace.file))
+                self._show_warning(whole.hazards[0].fault(self.replay.trace.file))
 
     def _on_watched(self) -> None:
         if self.replay is None:
@@ -268,7 +295,16 @@ class MainWindow(QMainWindow):
     def current_scene(self) -> Scene | None:
         if self.replay is None or not self.replay.steps:
             return None
-        return stage_scene(self.replay, self.playback.step, StageOptions(self.theme, self.stage.label_zoom))
+        return stage_scene(self.replay, self.playback.step, self._options())
+
+    def _options(self) -> StageOptions:
+        return StageOptions(self.theme, self.stage.label_zoom, self.stage.frame_height)
+
+    def slide(self) -> Scene | None:
+        """The present moment in the shape of a slide."""
+        if self.replay is None:
+            return None
+        return stage_scene(self.replay, self.playback.step, StageOptions(self.theme))
 
     def redraw(self) -> None:
         scene = self.current_scene()
@@ -288,12 +324,21 @@ class MainWindow(QMainWindow):
     def _show_error(self, error: GemmvizError | None) -> None:
         """Settings' errors go beside the settings; the kernel's own to the banner, with their place marked in the source."""
         is_setting = isinstance(error, SettingError)
+        self.stage.set_stale("" if error is None or self.replay is None else _STALE)
+        if error is not None:
+            self._shown.start()  # the picture that stays gets its counts
         self.panel.show_error(error if is_setting else None)
         self.banner.setVisible(error is not None and not is_setting)
         if error is not None and not is_setting:
             self.playback.play(False)
             self.banner.setText(str(error))
             self.source.show_error(error.place)
+
+    def _show_warning(self, error: GemmvizError) -> None:
+        """What is wrong with the kernel that is shown: the picture is right, the kernel isn't."""
+        self.banner.setText(str(error))
+        self.banner.show()
+        self.source.show_error(error.place)
 
     def _show_file_error(self, name: str, error: GemmvizError) -> None:
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -335,7 +380,7 @@ class MainWindow(QMainWindow):
             self._save(lambda: write_trace(self.replay.trace, Path(name)), name)
 
     def _on_save_frame(self, suffix: str, scale: int) -> None:
-        scene = self.current_scene()
+        scene = self.slide()
         if scene is None or self.replay is None:
             return
         suggestion = f"{self.replay.trace.kernel}-step{self.playback.step + 1}.{suffix}"

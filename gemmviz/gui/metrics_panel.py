@@ -9,7 +9,7 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
 
 _STEP_ROWS = (
-    "Requests",
+    "Requests, instructions",
     "Active threads",
     "Bytes asked for",
     "Sectors (32 B)",
@@ -28,7 +28,7 @@ _TOTAL_NAMES = {
     "shared_wavefronts": "Shared wavefronts",
     "shared_wavefronts_ideal": "Shared wavefronts needed",
 }  # fmt: skip
-_SITE_COLUMNS = ("Line", "Access", "Requests", "Sectors", "Needed", "Wavefronts", "Needed")
+_SITE_COLUMNS = ("Line", "Access", "Req.", "Sectors", "Needed", "Wavefr.", "Needed")
 
 
 class MetricsPanel(QWidget):
@@ -93,10 +93,10 @@ class MetricsPanel(QWidget):
 
     def show_launch(self, counter: LaunchCounter | None, trace: Trace) -> None:
         """The whole launch's counts; None while they are being counted."""
-        self.launch_title.setText(
-            f"Whole launch, all {trace.launch.blocks} blocks: "
-            + ("counting …" if counter is None else "counted from the source as written")
-        )
+        blocks = trace.launch.blocks
+        which = f"all {blocks} blocks" if blocks > 1 else "its only block"
+        state = "counting …" if counter is None else "counted from the source as written"
+        self.launch_title.setText(f"Whole launch, {which}: {state}")
         if counter is None:
             return
         found = totals(counter.sites, counter.arrays)
@@ -128,7 +128,8 @@ def _table(rows: int, columns: int) -> QTableWidget:
     table.verticalHeader().hide()
     table.verticalHeader().setDefaultSectionSize(22)
     table.horizontalHeader().hide()
-    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    table.horizontalHeader().setSectionResizeMode(1 if columns > 2 else 0, QHeaderView.ResizeMode.Stretch)
     table.horizontalHeader().setMinimumSectionSize(24)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)

@@ -90,6 +90,10 @@ class SourcePanel(QPlainTextEdit):
         visible = self.viewport().height() // max(1, self.fontMetrics().lineSpacing())
         if not first <= place.line <= first + visible - 2:
             self.verticalScrollBar().setValue(max(0, place.line - 1 - visible // 2))
+        advance, bar = self.fontMetrics().horizontalAdvance("0"), self.horizontalScrollBar()
+        starts, ends = advance * (place.column - 1), advance * (place.end_column + 1)
+        if place.end_line == place.line and not bar.value() <= starts <= ends <= bar.value() + self.viewport().width():
+            bar.setValue(0 if ends <= self.viewport().width() else starts - 5 * advance)
 
     def _mark(self) -> None:
         marks = []

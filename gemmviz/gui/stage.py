@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.render.qt import ScenePainter, View
+from gemmviz.render.qt import ScenePainter, View, font
 from gemmviz.scene.primitives import Scene
 
 _MOST_ZOOM = 64.0
@@ -14,6 +14,7 @@ class Stage(QWidget):
     """``zoom_changed`` tells the power of two next to the zoom, by which labels may be added."""
 
     zoom_changed = Signal(float)
+    resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -22,7 +23,9 @@ class Stage(QWidget):
         self.setAccessibleName("Stage")
         self.setToolTip("Drag to pan, wheel to zoom, double-click or F to fit")
         self.setCursor(Qt.CursorShape.OpenHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.scene: Scene | None = None
+        self.stale = ""
         self.zoom = 1.0
         self._shift = QPointF()
         self._grabbed: QPointF | None = None
@@ -31,6 +34,12 @@ class Stage(QWidget):
     def set_scene(self, scene: Scene) -> None:
         self.scene = scene
         self.update()
+
+    def set_stale(self, why: str) -> None:
+        """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
+        if why != self.stale:
+            self.stale = why
+            self.update()
 
     def fit(self) -> None:
         """Shows the whole frame."""
@@ -45,7 +54,7 @@ class Stage(QWidget):
         scale = fitted.scale * self.zoom
         dx = (self.width() - self.scene.width * scale) / 2 + self._shift.x()
         dy = (self.height() - self.scene.height * scale) / 2 + self._shift.y()
-        return View(scale, dx, dy, self.devicePixelRatioF())
+        return View(scale, dx, dy, self.devicePixelRatioF(), self.zoom)
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
         """Zooms so that what is under ``at`` (default: the middle) stays there."""
@@ -75,10 +84,26 @@ class Stage(QWidget):
             painter.fillRect(area, QColor("#12161C"))
         else:
             self._painter.paint(painter, self.scene, self.view, area)
+            if self.stale:
+                self._veil(painter, area, self.scene)
         painter.end()
 
+    def _veil(self, painter: QPainter, area: QRectF, scene: Scene) -> None:
+        veil = QColor(scene.background)
+        veil.setAlphaF(0.72)
+        painter.fillRect(area, veil)
+        painter.setFont(font("semibold", 22))
+        painter.setPen(self.palette().text().color())
+        inside = area.adjusted(40, 40, -40, -40)
+        painter.drawText(inside, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.stale)
+
+    @property
+    def frame_height(self) -> float:
+        """The height of a frame 1600 units wide that fills the widget, within what still reads well."""
+        return round(max(820.0, min(1360.0, 1600.0 * self.height() / max(1, self.width()))))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self.update()
+        self.resized.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self.zoom_by(2 ** (event.angleDelta().y() / 240), event.position())

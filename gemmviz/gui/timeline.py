@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -47,7 +47,9 @@ class PhaseSlider(QSlider):
 
 
 class Timeline(QWidget):
-    """Drives a Playback."""
+    """Drives a Playback. ``used`` after each click, so that the keys work again."""
+
+    used = Signal()
 
     def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,7 +98,7 @@ class Timeline(QWidget):
         button.setAutoRaise(True)
         button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(lambda: action())
+        button.clicked.connect(lambda: (action(), self.used.emit()))
         row.addWidget(button)
         self._icons[icon] = button
         return button

@@ -17,6 +17,8 @@ def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
     save = _FORMATS.get(path.suffix.lower())
     if save is None:
         raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy="use .png or .svg")
+    if not path.parent.is_dir():
+        raise GemmvizError(f"there is no folder {path.parent}", file=str(path))
     part = path.with_name(f".{path.name}.part{path.suffix}")
     try:
         save(scene, part, scale)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QPen, QPixmap, QTransform
 from shiboken6 import Shiboken
 
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Picture, Rects, Scene
@@ -19,16 +19,24 @@ from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scene.theme import channels
 
 _KEPT_LAYOUTS = 24
+_DRAWN_AT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How scene units become pixels: ``pixel = unit * scale + offset``. ``ratio``: device pixels per pixel."""
+    """How scene units become pixels: ``pixel = unit * scale + offset``. ``ratio``: device pixels per pixel; ``zoom``: how much
+    larger than the whole frame.
+    """
 
     scale: float
     dx: float = 0.0
     dy: float = 0.0
     ratio: float = 1.0
+    zoom: float = 1.0
+
+    def stroke(self, width: float) -> float:
+        """Pixels of a line this wide: it doesn't grow with the zoom."""
+        return max(1.0, width * self.scale / self.zoom)
 
     def rect(self, x: float, y: float, width: float, height: float) -> QRectF:
         return QRectF(x * self.scale + self.dx, y * self.scale + self.dy, width * self.scale, height * self.scale)
@@ -84,7 +92,7 @@ class ScenePainter:
         _draw_pixels(painter, box, colours)
         if cells.line is not None and cells.size * view.scale >= 4:
             self._grid(painter, cells, box, view)
-        if cells.labels is not None and cells.label_size * view.scale >= 5:
+        if cells.labels is not None and cells.label_size * view.scale >= 6:
             self._cell_labels(painter, cells, view, clip)
 
     def _grid(self, painter: QPainter, cells: Cells, box: QRectF, view: View) -> None:
@@ -132,7 +140,7 @@ class ScenePainter:
 
     def rects(self, painter: QPainter, rects: Rects, view: View, clip: QRectF) -> None:
         painter.setBrush(QColor(rects.fill) if rects.fill else Qt.BrushStyle.NoBrush)
-        width = max(1.0, rects.stroke_width * view.scale)
+        width = view.stroke(rects.stroke_width)
         pen = QPen(QColor(rects.stroke), width) if rects.stroke else QPen(Qt.PenStyle.NoPen)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
@@ -141,7 +149,7 @@ class ScenePainter:
             painter.drawRoundedRect(view.rect(*box), radius, radius) if radius else painter.drawRect(view.rect(*box))
 
     def lines(self, painter: QPainter, lines: Lines, view: View, clip: QRectF) -> None:
-        pen = QPen(QColor(lines.stroke), max(1.0, lines.width * view.scale))
+        pen = QPen(QColor(lines.stroke), view.stroke(lines.width))
         if lines.dashed:
             pen.setDashPattern([3.0, 4.0])
         painter.setPen(pen)
@@ -149,12 +157,15 @@ class ScenePainter:
         painter.drawLines([QLineF(*end) for end in ends.tolist()])
 
     def labels(self, painter: QPainter, labels: Labels, view: View, clip: QRectF) -> None:
-        painter.setFont(font(labels.face, labels.size * view.scale))
+        painter.setFont(font(labels.face, _DRAWN_AT))
         painter.setPen(QColor(labels.colour))
         shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
+        size = labels.size * view.scale / _DRAWN_AT  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
             left = x - shares[labels.anchor] * text_width(text, labels.size, labels.face)
-            painter.drawText(QPointF(left * view.scale + view.dx, y * view.scale + view.dy), text)
+            painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy), True)
+            painter.drawText(QPointF(0, 0), text)
+            painter.resetTransform()
 
     def picture(self, painter: QPainter, picture: Picture, view: View, clip: QRectF) -> None:
         red, green, blue = (picture.pixels[..., i].astype(np.uint32) for i in range(3))

@@ -11,9 +11,15 @@ from fontTools import subset
 
 from gemmviz.render.png import encode_png
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Picture, Primitive, Rects, Scene
-from gemmviz.scene.text import CAP_HEIGHT, font_path
+from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
 
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
+
+
+def _family(face: Face) -> str:
+    """The embedded font, and for programs that can't read it the nearest of their own."""
+    fallback = "monospace" if face == "mono" else "sans-serif"
+    return f"{_FAMILY[face]}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
 
 
 def scene_svg(scene: Scene) -> str:
@@ -58,7 +64,7 @@ def _cell_labels(cells: Cells) -> str:
             for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
         )
         style = f'fill="{cells.inks[entry]}" font-size="{_n(cells.label_size)}" text-anchor="middle"'
-        parts.append(f'<g font-family="{_FAMILY["regular"]}" {style}>{texts}</g>' if texts else "")
+        parts.append(f'<g font-family="{_family("regular")}" {style}>{texts}</g>' if texts else "")
     return "".join(parts)
 
 
@@ -79,12 +85,14 @@ def _lines(lines: Lines) -> str:
 
 def _labels(labels: Labels) -> str:
     style = (
-        f'font-family="{_FAMILY[labels.face]}" font-size="{_n(labels.size)}" fill="{labels.colour}" '
+        f'font-family="{_family(labels.face)}" font-size="{_n(labels.size)}" fill="{labels.colour}" '
         f'text-anchor="{labels.anchor}" xml:space="preserve"'
     )
     return "".join(
-        f'<text x="{_n(x)}" y="{_n(y)}" {style}>{escape(text)}</text>'
+        f'<text x="{_n(x)}" y="{_n(y)}" textLength="{_n(text_width(text, labels.size, labels.face))}" '
+        f'lengthAdjust="spacingAndGlyphs" {style}>{escape(text)}</text>'
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True)
+        if text
     )
 
 
@@ -127,4 +135,6 @@ def _font_face(face: Face, characters: str) -> str:
     buffer = io.BytesIO()
     font.save(buffer)
     data = base64.b64encode(buffer.getvalue()).decode()
-    return f'@font-face{{font-family:"{_FAMILY[face]}";src:url(data:font/otf;base64,{data})}}'
+    weight = 600 if face == "semibold" else 400
+    source = f"url(data:font/otf;base64,{data})"
+    return f'@font-face{{font-family:"{_FAMILY[face]}";font-weight:{weight};src:{source}}}'

@@ -2,22 +2,23 @@
 
 import numpy as np
 
-from gemmviz.model.trace import Trace
+from gemmviz.analysis.replay import Replay
 from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import Theme
-from gemmviz.scene.tile_view import Box
+from gemmviz.scene.tile_view import Box, tile_matrix
 
 _LINES, _LEAST_LEADING, _MOST_LEADING, _PADDING = 16, 26.0, 32.0, 12.0
 
 
-def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Primitive]:
+def code_primitives(replay: Replay, step: int, room: Box, theme: Theme) -> list[Primitive]:
     """As many source lines as fit ``room``, the running one in the middle; nothing where fewer than three fit."""
     leading = max(_LEAST_LEADING, min(_MOST_LEADING, room.height / _LINES))
     font_size = leading * 0.62
     count = int((room.height - _PADDING) // leading)
     if count < 3 or room.width < 260:
         return []
+    trace = replay.trace
     lines = trace.source.splitlines()
     place = trace.site_of(step).place
     first = max(_first_code_line(lines), min(place.line - 1 - count // 2, len(lines) - count))
@@ -26,32 +27,34 @@ def code_primitives(trace: Trace, step: int, room: Box, theme: Theme) -> list[Pr
     y = room.y + _PADDING / 2
     advance = text_width("0", font_size, "mono")
     at = [(room.x + _PADDING, y + (i + 0.72) * leading) for i in range(len(shown))]
-    texts = [fitted(line[indent:].rstrip(), font_size, room.width - 2 * _PADDING, "mono") for line in shown]
     row = place.line - 1 - first
+    most = int((room.width - 2 * _PADDING) / advance)
+    stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
+    hidden = max(0, stop + 1 - most)  # the running line is moved left where its expression would be cut
+    texts = [fitted(line[indent:].rstrip(), font_size, room.width - 2 * _PADDING, "mono") for line in shown]
+    if hidden:
+        texts[row] = fitted("…" + shown[row][indent + hidden + 1 :].rstrip(), font_size, room.width - 2 * _PADDING, "mono")
     site = trace.site_of(step)
-    accent = theme.text if site.is_barrier else theme.accent(trace.arrays[site.array].name)
+    name = None if site.is_barrier else trace.arrays[site.array].name
+    if name is not None and trace.arrays[site.array].space == "shared":
+        name = tile_matrix(replay, step)
+    accent = theme.text if name is None else theme.accent(name)
     found: list[Primitive] = [
         Rects("code-panel", boxes((room.x, room.y, room.width, len(shown) * leading + _PADDING)), theme.panel, radius=6.0),
         Rects("code-line", boxes((room.x, y + row * leading, room.width, leading)), theme.line),
         Labels("code", points(*at), tuple(texts), font_size, theme.faint, "start", "mono"),
     ]
-    start = place.column - 1 - indent
-    stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
-    lit = texts[row][start:stop]
+    start = place.column - 1 - indent - hidden
+    stop -= hidden
+    lit = texts[row][max(0, start) : stop]
     if lit:
-        x = room.x + _PADDING + start * advance
+        x = room.x + _PADDING + max(0, start) * advance
         found.append(
             Rects("code-lit-box", boxes((x - 2, y + row * leading + 2, len(lit) * advance + 4, leading - 4)), theme.panel)
         )
-        found.append(
-            Rects("code-lit-line", boxes((x, y + (row + 1) * leading - 4, len(lit) * advance, 3)), _visible(accent, theme))
-        )
+        found.append(Rects("code-lit-line", boxes((x, y + (row + 1) * leading - 4, len(lit) * advance, 3)), accent))
         found.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), font_size, theme.text, "start", "mono"))
     return found
-
-
-def _visible(colour: str, theme: Theme) -> str:
-    return theme.text if colour == theme.faint else colour
 
 
 def _first_code_line(lines: list[str]) -> int:

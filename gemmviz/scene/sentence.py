@@ -39,14 +39,10 @@ def cost(replay: Replay, step: int) -> str:
 
 
 def global_cost(found: Counts) -> str:
-    asked, moved = found.bytes_asked, found.bytes_moved
-    use = (
-        f"{moved} bytes serve the {asked} that lanes ask for: they share elements"
-        if asked > moved
-        else f"{asked} of {moved} bytes are asked for ({100 * asked / moved:.3g} %)"
-    )
+    used, moved = found.bytes_used, found.bytes_moved
     return (
-        f"{_many(found.requests, 'request')}, {_many(found.sectors, 'sector')} of 32 bytes, {found.ideal_sectors} needed: {use}"
+        f"{_many(found.requests, 'request')} {'moves' if found.requests == 1 else 'move'} {_many(found.sectors, 'sector')} of "
+        f"32 bytes, {found.ideal_sectors} needed: {used} of {moved} bytes are used ({100 * used / moved:.3g} %)"
     )
 
 

@@ -1,7 +1,7 @@
 """The stage: B above C, A to its left, the block's shared tiles in the corner between, and a line that says what happens.
 
-One frame is 1600 x 900 units, so that a slide or a screen of that shape is filled and 22 units of text are readable from the
-last row.
+One frame is 1600 units wide and, on a slide, 900 high, so that 22 units of text are readable from the last row. A window may
+ask for another height, so that no room is lost.
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ class StageOptions:
 
     theme: Theme = DARK
     zoom: float = 1.0
+    height: float = HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +49,40 @@ def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) 
     """The stage after ``step`` (0-based) as the replay's block, or its chosen warp, sees it."""
     options = options or StageOptions()
     theme, problem = options.theme, replay.trace.settings.problem
-    cross = cross_layout(problem.M, problem.N, problem.K)
+    cross = cross_layout(problem.M, problem.N, problem.K, options.height)
     found: list[Primitive] = []
     for number, array in enumerate(replay.trace.arrays):
         if array.space == "global":
             found += _matrix(replay, step, number, array, cross, options)
     found += _guides(replay, step, cross, theme)
     found += tile_primitives(replay, step, cross.corner, theme, options.zoom)
-    found += code_primitives(replay.trace, step, _code_room(replay, cross), theme)
-    found += _words(replay, step, theme)
-    return Scene(WIDTH, HEIGHT, theme.background, tuple(found))
+    found += code_primitives(replay, step, _code_room(replay, cross), theme)
+    found += _words(replay, step, theme, options.height)
+    return Scene(WIDTH, options.height, theme.background, tuple(found))
 
 
 def _code_room(replay: Replay, cross: Cross) -> Box:
     """The source lines' place: all of the left side for a kernel without shared tiles."""
-    if any(array.space == "shared" for array in replay.trace.arrays):
+    if any(array.space == "shared" for array in replay.trace.arrays) or cross.code.y > cross.at["A"][1]:
         return cross.code
     return Box(cross.code.x, cross.corner.y, cross.code.width, cross.code.y + cross.code.height - cross.corner.y)
 
 
 @lru_cache(maxsize=16)
-def cross_layout(m: int, n: int, k: int) -> Cross:
-    """The cross, as large as the frame allows, at the right; what is left of it belongs to the tiles."""
-    width, height = WIDTH - 2 * _MARGIN, HEIGHT - _TOP - _BOTTOM - _MARGIN
+def cross_layout(m: int, n: int, k: int, frame_height: float = HEIGHT) -> Cross:
+    """The cross, as large as the frame allows, at the right; what is left of it belongs to tiles and source lines."""
+    width, bottom = WIDTH - 2 * _MARGIN, frame_height - _BOTTOM
+    height = bottom - _TOP - _MARGIN
     least_corner = 0.27 * width
-    cell = min((height - _GAP) / (k + m), (width - 2 * _GAP) / (k + n), (width - least_corner - _GAP) / n, 56.0)
+    cell = min((height - _GAP) / (k + m), (width - 2 * _GAP) / (k + n), (width - least_corner - _GAP) / n, 64.0)
     across, down = k * cell + _GAP + n * cell, k * cell + _GAP + m * cell
     c_x = WIDTH - _MARGIN - n * cell - max(0.0, (width - across) / 12)
     top = _TOP + _MARGIN + max(0.0, (height - down) / 2)
-    c_y = top + k * cell + _GAP
-    corner = Box(_MARGIN, top, c_x - _GAP - _MARGIN, k * cell)
-    a_x = c_x - _GAP - k * cell
-    code = Box(_MARGIN, c_y, a_x - _GAP - _MARGIN, HEIGHT - _BOTTOM + 24 - c_y)
+    c_y, a_x = top + k * cell + _GAP, c_x - _GAP - k * cell
+    corner = Box(_MARGIN, _TOP + _MARGIN, c_x - _GAP - _MARGIN, c_y - _GAP - _TOP - _MARGIN)
+    beside = Box(_MARGIN, c_y, a_x - _GAP - _MARGIN, bottom - c_y)
+    below = Box(_MARGIN, c_y + m * cell + 1.2 * _GAP, c_x + n * cell - _MARGIN, bottom - c_y - m * cell - 1.2 * _GAP)
+    code = max(beside, below, key=lambda box: min(box.width / 560, box.height / 200))
     return Cross(cell, {"A": (a_x, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner, code)
 
 
@@ -168,7 +171,7 @@ def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primi
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
 
 
-def _words(replay: Replay, step: int, theme: Theme) -> list[Primitive]:
+def _words(replay: Replay, step: int, theme: Theme, height: float) -> list[Primitive]:
     trace = replay.trace
     room = WIDTH - 2 * _MARGIN
     parameters = "".join(f", {name} = {value}" for name, value in trace.parameters.items())
@@ -180,12 +183,12 @@ def _words(replay: Replay, step: int, theme: Theme) -> list[Primitive]:
         Labels("title", points((_MARGIN, 50)), (title,), _TITLE, theme.text, "start", "semibold"),
         Labels("progress", points((WIDTH - _MARGIN, 50)), (sentence.step_title(replay, step),), 24.0, theme.faint, "end"),
         Labels(
-            "action", points((_MARGIN, HEIGHT - 58)), (fitted(lines[0], _CAPTION, room, "semibold"),), _CAPTION, theme.text,
+            "action", points((_MARGIN, height - 58)), (fitted(lines[0], _CAPTION, room, "semibold"),), _CAPTION, theme.text,
             "start", "semibold",
         ),
-        Labels("cost", points((_MARGIN, HEIGHT - 24)), (fitted(lines[1], 22.0, room),), 22.0, theme.faint),
+        Labels("cost", points((_MARGIN, height - 24)), (fitted(lines[1], 22.0, room),), 22.0, theme.faint),
     ]  # fmt: skip
     share = (step + 1) / trace.steps
-    found.append(Rects("progress-track", boxes((0, HEIGHT - 6, WIDTH, 6)), theme.empty))
-    found.append(Rects("progress-bar", boxes((0, HEIGHT - 6, WIDTH * share, 6)), theme.faint))
+    found.append(Rects("progress-track", boxes((0, height - 6, WIDTH, 6)), theme.empty))
+    found.append(Rects("progress-bar", boxes((0, height - 6, WIDTH * share, 6)), theme.faint))
     return found

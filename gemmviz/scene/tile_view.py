@@ -39,14 +39,27 @@ def tile_primitives(replay: Replay, step: int, room: Box, theme: Theme, zoom: fl
     shapes = [_rows_columns(array) for _, array in shared]
     columns = sum(shape[1] for shape in shapes)
     wide = (room.width - _SPACE * len(shared)) / columns
-    cell = min(wide, (room.height - _HEADING - 14) / max(shape[0] for shape in shapes), 76.0)
+    rows = max(shape[0] for shape in shapes)
+    cell = min(wide, (room.height - _HEADING - 14) / rows, 76.0)
+    above = room.height - _HEADING - 14 - rows * cell
     x = room.x + (room.width - columns * cell - _SPACE * (len(shared) - 1)) / 2
     found: list[Primitive] = []
     for (number, array), shape in zip(shared, shapes, strict=True):
-        top = room.y + _HEADING + 14
+        top = room.y + above / 2 + _HEADING + 14
         found += _tile(replay, step, number, array, shape, (x, top, cell), contents.get(number), theme, zoom)
         x += shape[1] * cell + _SPACE
     return found
+
+
+def tile_matrix(replay: Replay, step: int) -> str | None:
+    """The matrix whose copies are read or written at a step that touches a tile, where that is one."""
+    site = replay.trace.site_of(step)
+    content = replay.tiles(step).get(site.array)
+    cells = replay.elements(step)
+    if content is None or not (cells >= 0).any():
+        return None
+    numbers = np.unique(content.array[cells[cells >= 0]])
+    return replay.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
 
 
 def _rows_columns(array: MemoryArray) -> tuple[int, int]:

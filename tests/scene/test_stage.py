@@ -50,7 +50,9 @@ def test_words_tell_the_step_and_its_cost(replay: Replay) -> None:
     assert texts["title"] == "04_tiled, TILE_WIDTH = 4"
     assert texts["progress"] == f"step 1 of {replay.steps}, phase 1 of 2"
     assert texts["action"] == "block (1, 0): 16 threads read A, line 36"
-    assert texts["cost"].startswith(f"{cost.requests} request, {cost.sectors} sectors of 32 bytes, {cost.ideal_sectors} needed")
+    assert texts["cost"].startswith(
+        f"{cost.requests} request moves {cost.sectors} sectors of 32 bytes, {cost.ideal_sectors} needed"
+    )
 
 
 def test_the_same_moment_is_the_same_scene(replay: Replay) -> None:
