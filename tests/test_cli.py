@@ -73,6 +73,8 @@ def test_instrument_prints_the_twin(capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
+        (["nonsense"], 2, "there is no kernel 'nonsense'"),
+        (["render", "04_tiled", "-o", "nowhere/x.svg"], 1, "there is no folder nowhere"),
         (["counts", "nonsense"], 2, "there is no kernel 'nonsense'"),
         (["counts", "04_tiled", "-D", "TILE_WIDTH=64"], 2, "nearest that works: TILE_WIDTH = 32"),
         (["counts", "04_tiled", "-D", "TILE_WIDTH"], 2, "write -D NAME=NUMBER"),

@@ -17,12 +17,13 @@ from gemmviz.scene import sentence
 from gemmviz.scene.code_view import code_primitives
 from gemmviz.scene.matrix import AREA, LIT, SOURCE, matrix_cells
 from gemmviz.scene.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scene.text import fitted
+from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import DARK, Theme
 from gemmviz.scene.tile_view import Box, tile_primitives
 
 WIDTH, HEIGHT = 1600.0, 900.0
 _MARGIN, _TOP, _BOTTOM, _GAP = 40.0, 76.0, 132.0, 46.0
+_LEAST_TILES = 150.0
 _TITLE, _NAME, _CAPTION = 30.0, 28.0, 25.0
 
 
@@ -83,6 +84,9 @@ def cross_layout(m: int, n: int, k: int, frame_height: float = HEIGHT) -> Cross:
     beside = Box(_MARGIN, c_y, a_x - _GAP - _MARGIN, bottom - c_y)
     below = Box(_MARGIN, c_y + m * cell + 1.2 * _GAP, c_x + n * cell - _MARGIN, bottom - c_y - m * cell - 1.2 * _GAP)
     code = max(beside, below, key=lambda box: min(box.width / 560, box.height / 200))
+    if corner.height < _LEAST_TILES and code is beside:  # a short B leaves no room: tiles and lines share the left side
+        corner = Box(_MARGIN, _TOP + _MARGIN, beside.width, 0.42 * (bottom - _TOP - _MARGIN))
+        code = Box(_MARGIN, corner.y + corner.height + _GAP, beside.width, bottom - corner.y - corner.height - _GAP)
     return Cross(cell, {"A": (a_x, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner, code)
 
 
@@ -141,12 +145,11 @@ def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: C
 def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> Labels:
     rows, columns = array.shape
     text = f"{array.name}  {rows} × {columns}"
-    if array.name == "A":
-        return Labels(
-            "A-name", points((x, y + rows * cell + _NAME + 4)), (text,), _NAME, theme.accent("A"), "start", "semibold"
-        )
-    if array.name == "B":
-        return Labels("B-name", points((x, y - 12)), (text,), _NAME, theme.accent("B"), "start", "semibold")
+    if array.name == "A" and text_width(text, _NAME, "semibold") > columns * cell:
+        return Labels("A-name", points((x + columns * cell, y - 12)), (text,), _NAME, theme.accent("A"), "end", "semibold")
+    if array.name != "C":
+        at = points((x, y - 12))
+        return Labels(f"{array.name}-name", at, (text,), _NAME, theme.accent(array.name), "start", "semibold")
     at = points((x + columns * cell, y + rows * cell + _NAME + 4))
     return Labels("C-name", at, (text,), _NAME, theme.accent("C"), "end", "semibold")
 

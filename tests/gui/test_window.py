@@ -86,10 +86,12 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     qtbot.waitUntil(window.panel.message.isVisible)
     assert "multiples of TILE_WIDTH" in window.panel.message.text()
     assert window.panel.remedy.text() == "Use K = 8"
+    assert "settings before" in window.stage.stale
     assert window.replay is before
     with qtbot.waitSignal(window.tracer.done, timeout=10000):
         qtbot.mouseClick(window.panel.remedy, Qt.MouseButton.LeftButton)
     assert not window.panel.message.isVisible()
+    assert window.stage.stale == ""
     assert window.replay.trace.settings.problem.K == 8
 
 
@@ -191,3 +193,39 @@ def test_every_control_has_a_tooltip_and_a_name(window: MainWindow) -> None:
                     and not control.objectName().startswith("qt_")
                 ):
                     assert control.toolTip(), control
+
+
+def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow, qtbot) -> None:
+    box = window.panel.sizes["N"]
+    sizes = []
+    window.tracer.done.connect(lambda replay: sizes.append(replay.trace.settings.problem.N))
+    box.setFocus()
+    box.selectAll()
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        qtbot.keyClicks(box, "12")
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert sizes == [12]
+    assert window.stage.hasFocus()
+    qtbot.keyClick(window, Qt.Key.Key_End)
+    assert window.playback.step == window.replay.steps - 1
+
+
+def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.cu"
+    path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))
+    window.open_file(path)
+    qtbot.waitUntil(lambda: "C is wrong" in window.banner.text() and window.banner.isVisible(), timeout=10000)
+    assert window.replay.trace.kernel == "wrong"  # and the picture is that of the wrong kernel
+
+
+def test_settings_that_cannot_run_are_not_clamped(window: MainWindow) -> None:
+    window.open_kernel("04_tiled", Settings(Problem(8, 8, 8), {"TILE_WIDTH": 7}))
+    assert "choose one of" in window.panel.message.text()
+    assert window.panel.remedy.text() == "Use TILE_WIDTH = 8"
+
+
+def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainWindow, qtbot) -> None:
+    window.resize(1100, 900)
+    qtbot.waitUntil(lambda: window.stage.scene.height == window.stage.frame_height)
+    assert window.stage.scene.height > 900
+    assert window.slide().height == 900
