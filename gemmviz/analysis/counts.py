@@ -7,13 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.banks import wavefronts, words_of
-from gemmviz.analysis.coalescing import SECTOR_BYTES, requests
-from gemmviz.analysis.warps import Rows, access_rows, warp_rows
+from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES, requests
+from gemmviz.analysis.warps import Rows, access_rows, alike, warp_rows
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import Bools, Longs, MemoryArray, Site, Trace
-
-_ROWS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +129,15 @@ class GroupCounter:
         where = self.sites[site]
         if where.is_barrier:
             return
-        rows, times = access_rows(self.space, offset, mask)
         array = self.counter.arrays[where.array]
         counts = Counts()
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
+        for part, times in access_rows(self.space, offset, mask):
             if self.counter.cancelled():
                 raise Cancelled
-            counts += count_rows(rows[start : start + _ROWS_AT_ONCE], where, array)
-        counts = counts.times(times)
+            rows, same = part, 1
+            if array.space == "global":
+                rows, same = alike(part, self.space.warps, LINE_BYTES // array.itemsize)
+            counts += count_rows(rows, where, array).times(times * same)
         loop = self.counter.phase_loop
         phase = visits[where.loops.index(loop)] if loop in where.loops else -1
         self.counter.add(where, phase, counts)

@@ -3,6 +3,7 @@
 Source: CUDA C++ Programming Guide, SIMT Architecture; confirmed by Nsight Compute's request counts.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import INACTIVE
 
 Rows = npt.NDArray[np.int64]
+_LANES_AT_ONCE = 1 << 19
 
 
 def warp_rows(elements: npt.NDArray[Any], warp_size: int) -> Rows:
@@ -26,15 +28,32 @@ def warp_rows(elements: npt.NDArray[Any], warp_size: int) -> Rows:
     return rows.reshape(-1, warp_size)
 
 
-def access_rows(space: LaneSpace, offset: Any, mask: Any) -> tuple[Rows, int]:
-    """One row per warp for the blocks that may differ, and how many blocks of the space each of them stands for."""
+def access_rows(space: LaneSpace, offset: Any, mask: Any) -> Iterator[tuple[Rows, int]]:
+    """Rows of warps for the blocks that may differ, some at a time, and how many blocks of the space each stands for."""
     values = np.asarray(offset)
-    if mask is not None:
-        values = np.where(mask, values, INACTIVE)
     if values.ndim == 0:
         values = values.reshape((1,) * len(space.shape))
-    elements = space.per_block(values)
-    return warp_rows(elements, space.warp_size), space.blocks // len(elements)
+    if mask is not None:
+        values, mask = np.broadcast_arrays(values, mask)
+    outer = values.shape[: len(space.block_shape)]
+    varied = int(np.prod(outer, dtype=np.int64))
+    most = max(1, _LANES_AT_ONCE * outer[0] // (varied * space.threads)) if outer else 1
+    for start in range(0, outer[0] if outer else 1, most):
+        part = values[start : start + most] if outer else values
+        if mask is not None:
+            part = np.where(mask[start : start + most] if outer else mask, part, INACTIVE)
+        yield warp_rows(space.per_block(part), space.warp_size), space.blocks // varied
+
+
+def alike(rows: Rows, warps: int, unit: int) -> tuple[Rows, int]:
+    """The rows of one block, and how many blocks they stand for, where all blocks touch the same pattern but for a shift by
+    multiples of ``unit`` elements (a line); else the rows as they are, and 1.
+    """
+    if len(rows) <= warps or (rows < 0).any():
+        return rows, 1
+    blocks = rows.reshape(-1, warps * rows.shape[1])
+    shifted = blocks - blocks.min(axis=1, keepdims=True) // unit * unit
+    return (shifted[0].reshape(warps, -1), len(shifted)) if (shifted == shifted[0]).all() else (rows, 1)
 
 
 def distinct_per_row(keys: Rows, active: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

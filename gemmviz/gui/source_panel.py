@@ -88,7 +88,7 @@ class SourcePanel(QPlainTextEdit):
     def _reveal(self, place: Place) -> None:
         first = self.firstVisibleBlock().blockNumber() + 1
         visible = self.viewport().height() // max(1, self.fontMetrics().lineSpacing())
-        if not first <= place.line <= first + visible - 2:
+        if not first <= place.line <= first + visible - 4:
             self.verticalScrollBar().setValue(max(0, place.line - 1 - visible // 2))
         advance, bar = self.fontMetrics().horizontalAdvance("0"), self.horizontalScrollBar()
         starts, ends = advance * (place.column - 1), advance * (place.end_column + 1)

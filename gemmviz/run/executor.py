@@ -19,7 +19,7 @@ from gemmviz.run.simt.symbolic import tag_array, tag_element
 from gemmviz.source.header import launch_for
 from gemmviz.source.program import program_for
 
-_LANES_AT_ONCE = 1 << 22
+_LANES_AT_ONCE = 1 << 21
 
 
 def trace_kernel(

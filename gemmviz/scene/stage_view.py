@@ -66,7 +66,8 @@ def _code_room(replay: Replay, cross: Cross) -> Box:
     """The source lines' place: all of the left side for a kernel without shared tiles."""
     if any(array.space == "shared" for array in replay.trace.arrays) or cross.code.y > cross.at["A"][1]:
         return cross.code
-    return Box(cross.code.x, cross.corner.y, cross.code.width, cross.code.y + cross.code.height - cross.corner.y)
+    left = Box(cross.code.x, cross.corner.y, cross.code.width, cross.code.y + cross.code.height - cross.corner.y)
+    return max(left, cross.corner, key=lambda box: min(box.width / 560, box.height / 320))
 
 
 @lru_cache(maxsize=16)
