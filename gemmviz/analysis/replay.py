@@ -36,6 +36,8 @@ class Replay:
         first = trace.space.lane(self.block, (0, 0, 0))
         self._lanes = slice(first, first + trace.space.threads)
         self._tiles: tuple[int, dict[int, TileContent]] = (-1, {})
+        self._steps: dict[int, npt.NDArray[np.int64]] = {}
+        self._footprints: dict[tuple[int, int], tuple[int, int, int, int] | None] = {}
 
     @property
     def steps(self) -> int:
@@ -121,8 +123,10 @@ class Replay:
         return in_phase if len(in_phase) or kinds == {"load"} else of_array
 
     def _steps_of(self, array: int) -> npt.NDArray[np.int64]:
-        numbers = [number for number, site in enumerate(self.trace.sites) if site.array == array]
-        return np.flatnonzero(np.isin(self.trace.site, numbers))
+        if array not in self._steps:
+            numbers = [number for number, site in enumerate(self.trace.sites) if site.array == array]
+            self._steps[array] = np.flatnonzero(np.isin(self.trace.site, numbers))
+        return self._steps[array]
 
     def tiles(self, step: int) -> dict[int, TileContent]:
         """What every shared array holds after ``step``, by array number; nothing where the trace doesn't say."""

@@ -19,7 +19,6 @@ from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scene.theme import channels
 
 _KEPT_LAYOUTS = 24
-_DRAWN_AT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +101,11 @@ class ScenePainter:
         pen.setCosmetic(True)
         painter.setPen(pen)
         xs, ys = (box.left() + step * np.arange(columns + 1)).tolist(), (box.top() + step * np.arange(rows + 1)).tolist()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.drawLines(
             [QLineF(x, box.top(), x, box.bottom()) for x in xs] + [QLineF(box.left(), y, box.right(), y) for y in ys]
         )
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _cell_labels(self, painter: QPainter, cells: Cells, view: View, clip: QRectF) -> None:
         pixels = max(1, round(cells.label_size * view.scale * view.ratio))
@@ -157,10 +158,11 @@ class ScenePainter:
         painter.drawLines([QLineF(*end) for end in ends.tolist()])
 
     def labels(self, painter: QPainter, labels: Labels, view: View, clip: QRectF) -> None:
-        painter.setFont(font(labels.face, _DRAWN_AT))
+        drawn_at = max(1, round(labels.size * view.scale))
+        painter.setFont(font(labels.face, drawn_at))
         painter.setPen(QColor(labels.colour))
         shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
-        size = labels.size * view.scale / _DRAWN_AT  # font sizes are whole pixels; the transform makes them exact
+        size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
             left = x - shares[labels.anchor] * text_width(text, labels.size, labels.face)
             painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy), True)

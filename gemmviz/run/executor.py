@@ -49,7 +49,8 @@ def trace_kernel(
     for name in settings.problem.shapes:
         if name not in data:
             raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=spec.file)
-    recorder = Recorder(space, values, limit_bytes)
+    origin, steps = _origins(binding, space, budget, cancelled) if origins else ({}, None)
+    recorder = Recorder(space, values, limit_bytes, steps)
     memories = interpret(binding, space, recorder, data, wants_values=values, budget=budget, cancelled=cancelled)
     sites = tuple(recorder.sites)
     element, site = recorder.element.finished(), _frozen(recorder.step_site)
@@ -61,7 +62,6 @@ def trace_kernel(
         settings.problem, {name: memory.data for name, memory in memories.items()}, spec.column_major, written,
         window == Window.whole(launch), cancelled,
     )  # fmt: skip
-    origin = _origins(binding, space, budget, cancelled) if origins else {}
     return Trace(
         kernel=spec.name, file=spec.file, source=spec.text, settings=settings, launch=launch, window=window,
         warp_size=device.warp_size, arrays=binding.arrays, sites=sites, loops=binding.loops, site=site,
@@ -176,21 +176,24 @@ def _stored_elements(element: Ints, widths: set[int]) -> Any:
     return np.unique((first[:, None] + np.arange(width)).ravel()) if width > 1 else first
 
 
-def _origins(binding: Binding, space: LaneSpace, budget: int | None, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """What each store into shared memory wrote, from a second run by tags; nothing where tags don't suffice."""
-    if not binding.program.shared:
-        return {}
+def _origins(
+    binding: Binding, space: LaneSpace, budget: int | None, cancelled: Callable[[], bool]
+) -> tuple[dict[str, Any], int | None]:
+    """What each store into shared memory wrote, from a run by tags, and how many steps that took; nothing where tags don't
+    suffice.
+    """
     recorder = OriginRecorder(space)
     try:
         interpret(binding, space, recorder, None, budget=budget, cancelled=cancelled)
     except NeedsValues:
-        return {}
+        return {}, None
     tags = recorder.tags.finished()
-    return {
+    origin = {
         "origin_step": _frozen(recorder.stores),
         "origin_array": tag_array(tags).astype(np.int8),
         "origin": tag_element(tags).astype(np.int32),
     }
+    return origin, recorder.steps
 
 
 def _frozen(numbers: list[int]) -> Ints:

@@ -11,6 +11,7 @@ from gemmviz.model.trace import INACTIVE, Bools, Ints, Longs, Site
 
 DEFAULT_BYTES = 4 << 30
 _RESERVED_BYTES = 512 << 20
+_FIRST_TAGS = 64
 
 
 class Rows:
@@ -18,8 +19,9 @@ class Rows:
     on first use, so a generous reserve spares the copies of growing.
     """
 
-    def __init__(self, columns: int, dtype: Any) -> None:
-        rows = max(64, _RESERVED_BYTES // (max(1, columns) * np.dtype(dtype).itemsize))
+    def __init__(self, columns: int, dtype: Any, rows: int | None = None) -> None:
+        if rows is None:
+            rows = max(64, _RESERVED_BYTES // (max(1, columns) * np.dtype(dtype).itemsize))
         self.data: npt.NDArray[Any] = _reserved(rows, columns, dtype)
         self.used = 0
 
@@ -51,10 +53,12 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
 class Recorder:
     """Records elements, and values where asked. Raises GemmvizError when the trace outgrows ``limit_bytes``."""
 
-    def __init__(self, space: LaneSpace, values: bool, limit_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(self, space: LaneSpace, values: bool, limit_bytes: int = DEFAULT_BYTES, steps: int | None = None) -> None:
         self.space = space
-        self.element = Rows(space.lanes, np.int32)
-        self.values = Rows(space.lanes, np.float32) if values else None
+        if steps is not None:
+            steps = min(steps, limit_bytes // (4 * max(1, space.lanes)))
+        self.element = Rows(space.lanes, np.int32, steps)
+        self.values = Rows(space.lanes, np.float32, steps) if values else None
         self.most_rows = limit_bytes // (max(1, space.lanes) * (8 if values else 4))
         self.sites: list[Site] = []
         self.step_site: list[int] = []
@@ -134,7 +138,7 @@ class OriginRecorder(StepCounter):
         super().__init__()
         self.space = space
         self.stores: list[int] = []
-        self.tags = Rows(space.lanes, np.int64)
+        self.tags = Rows(space.lanes, np.int64, _FIRST_TAGS)
 
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:
