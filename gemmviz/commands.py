@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gemmviz.analysis.counts import Counts, LaunchCounter, totals
+from gemmviz.analysis.counts import Counts, LaunchCounter, loads_per_element, totals
 from gemmviz.analysis.hazards import Hazard, HazardSink, find_hazards
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import load_device
@@ -153,6 +153,7 @@ def counts(args: argparse.Namespace) -> int:
             "kernel": spec.name, "problem": settings.problem.sizes, "parameters": dict(settings.parameters),
             "grid": launch.grid, "block": launch.block, "blocks_counted": launch.blocks, "totals": found, "sites": sites,
             "phases": [{"phase": n + 1 if n >= 0 else None, **_count_facts(c)} for n, c in sorted(counter.phases.items())],
+            "loads_per_element": loads_per_element(counter.sites, counter.arrays),
             "hazards": [str(hazard) for hazard in unique.values()],
             "counted": "from a lockstep trace of the source as written, all blocks",
         }  # fmt: skip

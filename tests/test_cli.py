@@ -63,6 +63,8 @@ def test_counts_under_the_hardwares_names(capsys) -> None:
     assert {name: facts["totals"][name] for name in launch["as_written"]} == launch["as_written"]
     assert sum(site["sectors"] for site in facts["sites"] if site["kind"] == "load") == facts["totals"]["global_load_sectors"]
     assert facts["blocks_counted"] == 21 * 13
+    assert facts["loads_per_element"]["A"] == 21  # once for each column of blocks
+    assert facts["loads_per_element"]["B"] == 13
 
 
 def test_instrument_prints_the_twin(capsys) -> None:

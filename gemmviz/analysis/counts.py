@@ -188,6 +188,15 @@ def totals(sites: Mapping[Site, Counts], arrays: tuple[MemoryArray, ...]) -> dic
     }
 
 
+def loads_per_element(sites: Mapping[Site, Counts], arrays: tuple[MemoryArray, ...]) -> dict[str, float]:
+    """How often an element of each array is loaded, on average over the array (shared arrays: summed over blocks)."""
+    found: dict[str, float] = {}
+    for number, array in enumerate(arrays):
+        loads = sum(c.lanes * site.width for site, c in sites.items() if site.array == number and site.kind == "load")
+        found[array.name] = loads / array.size
+    return found
+
+
 def intensity(flops: int, bytes_moved: int) -> float:
     """Arithmetic intensity in flop per byte; infinite where nothing is moved."""
     return flops / bytes_moved if bytes_moved else float("inf")

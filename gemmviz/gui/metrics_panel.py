@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
-from gemmviz.analysis.counts import LaunchCounter, intensity, totals
+from gemmviz.analysis.counts import LaunchCounter, intensity, loads_per_element, totals
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
@@ -44,7 +44,7 @@ class MetricsPanel(QWidget):
         self.step_table = _table(len(_STEP_ROWS), 2)
         self.launch_title = QLabel()
         self.launch_title.setWordWrap(True)
-        self.launch_table = _table(len(_TOTAL_NAMES) + 2, 2)
+        self.launch_table = _table(len(_TOTAL_NAMES) + 4, 2)
         self.site_table = _table(0, len(_SITE_COLUMNS))
         self.site_table.horizontalHeader().show()
         self.site_table.setHorizontalHeaderLabels(list(_SITE_COLUMNS))
@@ -65,7 +65,9 @@ class MetricsPanel(QWidget):
         layout.setStretchFactor(self.site_table, 1)
         for row, name in enumerate(_STEP_ROWS):
             self.step_table.setItem(row, 0, _item(name))
-        for row, name in enumerate((*_TOTAL_NAMES.values(), "Bytes moved, global", "Arithmetic intensity")):
+        for row, name in enumerate(
+            (*_TOTAL_NAMES.values(), "Bytes moved, global", "Arithmetic intensity", "Loads per element of A", "… of B")
+        ):
             self.launch_table.setItem(row, 0, _item(name))
         for table in (self.step_table, self.launch_table):
             table.setFixedHeight(table.rowCount() * table.rowHeight(0) + 4)
@@ -107,6 +109,9 @@ class MetricsPanel(QWidget):
         flops = 2 * problem.M * problem.N * problem.K
         self.launch_table.setItem(len(_TOTAL_NAMES), 1, _number(moved))
         self.launch_table.setItem(len(_TOTAL_NAMES) + 1, 1, _item(f"{intensity(flops, moved):.3g} flop/B", right=True))
+        reuse = loads_per_element(counter.sites, counter.arrays)
+        for row, name in enumerate("AB", len(_TOTAL_NAMES) + 2):
+            self.launch_table.setItem(row, 1, _item(f"{reuse.get(name, 0.0):.6g}", right=True))
         self._show_sites(counter)
 
     def _show_sites(self, counter: LaunchCounter) -> None:
