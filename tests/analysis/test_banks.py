@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.banks import bank_words, wavefronts, words_of
-from tests.conftest import DATA
+from gemmviz.analysis.replay import Replay
+from tests.conftest import DATA, trace_of
 
 MEASURED = json.loads((DATA / "h200-shared-wavefronts.json").read_text())["accesses"]
 
@@ -34,3 +35,11 @@ def test_banks_of_a_column_and_of_a_padded_column() -> None:
 
 def test_nobody_active_costs_nothing() -> None:
     assert [x.tolist() for x in wavefronts(np.full((2, 32), -1), 1, True)] == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(("pad", "expected"), [(0, 32), (1, 1), (2, 2), (4, 4)])
+def test_padding_cures_the_transposed_tile(pad: int, expected: int) -> None:
+    replay = Replay(trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad), None, 0)
+    store = next(s for s in range(replay.steps) if replay.trace.site_of(s).text == "tileA[x][y]")
+    assert replay.cost(store).wavefronts == expected
+    assert replay.cost(store).ideal_wavefronts == 1
