@@ -12,6 +12,7 @@ from pathlib import Path
 from gemmviz import __version__, commands
 from gemmviz.commands import complain
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.scene.views import VIEWS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
     render = subcommands.add_parser("render", help="save one frame as SVG or PNG")
     _add_settings(render, "KERNEL|FILE.cu|FILE.gvt")
-    render.add_argument("--view", choices=("stage",), default="stage")
+    render.add_argument("--view", choices=tuple(VIEWS), default="stage", help="what to look at")
     moment = render.add_mutually_exclusive_group()
     moment.add_argument("--step", type=_natural, help="counted from 1, as the window does (0 is taken as 1)")
     moment.add_argument("--phase", type=int, help="the first step of this phase, counted from 1")

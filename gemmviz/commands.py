@@ -171,8 +171,9 @@ def _count_facts(counts: Counts) -> dict[str, int]:
 
 def render(args: argparse.Namespace) -> int:
     from gemmviz.render.export import save_frame
-    from gemmviz.scene.stage_view import StageOptions, stage_scene
+    from gemmviz.scene.frame import StageOptions
     from gemmviz.scene.theme import THEMES
+    from gemmviz.scene.views import VIEWS
 
     block = re.fullmatch(r"(\d+),(\d+)", args.block)
     if block is None:
@@ -185,7 +186,7 @@ def render(args: argparse.Namespace) -> int:
         raise UsageError(
             f"block {args.block}{'' if args.warp is None else f', warp {args.warp}'} is not in the trace ({trace.window})"
         )
-    scene = stage_scene(replay, _step(args, replay), StageOptions(THEMES[args.theme]))
+    scene = VIEWS[args.view](replay, _step(args, replay), StageOptions(THEMES[args.theme]))
     if args.output.suffix.lower() == ".png":
         from gemmviz.render.offscreen import start_qt
 

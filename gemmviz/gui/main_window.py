@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -34,15 +34,17 @@ from gemmviz.model.errors import GemmvizError, SettingError, TraceFileError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.trace_file import read_trace, write_trace
 from gemmviz.render.export import save_frame
+from gemmviz.scene.frame import StageOptions
 from gemmviz.scene.primitives import Scene
-from gemmviz.scene.stage_view import StageOptions, stage_scene
 from gemmviz.scene.theme import DARK, LIGHT
+from gemmviz.scene.views import VIEWS
 from gemmviz.source.catalog import kernel_names, load_kernel
 from gemmviz.source.header import launch_for, parse_kernel, settings_for
 
 _DEBOUNCE_MS = 4
 _AFTER_PICTURE_MS = 80
 _STALE = "This is the picture of the settings before: the present ones can't run"
+_VIEW_NAMES = {"stage": "&Stage", "memory": "&Memory: lines and sectors of a request", "banks": "&Banks of shared memory"}
 _KEYS = """
 <table cellpadding=4>
 <tr><td><b>Space</b><td>play, pause<td><b>R</b><td>play backwards
@@ -50,6 +52,7 @@ _KEYS = """
 <tr><td><b>Page Up, Page Down</b><td>previous, next phase<td><b>Home, End</b><td>first, last step
 <tr><td><b>wheel, drag</b><td>zoom, pan<td><b>F</b><td>fit
 <tr><td><b>W</b><td>next warp<td><b>Ctrl+D</b><td>dark or light
+<tr><td><b>1, 2, 3</b><td>stage, memory, banks<td><b>F1</b><td>these keys
 <tr><td><b>Ctrl+E</b><td>save the frame as PNG<td><b>Ctrl+Shift+E</b><td>save it as SVG
 </table>"""
 
@@ -66,6 +69,7 @@ class MainWindow(QMainWindow):
         self.device = load_device()
         self.spec: KernelSpec | None = None
         self.replay: Replay | None = None
+        self.view = "stage"
         self.tracer, self.counter = Worker(self), Worker(self)
         self.playback = Playback(self)
         self.stage = Stage()
@@ -158,6 +162,13 @@ class MainWindow(QMainWindow):
         self.dark_action.setCheckable(True)
         self._action(view, "&Fit", self.stage.fit, "F")
         view.addSeparator()
+        choice = QActionGroup(self)
+        for number, (name, text) in enumerate(_VIEW_NAMES.items(), 1):
+            action = self._action(view, text, partial(self.show_view, name), str(number))
+            action.setCheckable(True)
+            action.setChecked(name == self.view)
+            choice.addAction(action)
+        view.addSeparator()
         for dock in self.docks:
             view.addAction(dock.toggleViewAction())
         help_menu = self.menuBar().addMenu("&Help")
@@ -180,6 +191,11 @@ class MainWindow(QMainWindow):
             "R": self.timeline.reverse.toggle, "W": self.panel.next_warp,
         }.items():  # fmt: skip
             QShortcut(QKeySequence(key), self, action)
+
+    def show_view(self, name: str) -> None:
+        """Looks at the same moment in another way."""
+        self.view = name
+        self.redraw()
 
     def set_theme(self, dark: bool) -> None:
         self.theme = DARK if dark else LIGHT
@@ -296,7 +312,7 @@ class MainWindow(QMainWindow):
     def current_scene(self) -> Scene | None:
         if self.replay is None or not self.replay.steps:
             return None
-        return stage_scene(self.replay, self.playback.step, self._options())
+        return VIEWS[self.view](self.replay, self.playback.step, self._options())
 
     def _options(self) -> StageOptions:
         return StageOptions(self.theme, self.stage.label_zoom, self.stage.frame_height)
@@ -305,7 +321,7 @@ class MainWindow(QMainWindow):
         """The present moment in the shape of a slide."""
         if self.replay is None:
             return None
-        return stage_scene(self.replay, self.playback.step, StageOptions(self.theme))
+        return VIEWS[self.view](self.replay, self.playback.step, StageOptions(self.theme))
 
     def redraw(self) -> None:
         scene = self.current_scene()

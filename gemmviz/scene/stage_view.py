@@ -13,27 +13,17 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
-from gemmviz.scene import sentence
 from gemmviz.scene.code_view import code_primitives
+from gemmviz.scene.frame import BOTTOM, HEIGHT, MARGIN, TOP, WIDTH, StageOptions, frame_words
 from gemmviz.scene.matrix import AREA, LIT, SOURCE, matrix_cells
 from gemmviz.scene.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scene.text import fitted, text_width
-from gemmviz.scene.theme import DARK, Theme
+from gemmviz.scene.text import text_width
+from gemmviz.scene.theme import Theme
 from gemmviz.scene.tile_view import Box, tile_primitives
 
-WIDTH, HEIGHT = 1600.0, 900.0
-_MARGIN, _TOP, _BOTTOM, _GAP = 40.0, 76.0, 132.0, 46.0
+_GAP = 46.0
 _LEAST_TILES = 150.0
-_TITLE, _NAME, _CAPTION = 30.0, 28.0, 25.0
-
-
-@dataclass(frozen=True, slots=True)
-class StageOptions:
-    """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit."""
-
-    theme: Theme = DARK
-    zoom: float = 1.0
-    height: float = HEIGHT
+_NAME = 28.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +48,7 @@ def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) 
     found += _guides(replay, step, cross, theme)
     found += tile_primitives(replay, step, cross.corner, theme, options.zoom)
     found += code_primitives(replay, step, _code_room(replay, cross), theme)
-    found += _words(replay, step, theme, options.height)
+    found += frame_words(replay, step, theme, options.height)
     return Scene(WIDTH, options.height, theme.background, tuple(found))
 
 
@@ -73,21 +63,21 @@ def _code_room(replay: Replay, cross: Cross) -> Box:
 @lru_cache(maxsize=16)
 def cross_layout(m: int, n: int, k: int, frame_height: float = HEIGHT) -> Cross:
     """The cross, as large as the frame allows, at the right; what is left of it belongs to tiles and source lines."""
-    width, bottom = WIDTH - 2 * _MARGIN, frame_height - _BOTTOM
-    height = bottom - _TOP - _MARGIN
+    width, bottom = WIDTH - 2 * MARGIN, frame_height - BOTTOM
+    height = bottom - TOP - MARGIN
     least_corner = 0.27 * width
     cell = min((height - _GAP) / (k + m), (width - 2 * _GAP) / (k + n), (width - least_corner - _GAP) / n, 64.0)
     across, down = k * cell + _GAP + n * cell, k * cell + _GAP + m * cell
-    c_x = WIDTH - _MARGIN - n * cell - max(0.0, (width - across) / 12)
-    top = _TOP + _MARGIN + max(0.0, (height - down) / 2)
+    c_x = WIDTH - MARGIN - n * cell - max(0.0, (width - across) / 12)
+    top = TOP + MARGIN + max(0.0, (height - down) / 2)
     c_y, a_x = top + k * cell + _GAP, c_x - _GAP - k * cell
-    corner = Box(_MARGIN, _TOP + _MARGIN, c_x - _GAP - _MARGIN, c_y - _GAP - _TOP - _MARGIN)
-    beside = Box(_MARGIN, c_y, a_x - _GAP - _MARGIN, bottom - c_y)
-    below = Box(_MARGIN, c_y + m * cell + 1.2 * _GAP, c_x + n * cell - _MARGIN, bottom - c_y - m * cell - 1.2 * _GAP)
+    corner = Box(MARGIN, TOP + MARGIN, c_x - _GAP - MARGIN, c_y - _GAP - TOP - MARGIN)
+    beside = Box(MARGIN, c_y, a_x - _GAP - MARGIN, bottom - c_y)
+    below = Box(MARGIN, c_y + m * cell + 1.2 * _GAP, c_x + n * cell - MARGIN, bottom - c_y - m * cell - 1.2 * _GAP)
     code = max(beside, below, key=lambda box: min(box.width / 560, box.height / 200))
     if corner.height < _LEAST_TILES and code is beside:  # a short B leaves no room: tiles and lines share the left side
-        corner = Box(_MARGIN, _TOP + _MARGIN, beside.width, 0.42 * (bottom - _TOP - _MARGIN))
-        code = Box(_MARGIN, corner.y + corner.height + _GAP, beside.width, bottom - corner.y - corner.height - _GAP)
+        corner = Box(MARGIN, TOP + MARGIN, beside.width, 0.42 * (bottom - TOP - MARGIN))
+        code = Box(MARGIN, corner.y + corner.height + _GAP, beside.width, bottom - corner.y - corner.height - _GAP)
     return Cross(cell, {"A": (a_x, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner, code)
 
 
@@ -173,26 +163,3 @@ def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primi
         y0 = by + areas["B"][1] * s
         segments += [(cx + c * s, y0, cx + c * s, cy + c_area[0] * s) for c in c_area[2:]]
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
-
-
-def _words(replay: Replay, step: int, theme: Theme, height: float) -> list[Primitive]:
-    trace = replay.trace
-    room = WIDTH - 2 * _MARGIN
-    parameters = "".join(f", {name} = {value}" for name, value in trace.parameters.items())
-    who = f"block ({replay.block[0]}, {replay.block[1]})" + ("" if replay.warp is None else f", warp {replay.warp}")
-    title = fitted(f"{trace.kernel}{parameters}", _TITLE, room * 0.6, "semibold")
-    action = sentence.action(replay, step)
-    lines = (f"{who}: {action}", sentence.cost(replay, step))
-    found: list[Primitive] = [
-        Labels("title", points((_MARGIN, 50)), (title,), _TITLE, theme.text, "start", "semibold"),
-        Labels("progress", points((WIDTH - _MARGIN, 50)), (sentence.step_title(replay, step),), 24.0, theme.faint, "end"),
-        Labels(
-            "action", points((_MARGIN, height - 58)), (fitted(lines[0], _CAPTION, room, "semibold"),), _CAPTION, theme.text,
-            "start", "semibold",
-        ),
-        Labels("cost", points((_MARGIN, height - 24)), (fitted(lines[1], 22.0, room),), 22.0, theme.faint),
-    ]  # fmt: skip
-    share = (step + 1) / trace.steps
-    found.append(Rects("progress-track", boxes((0, height - 6, WIDTH, 6)), theme.empty))
-    found.append(Rects("progress-bar", boxes((0, height - 6, WIDTH * share, 6)), theme.faint))
-    return found

@@ -174,6 +174,12 @@ def test_traces_and_frames_are_saved_and_opened(window: MainWindow, qtbot, tmp_p
     assert window.replay.trace.kernel == "04_tiled"
 
 
+def test_number_keys_change_the_view(window: MainWindow, qtbot) -> None:
+    for key, primitive in ((Qt.Key.Key_2, "lines"), (Qt.Key.Key_3, "message"), (Qt.Key.Key_1, "C")):
+        qtbot.keyClick(window, key)
+        assert window.stage.scene.find(primitive) is not None
+
+
 def test_both_themes(window: MainWindow) -> None:
     for dark in (False, True):
         window.set_theme(dark)
