@@ -1,18 +1,16 @@
 """The main window: panels around the stage, and how a change of settings becomes a new picture."""
 
 import contextlib
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
     QFileDialog,
     QLabel,
     QMainWindow,
-    QMessageBox,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -22,6 +20,7 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.gui import session
 from gemmviz.gui.chart import CostChart
 from gemmviz.gui.kernel_panel import KernelPanel
+from gemmviz.gui.menus import make_menus, make_shortcuts
 from gemmviz.gui.metrics_panel import MetricsPanel
 from gemmviz.gui.playback import Playback
 from gemmviz.gui.source_panel import SourcePanel
@@ -44,17 +43,6 @@ from gemmviz.source.header import launch_for, parse_kernel, settings_for
 _DEBOUNCE_MS = 4
 _AFTER_PICTURE_MS = 80
 _STALE = "This is the picture of the settings before: the present ones can't run"
-_VIEW_NAMES = {"stage": "&Stage", "memory": "&Memory: lines and sectors of a request", "banks": "&Banks of shared memory"}
-_KEYS = """
-<table cellpadding=4>
-<tr><td><b>Space</b><td>play, pause<td><b>R</b><td>play backwards
-<tr><td><b>←, →</b><td>one step<td><b>+, −</b><td>faster, slower
-<tr><td><b>Page Up, Page Down</b><td>previous, next phase<td><b>Home, End</b><td>first, last step
-<tr><td><b>wheel, drag</b><td>zoom, pan<td><b>F</b><td>fit
-<tr><td><b>W</b><td>next warp<td><b>Ctrl+D</b><td>dark or light
-<tr><td><b>1, 2, 3</b><td>stage, memory, banks<td><b>F1</b><td>these keys
-<tr><td><b>Ctrl+E</b><td>save the frame as PNG<td><b>Ctrl+Shift+E</b><td>save it as SVG
-</table>"""
 
 
 class MainWindow(QMainWindow):
@@ -87,8 +75,8 @@ class MainWindow(QMainWindow):
         self._shown = QTimer(self, singleShot=True, interval=_AFTER_PICTURE_MS)
         self._lay_out()
         self._connect()
-        self._make_menus()
-        self._make_shortcuts()
+        self.dark_action = make_menus(self)
+        make_shortcuts(self)
         self.set_theme(dark=True)
 
     def _lay_out(self) -> None:
@@ -146,51 +134,6 @@ class MainWindow(QMainWindow):
         self.panel.entered.connect(self.stage.setFocus)
         self.timeline.used.connect(self.stage.setFocus)
         self.chart.step_chosen.connect(self.playback.go)
-
-    def _make_menus(self) -> None:
-        file, view = self.menuBar().addMenu("&File"), self.menuBar().addMenu("&View")
-        self._action(file, "&Open kernel or trace …", self._on_open, QKeySequence.StandardKey.Open)
-        self._action(file, "Save &trace …", self._on_save_trace, QKeySequence.StandardKey.Save)
-        frames = file.addMenu("Save &frame")
-        for scale in (1, 2, 4):
-            name = f"PNG {1920 * scale} × {1080 * scale} …"
-            self._action(frames, name, partial(self._on_save_frame, "png", scale), "Ctrl+E" if scale == 1 else None)
-        self._action(frames, "SVG …", partial(self._on_save_frame, "svg", 1), "Ctrl+Shift+E")
-        file.addSeparator()
-        self._action(file, "&Quit", self.close, QKeySequence.StandardKey.Quit)
-        self.dark_action = self._action(view, "&Dark", lambda: self.set_theme(self.dark_action.isChecked()), "Ctrl+D")
-        self.dark_action.setCheckable(True)
-        self._action(view, "&Fit", self.stage.fit, "F")
-        view.addSeparator()
-        choice = QActionGroup(self)
-        for number, (name, text) in enumerate(_VIEW_NAMES.items(), 1):
-            action = self._action(view, text, partial(self.show_view, name), str(number))
-            action.setCheckable(True)
-            action.setChecked(name == self.view)
-            choice.addAction(action)
-        view.addSeparator()
-        for dock in self.docks:
-            view.addAction(dock.toggleViewAction())
-        help_menu = self.menuBar().addMenu("&Help")
-        self._action(help_menu, "&Keys", lambda: QMessageBox.information(self, "Keys", _KEYS), "F1")
-
-    def _action(self, menu: QWidget, text: str, slot: object, key: object = None) -> QAction:
-        action = QAction(text, self)
-        action.triggered.connect(slot)  # type: ignore[arg-type]
-        if key is not None:
-            action.setShortcut(key)  # type: ignore[arg-type]
-        menu.addAction(action)
-        return action
-
-    def _make_shortcuts(self) -> None:
-        play = self.playback
-        for key, action in {
-            "Space": play.toggle, "Left": lambda: play.by(-1), "Right": lambda: play.by(1), "PgUp": lambda: play.phase(-1),
-            "PgDown": lambda: play.phase(1), "Home": lambda: play.go(0), "End": lambda: play.go(play.steps - 1),
-            "+": lambda: play.faster(1), "=": lambda: play.faster(1), "-": lambda: play.faster(-1),
-            "R": self.timeline.reverse.toggle, "W": self.panel.next_warp,
-        }.items():  # fmt: skip
-            QShortcut(QKeySequence(key), self, action)
 
     def show_view(self, name: str) -> None:
         """Looks at the same moment in another way."""
@@ -384,19 +327,19 @@ class MainWindow(QMainWindow):
         self._show_error(None)
         self._show_replay(Replay(trace, self.panel.watched_block, self.panel.watched_warp), keep_step=False)
 
-    def _on_open(self) -> None:
+    def ask_to_open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self, "Open", "", "Kernels and traces (*.cu *.gvt)")
         if name:
             self.open_file(Path(name))
 
-    def _on_save_trace(self) -> None:
+    def ask_to_save_trace(self) -> None:
         if self.replay is None:
             return
         name, _ = QFileDialog.getSaveFileName(self, "Save trace", f"{self.replay.trace.kernel}.gvt", "Traces (*.gvt)")
         if name:
             self._save(lambda: write_trace(self.replay.trace, Path(name)), name)
 
-    def _on_save_frame(self, suffix: str, scale: int) -> None:
+    def ask_to_save_frame(self, suffix: str, scale: int) -> None:
         scene = self.slide()
         if scene is None or self.replay is None:
             return

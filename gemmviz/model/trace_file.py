@@ -11,17 +11,18 @@ import tokenize
 import zipfile
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from gemmviz.model.errors import Place, SettingError, TraceFileError, UsageError
+from gemmviz.model.errors import Place, TraceFileError, UsageError
 from gemmviz.model.kernel import Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace import CONSTANT, Check, LoopInfo, MemoryArray, Site, Trace
+from gemmviz.model.trace import Check, LoopInfo, MemoryArray, Site, Trace
+from gemmviz.model.trace_checks import check_arrays, check_facts, refuse
 
 FORMAT = "gemmviz trace"
 VERSION = 1
@@ -33,8 +34,6 @@ _ARRAYS = {
 _DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1}
 _LARGEST_MANIFEST = 64 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
-_LARGEST_SHARED = 1 << 20
-_DTYPES = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64"}
 
 
 def write_trace(trace: Trace, path: Path) -> None:
@@ -88,18 +87,14 @@ def read_trace(path: Path) -> Trace:
         _check_members(archive, manifest, str(path))
         arrays = {name: _array(archive, name, manifest["arrays"][name], str(path)) for name in manifest["arrays"]}
     if _hash(str(manifest.get("source"))) != manifest.get("source_sha256"):
-        _refuse(str(path), "its source text is not the one that was traced")
+        refuse(str(path), "its source text is not the one that was traced")
     try:
         trace = _trace(manifest, arrays)
-        _check_facts(trace, str(path))
+        check_facts(trace, str(path))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AssertionError):
-        _refuse(str(path), "its manifest doesn't describe a trace")
-    _check_consistency(trace, str(path))
+        refuse(str(path), "its manifest doesn't describe a trace")
+    check_arrays(trace, str(path))
     return trace
-
-
-def _refuse(file: str, why: str) -> NoReturn:
-    raise TraceFileError(f"this is no trace that can be opened: {why}", file=file) from None
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -108,33 +103,33 @@ def _opened(path: Path) -> zipfile.ZipFile:
     except FileNotFoundError:
         raise UsageError("there is no such file", file=str(path)) from None
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        _refuse(str(path), "it is damaged, cut off or of another kind")
+        refuse(str(path), "it is damaged, cut off or of another kind")
     size = path.stat().st_size
     allowed = {_MANIFEST, *(f"{name}.npy" for name in _ARRAYS)}
     infos = archive.infolist()
     names = [info.filename for info in infos]
     if not set(names) <= allowed or len(set(names)) != len(names):
         archive.close()
-        _refuse(str(path), "it holds members that don't belong in a trace")
+        refuse(str(path), "it holds members that don't belong in a trace")
     compressed = any(i.compress_type or i.file_size != i.compress_size or i.flag_bits & ~_HARMLESS_FLAGS for i in infos)
     if compressed or sum(info.file_size for info in infos) > size:
         archive.close()
-        _refuse(str(path), "it claims more bytes than it has")
+        refuse(str(path), "it claims more bytes than it has")
     return archive
 
 
 def _manifest(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
     if _MANIFEST not in archive.namelist() or archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
-        _refuse(file, "it has no manifest")
+        refuse(file, "it has no manifest")
     try:
         manifest = json.loads(archive.read(_MANIFEST))
     except (zipfile.BadZipFile, ValueError, OSError, EOFError, RecursionError, UnicodeDecodeError):
-        _refuse(file, "its manifest is damaged")
+        refuse(file, "its manifest is damaged")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        _refuse(file, "it is of another kind")
+        refuse(file, "it is of another kind")
     version = manifest.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        _refuse(file, "its version can't be read")
+        refuse(file, "its version can't be read")
     if version > VERSION:
         raise TraceFileError(
             f"this trace has format version {version}; this gemmviz reads up to {VERSION}", file=file,
@@ -146,9 +141,9 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
 def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any], file: str) -> None:
     declared = manifest.get("arrays")
     if not isinstance(declared, dict) or not {"site", "visits", "epoch", "element"} <= declared.keys() <= _ARRAYS.keys():
-        _refuse(file, "its arrays are not those of a trace")
+        refuse(file, "its arrays are not those of a trace")
     if set(archive.namelist()) != {_MANIFEST, *(f"{name}.npy" for name in declared)}:
-        _refuse(file, "its members are not those that it lists")
+        refuse(file, "its members are not those that it lists")
 
 
 def _array(archive: zipfile.ZipFile, name: str, declared: Any, file: str) -> npt.NDArray[Any]:
@@ -161,7 +156,7 @@ def _array(archive: zipfile.ZipFile, name: str, declared: Any, file: str) -> npt
             right = dtype == np.dtype(_ARRAYS[name]) and isinstance(declared, dict) and list(shape) == declared.get("shape")
             right = right and len(shape) == _DIMENSIONS.get(name, 2) and all(extent >= 0 for extent in shape)
             if not right or header_bytes + _product(shape) * dtype.itemsize != info.file_size:
-                _refuse(file, f"its array {name!r} is not what the manifest says")
+                refuse(file, f"its array {name!r} is not what the manifest says")
             data = member.read()
     except (
         zipfile.BadZipFile,
@@ -174,7 +169,7 @@ def _array(archive: zipfile.ZipFile, name: str, declared: Any, file: str) -> npt
         MemoryError,
         tokenize.TokenError,
     ):
-        _refuse(file, f"its array {name!r} is damaged")
+        refuse(file, f"its array {name!r} is damaged")
     return np.frombuffer(data, dtype).reshape(shape)
 
 
@@ -245,86 +240,6 @@ def _triple(values: Any) -> tuple[int, int, int]:
 
 def _hash(source: str) -> str:
     return hashlib.sha256(source.encode("utf-8")).hexdigest()
-
-
-def _check_facts(trace: Trace, file: str) -> None:
-    """Every fact must be of its kind and within its bounds before any memory is spent on it."""
-    matrices = [array for array in trace.arrays if array.space == "global"]
-    lines = trace.source.count("\n") + 1
-    for array in trace.arrays:
-        extents_fit = all(isinstance(extent, int) and 0 < extent < 1 << 31 for extent in array.shape)
-        if (
-            array.space not in ("global", "shared")
-            or array.dtype not in _DTYPES
-            or not isinstance(array.name, str)
-            or not extents_fit
-        ):
-            _refuse(file, f"its array {array.name!r} is none that a kernel can have")
-        if array.space == "shared" and math.prod(array.shape) * array.itemsize > _LARGEST_SHARED:
-            _refuse(file, f"its array {array.name!r} is larger than shared memory")
-    if any(trace.settings.problem.shapes.get(array.name) != array.shape for array in matrices):
-        _refuse(file, "its matrices are not those of its problem")
-    if trace.warp_size not in (32, 64) or min(*trace.launch.grid, *trace.launch.block) < 1:
-        _refuse(file, "its launch has nothing to run")
-    try:
-        trace.window.checked(trace.launch)
-    except SettingError:
-        _refuse(file, "its blocks are not in its grid")
-    for site in trace.sites:
-        kinds = ("load", "store") if site.array >= 0 else ("barrier", "warp barrier")
-        places_fit = all(
-            1 <= place.line <= place.end_line <= lines and place.column >= 1 for place in (site.place, *site.calls)
-        )
-        if site.kind not in kinds or not isinstance(site.text, str) or site.width not in (1, 2, 3, 4) or not places_fit:
-            _refuse(file, "one of its sites is none that a kernel can have")
-    if not all(loop.holds_barrier in (True, False) and -1 <= loop.outer < len(trace.loops) for loop in trace.loops):
-        _refuse(file, "one of its loops is none that a kernel can have")
-
-
-def _check_origins(trace: Trace, file: str) -> None:
-    """Origins belong to stores into shared memory and name elements that there are."""
-    steps = trace.origin_step
-    if len(steps) and (steps.min() < 0 or steps.max() >= trace.steps or (np.diff(steps) < 0).any()):
-        _refuse(file, "it names steps that it doesn't have")
-    for step in np.unique(steps).tolist():
-        array = trace.array_of(step)
-        if array is None or array.space != "shared" or trace.site_of(step).kind != "store":
-            _refuse(file, "it tells the origin of what was not stored in a tile")
-    matrices = [array.size for array in trace.arrays if array.space == "global"]
-    if trace.origin.size:
-        named = trace.origin_array >= 0
-        if trace.origin_array.min() < CONSTANT or trace.origin_array.max() >= len(matrices):
-            _refuse(file, "it names arrays that it doesn't have")
-        sizes = np.array(matrices)[np.where(named, trace.origin_array, 0)]
-        if (named & ((trace.origin < 0) | (trace.origin >= sizes))).any():
-            _refuse(file, "it names elements that its arrays don't have")
-
-
-def _check_consistency(trace: Trace, file: str) -> None:
-    """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
-    steps, lanes = trace.element.shape
-    shapes_fit = (
-        trace.site.shape == trace.epoch.shape == (steps,)
-        and trace.visits.shape[0] == steps
-        and trace.visits.shape[1] >= max((len(site.loops) for site in trace.sites), default=0)
-        and lanes == trace.space.lanes
-        and (trace.value is None or trace.value.shape == (steps, lanes))
-        and trace.origin.shape == trace.origin_array.shape
-        and (len(trace.origin) == 0 or trace.origin.shape == (len(trace.origin_step), lanes))
-        and len(trace.origin) == len(trace.origin_step)
-    )
-    if not shapes_fit:
-        _refuse(file, "its arrays don't fit each other")
-    if steps and (trace.site.min() < 0 or trace.site.max() >= len(trace.sites)):
-        _refuse(file, "it names sites that it doesn't have")
-    for number, site in enumerate(trace.sites):
-        rows = trace.element[trace.site == number]
-        if not -1 <= site.array < len(trace.arrays) or site.width < 1 or any(not 0 <= n < len(trace.loops) for n in site.loops):
-            _refuse(file, "it names arrays or loops that it doesn't have")
-        last = 0 if site.is_barrier else trace.arrays[site.array].size - site.width
-        if rows.size and (rows.min() < -1 or rows.max() > last):
-            _refuse(file, "it names elements that its arrays don't have")
-    _check_origins(trace, file)
 
 
 def describe(path: Path) -> dict[str, Any]:

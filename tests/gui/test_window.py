@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
 from gemmviz.gui.main_window import MainWindow
@@ -162,9 +163,9 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot) -> None:
 
 def test_traces_and_frames_are_saved_and_opened(window: MainWindow, qtbot, tmp_path: Path, monkeypatch) -> None:
     for name, action in {
-        "a.gvt": window._on_save_trace,
-        "a.svg": lambda: window._on_save_frame("svg", 1),
-        "a.png": lambda: window._on_save_frame("png", 2),
+        "a.gvt": window.ask_to_save_trace,
+        "a.svg": lambda: window.ask_to_save_frame("svg", 1),
+        "a.png": lambda: window.ask_to_save_frame("png", 2),
     }.items():
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         action()
@@ -235,3 +236,12 @@ def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainW
     qtbot.waitUntil(lambda: window.stage.scene.height == window.stage.frame_height)
     assert window.stage.scene.height > 900
     assert window.slide().height == 900
+
+
+def test_the_menus_save_too(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "menu.png"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    frames = [action for action in window.findChildren(QAction) if action.text().startswith("PNG")]
+    assert len(frames) == 3
+    frames[0].trigger()
+    assert path.stat().st_size > 1000
