@@ -11,7 +11,7 @@ from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES, requests
 from gemmviz.analysis.warps import Rows, access_rows, alike, warp_rows
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import Bools, Longs, MemoryArray, Site, Trace
+from gemmviz.model.trace import AccessSink, Bools, Longs, MemoryArray, Site, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,38 +57,27 @@ class Counts:
         return self.wavefronts - self.ideal_wavefronts
 
 
+COST_COLUMNS = tuple(f.name for f in fields(Counts))
+
+
 def count_rows(rows: Rows, site: Site, array: MemoryArray) -> Counts:
     """The cost of one access by the warps in ``rows`` (rows, warp), elements, -1 inactive."""
+    return Counts(*cost_table(rows, site, array).sum(axis=0).tolist())
+
+
+def cost_table(rows: Rows, site: Site, array: MemoryArray) -> npt.NDArray[np.int64]:
+    """What each warp pays: int64 (rows, columns), columns as COST_COLUMNS names them."""
+    lanes = np.count_nonzero(rows >= 0, axis=1)
+    asked = lanes * (array.itemsize * site.width)
+    found: dict[str, npt.NDArray[np.int64]] = {"requests": (lanes > 0).astype(np.int64), "lanes": lanes, "bytes_asked": asked}
     if array.space == "global":
-        found = requests(rows, array.itemsize, site.width)
-        return Counts(
-            requests=int(found.made.sum()),
-            lanes=int(np.count_nonzero(rows >= 0)),
-            bytes_asked=int(found.bytes_asked.sum()),
-            bytes_used=int(found.bytes_used.sum()),
-            sectors=int(found.sectors.sum()),
-            ideal_sectors=int(found.ideal_sectors.sum()),
-            lines=int(found.lines.sum()),
-        )
-    actual, ideal = wavefronts(*words_of(rows, array.itemsize, site.width), site.kind == "load")
-    lanes = int(np.count_nonzero(rows >= 0))
-    return Counts(
-        requests=int(np.count_nonzero((rows >= 0).any(axis=1))),
-        lanes=lanes,
-        bytes_asked=lanes * array.itemsize * site.width,
-        wavefronts=int(actual.sum()),
-        ideal_wavefronts=int(ideal.sum()),
-    )
-
-
-def row_costs(rows: Rows, site: Site, array: MemoryArray) -> npt.NDArray[np.int64]:
-    """Sectors, ideal sectors, wavefronts, ideal wavefronts of each warp: int64 (rows, 4)."""
+        moved = requests(rows, array.itemsize, site.width)
+        found |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
+    else:
+        words = words_of(rows, array.itemsize, site.width)
+        found["wavefronts"], found["ideal_wavefronts"] = wavefronts(*words, site.kind == "load")
     nothing = np.zeros(len(rows), np.int64)
-    if array.space == "global":
-        found = requests(rows, array.itemsize, site.width)
-        return np.stack([found.sectors, found.ideal_sectors, nothing, nothing], axis=1)
-    actual, ideal = wavefronts(*words_of(rows, array.itemsize, site.width), site.kind == "load")
-    return np.stack([nothing, nothing, actual, ideal], axis=1)
+    return np.stack([found.get(name, nothing) for name in COST_COLUMNS], axis=1)
 
 
 class LaunchCounter:
@@ -114,7 +103,7 @@ class LaunchCounter:
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
 
 
-class GroupCounter:
+class GroupCounter(AccessSink):
     """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied."""
 
     def __init__(self, counter: LaunchCounter, space: LaneSpace) -> None:
@@ -141,12 +130,6 @@ class GroupCounter:
         loop = self.counter.phase_loop
         phase = visits[where.loops.index(loop)] if loop in where.loops else -1
         self.counter.add(where, phase, counts)
-
-    def value(self, value: object) -> None:
-        pass
-
-    def origins(self, tags: list[object]) -> None:
-        pass
 
 
 def count_steps(trace: Trace, steps: Iterable[int]) -> dict[Site, Counts]:

@@ -3,6 +3,7 @@
 __syncthreads() orders all threads of a block, __syncwarp() those of a warp. Works on accesses as they stream by.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import KernelFault
 from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import INACTIVE, Bools, Longs, MemoryArray, Site, Trace
+from gemmviz.model.trace import INACTIVE, AccessSink, Bools, Longs, MemoryArray, Site, Trace
 
 Kind = Literal["write after read", "read after write", "write after write"]
 _NOBODY = np.iinfo(np.int32).max
@@ -79,8 +80,8 @@ class _Touched:
 
 
 class HazardFinder:
-    """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind, by thread, and
-    since the last __syncthreads(), by warp: __syncwarp() orders the threads of a warp, not the warps.
+    """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind and, from the first
+    __syncwarp() on, since the last __syncthreads(): __syncwarp() orders the threads of a warp, not the warps.
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
@@ -89,13 +90,13 @@ class HazardFinder:
         self.warp_size = warp_size
         self.found: dict[tuple[Kind, Site, Site], Hazard] = {}
         self.site_at: dict[int, Site] = {}
-        self.levels: tuple[dict[int, tuple[_Touched, _Touched]], ...] = ({}, {})
-        self._warp_barriers = False
+        self.levels: list[dict[int, tuple[_Touched, _Touched]]] = [{}]
 
     def barrier(self, site: Site, arrived: npt.NDArray[np.bool_]) -> None:
         """``arrived``: which blocks (blocks,) reached the barrier; for __syncwarp(), with all of their threads."""
         within_warps = site.kind == "warp barrier"
-        self._warp_barriers |= within_warps
+        if within_warps and len(self.levels) == 1:
+            self.levels.append(deepcopy(self.levels[0]))  # until now both would have been the same
         for level, memories in enumerate(self.levels):
             if not (within_warps and level == 1):
                 for touched in memories.values():
@@ -110,14 +111,17 @@ class HazardFinder:
         who = thread.astype(np.int32)
         for component in range(site.width):
             at = (block, first + component)
-            levels = [memories.setdefault(site.array, self._fresh(site.array)) for memories in self.levels]
+            levels = [self._touched(memories, site.array) for memories in self.levels]
             self._compare(step, site, at, who, levels, block_of)
             for writes, reads in levels:
                 (writes if site.kind == "store" else reads).add(at, who, step)
 
-    def _fresh(self, array: int) -> tuple[_Touched, _Touched]:
-        size = self.arrays[array].size
-        return _Touched(self.blocks, size), _Touched(self.blocks, size)
+    def _touched(self, memories: dict[int, tuple[_Touched, _Touched]], array: int) -> tuple[_Touched, _Touched]:
+        """Who wrote and who read the elements of an array."""
+        if array not in memories:
+            size = self.arrays[array].size
+            memories[array] = _Touched(self.blocks, size), _Touched(self.blocks, size)
+        return memories[array]
 
     def _compare(
         self, step: int, site: Site, at: Any, who: Any, levels: list[tuple[_Touched, _Touched]], block_of: Any
@@ -133,7 +137,7 @@ class HazardFinder:
     def _report(self, kind: Kind, step: int, site: Site, at: Any, who: Any, levels: list[_Touched], block_of: Any) -> None:
         other = levels[0].other(at, who, 1)
         touched = np.zeros(len(who), np.int64)
-        if self._warp_barriers:
+        if len(levels) > 1:
             across = levels[1].other(at, who, self.warp_size)
             touched = (other < 0).astype(np.int64)
             other = np.where(other < 0, across, other)
@@ -180,7 +184,7 @@ def _arrived(site: Site, elements: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return np.asarray(active.all(axis=1) if site.kind == "warp barrier" else active.any(axis=1))
 
 
-class HazardSink:
+class HazardSink(AccessSink):
     """Finds the hazards of a group of blocks while it runs. As long as all blocks do the same, one stands for all."""
 
     def __init__(self, arrays: tuple[MemoryArray, ...], space: LaneSpace) -> None:
@@ -225,9 +229,3 @@ class HazardSink:
 
     def _block_of(self, row: int) -> tuple[int, int, int]:
         return self.space.thread_of(row * self.space.threads)[0]
-
-    def value(self, value: object) -> None:
-        pass
-
-    def origins(self, tags: list[object]) -> None:
-        pass

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.counts import Counts, count_rows, row_costs
+from gemmviz.analysis.counts import COST_COLUMNS, Counts, cost_table, count_rows
 from gemmviz.analysis.warps import warp_rows
 from gemmviz.model.trace import Ints, MemoryArray, Site, Trace
 
@@ -71,13 +71,14 @@ class Replay:
         """Per step what the chosen block or warp pays: int64 (steps, 4): sectors, ideal sectors, wavefronts, ideal
         wavefronts.
         """
+        columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
         table = np.zeros((self.steps, 4), np.int64)
         lanes = self._chosen_lanes()
         for number, site in enumerate(self.trace.sites):
             steps = np.flatnonzero(self.trace.site == number)
             if not site.is_barrier and len(steps):
                 rows = warp_rows(self.trace.element[steps, lanes], self.trace.warp_size)
-                costs = row_costs(rows, site, self.trace.arrays[site.array])
+                costs = cost_table(rows, site, self.trace.arrays[site.array])[:, columns]
                 table[steps] = costs.reshape(len(steps), -1, 4).sum(axis=1)
         return table
 
@@ -104,9 +105,13 @@ class Replay:
         """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block, or its chosen warp, touches
         in the phase of ``step``.
         """
-        if self.trace.sites and array not in {site.array for site in self.trace.sites}:
-            return None
-        steps = self._footprint_steps(array, int(self.trace.phase[step]))
+        key = array, int(self.trace.phase[step])
+        if key not in self._footprints:
+            self._footprints[key] = self._footprint(*key)
+        return self._footprints[key]
+
+    def _footprint(self, array: int, phase: int) -> tuple[int, int, int, int] | None:
+        steps = self._footprint_steps(array, phase)
         touched = self.trace.element[steps, self._chosen_lanes()]
         touched = touched[touched >= 0]
         if not touched.size:

@@ -29,7 +29,7 @@ from gemmviz.gui.style import apply_theme
 from gemmviz.gui.timeline import Timeline
 from gemmviz.gui.work import Worker
 from gemmviz.model.device import load_device
-from gemmviz.model.errors import GemmvizError, SettingError, TraceFileError
+from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.trace_file import read_trace, write_trace
 from gemmviz.render.export import save_frame
@@ -124,10 +124,10 @@ class MainWindow(QMainWindow):
         self._edited.timeout.connect(self.run)
         self._shown.timeout.connect(self._on_shown)
         self.tracer.done.connect(self._on_traced)
-        self.tracer.failed.connect(self._on_failed)
+        self.tracer.failed.connect(self._show_error)
         self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
         self.counter.done.connect(self._on_counted)
-        self.counter.failed.connect(self._on_failed)
+        self.counter.failed.connect(self._show_error)
         self.playback.moved.connect(self._on_moved)
         self.stage.zoom_changed.connect(lambda _: self.redraw())
         self.stage.resized.connect(self.redraw)
@@ -278,9 +278,6 @@ class MainWindow(QMainWindow):
             self.source.show_running(site.place, accent)
         self.metrics.show_step(self.replay, step)
 
-    def _on_failed(self, error: GemmvizError) -> None:
-        self._show_error(error)
-
     def _show_error(self, error: GemmvizError | None) -> None:
         """Settings' errors go beside the settings; the kernel's own to the banner, with their place marked in the source."""
         is_setting = isinstance(error, SettingError)
@@ -295,7 +292,7 @@ class MainWindow(QMainWindow):
             self.source.show_error(error.place)
 
     def _show_warning(self, error: GemmvizError) -> None:
-        """What is wrong with the kernel that is shown: the picture is right, the kernel isn't."""
+        """What is wrong while the picture is right: with the kernel that it shows, or with a file."""
         self.banner.setText(str(error))
         self.banner.show()
         self.source.show_error(error.place)
@@ -314,8 +311,8 @@ class MainWindow(QMainWindow):
             trace = read_trace(path)
             spec = parse_kernel(trace.source, trace.file)
             settings = settings_for(spec, trace.settings.problem, trace.parameters)
-        except (TraceFileError, GemmvizError) as error:
-            self._show_error(error)
+        except GemmvizError as error:
+            self._show_warning(error)
             return
         self._edited.stop()
         self.tracer.cancel()
@@ -352,7 +349,7 @@ class MainWindow(QMainWindow):
         try:
             action()  # type: ignore[operator]
         except GemmvizError as error:
-            self._show_error(error)
+            self._show_warning(error)
         else:
             self.statusBar().showMessage(f"Saved {name}", 5000)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -197,8 +197,11 @@ def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int
     return next((loops[0] for loops in loops_of_loads if loops), -1)
 
 
-class AccessSink(Protocol):
-    """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the lane space's axes."""
+class AccessSink:
+    """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the lane space's axes.
+
+    A sink inherits from this and says only what it wants to know; the rest passes by.
+    """
 
     def site(self, site: Site) -> None:
         """A site is met for the first time; its number is the count of those before."""

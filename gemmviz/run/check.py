@@ -31,7 +31,7 @@ def check_result(
     rows, columns = _places(written, problem, "C" in column_major)
     used_rows, used_columns = _used(rows, problem.M), _used(columns, problem.N)
     eps = np.finfo(c.dtype).eps / 2 if c.dtype.kind == "f" else 0.0
-    wrong, worst = 0, (-1.0, 0.0, 0.0, (0, 0))
+    wrong, worst = 0, (-np.inf, 0.0, 0.0, (0, 0))
     right = np.asarray(b[:, used_columns], np.float64)
     for some in _row_chunks(used_rows, len(used_columns) * problem.K):
         if cancelled():
@@ -49,7 +49,7 @@ def check_result(
             float(allowed[at]),
             (int(some[at[0]]), int(used_columns[at[1]])),
         )
-        if (worst[3] == (0, 0) and worst[1] == 0.0) or found[0] > worst[0]:
+        if found[0] > worst[0]:
             worst = found
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0
     return Check(len(written), wrong, unwritten, worst[1], worst[2], worst[3])

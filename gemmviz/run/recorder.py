@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import INACTIVE, Bools, Ints, Longs, Site
+from gemmviz.model.trace import INACTIVE, AccessSink, Bools, Ints, Longs, Site
 
 DEFAULT_BYTES = 4 << 30
 _RESERVED_BYTES = 512 << 20
@@ -50,7 +50,7 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
             rows //= 4
 
 
-class Recorder:
+class Recorder(AccessSink):
     """Records elements, and values where asked. Raises GemmvizError when the trace outgrows ``limit_bytes``."""
 
     def __init__(self, space: LaneSpace, values: bool, limit_bytes: int = DEFAULT_BYTES, steps: int | None = None) -> None:
@@ -88,9 +88,6 @@ class Recorder:
         if self.values is not None:
             fill(self.values.data[self.values.used - 1], self.space, value)
 
-    def origins(self, tags: list[Any]) -> None:
-        pass
-
     def visit_table(self) -> Ints:
         depth = max((len(visits) for visits in self.visits), default=0)
         table = np.full((len(self.visits), depth), -1, np.int32)
@@ -110,25 +107,16 @@ def fill(row: npt.NDArray[Any], space: LaneSpace, value: Any) -> None:
     np.copyto(row.reshape((*space.block_shape, space.threads)), threads)
 
 
-class StepCounter:
+class StepCounter(AccessSink):
     """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
 
     def __init__(self) -> None:
         self.steps = 0
         self.masked = False
 
-    def site(self, site: Site) -> None:
-        pass
-
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.steps += 1
         self.masked |= mask is not None
-
-    def value(self, value: Any) -> None:
-        pass
-
-    def origins(self, tags: list[Any]) -> None:
-        pass
 
 
 class OriginRecorder(StepCounter):

@@ -5,7 +5,7 @@ from typing import Any
 from gemmviz.model.trace import AccessSink, Bools, Longs, Site
 
 
-class Tee:
+class Tee(AccessSink):
     def __init__(self, *sinks: AccessSink) -> None:
         self.sinks = sinks
 

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from gemmviz.analysis.banks import BANKS, words_of
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
-from gemmviz.scene.frame import BOTTOM, MARGIN, TOP, WIDTH, StageOptions, frame_words
+from gemmviz.scene.frame import BOTTOM, MARGIN, TOP, WIDTH, StageOptions, framed
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.memory_view import first_warp, message
 from gemmviz.scene.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
@@ -28,8 +28,7 @@ def bank_scene(replay: Replay, step: int, options: StageOptions | None = None) -
         lanes = replay.rows(step)[warp]
         name = tile_matrix(replay, step) or array.name
         found = _punchcard(lanes, array, replay.trace.site_of(step).width, (warp, name), theme, options)
-    words = frame_words(replay, step, theme, options.height)
-    return Scene(WIDTH, options.height, theme.background, (*found, *words))
+    return framed(found, replay, step, options)
 
 
 def punchcard(words: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

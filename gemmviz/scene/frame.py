@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.scene import sentence
-from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scene.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scene.text import fitted
 from gemmviz.scene.theme import DARK, Theme
 
@@ -15,11 +15,19 @@ TITLE_SIZE, CAPTION_SIZE = 30.0, 25.0
 
 @dataclass(frozen=True, slots=True)
 class StageOptions:
-    """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit."""
+    """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit;
+    ``height``: of the frame, in units.
+    """
 
     theme: Theme = DARK
     zoom: float = 1.0
     height: float = HEIGHT
+
+
+def framed(found: list[Primitive], replay: Replay, step: int, options: StageOptions) -> Scene:
+    """A whole frame: a view's own primitives, and the words around them."""
+    words = frame_words(replay, step, options.theme, options.height)
+    return Scene(WIDTH, options.height, options.theme.background, (*found, *words))
 
 
 def frame_words(replay: Replay, step: int, theme: Theme, height: float) -> list[Primitive]:

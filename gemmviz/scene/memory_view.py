@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
-from gemmviz.scene.frame import BOTTOM, MARGIN, TOP, WIDTH, StageOptions, frame_words
+from gemmviz.scene.frame import BOTTOM, MARGIN, TOP, WIDTH, StageOptions, framed
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Scene, points
 from gemmviz.scene.theme import Theme, mixed
@@ -30,8 +30,7 @@ def memory_scene(replay: Replay, step: int, options: StageOptions | None = None)
     else:
         width = replay.trace.site_of(step).width
         found = _request(replay.rows(step)[warp], array, width, warp, theme, options)
-    words = frame_words(replay, step, theme, options.height)
-    return Scene(WIDTH, options.height, theme.background, (*found, *words))
+    return framed(found, replay, step, options)
 
 
 def first_warp(replay: Replay, step: int) -> int | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
 from gemmviz.scene.code_view import code_primitives
-from gemmviz.scene.frame import BOTTOM, HEIGHT, MARGIN, TOP, WIDTH, StageOptions, frame_words
+from gemmviz.scene.frame import BOTTOM, HEIGHT, MARGIN, TOP, WIDTH, StageOptions, framed
 from gemmviz.scene.matrix import AREA, LIT, SOURCE, matrix_cells
 from gemmviz.scene.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scene.text import text_width
@@ -48,8 +48,7 @@ def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) 
     found += _guides(replay, step, cross, theme)
     found += tile_primitives(replay, step, cross.corner, theme, options.zoom)
     found += code_primitives(replay, step, _code_room(replay, cross), theme)
-    found += frame_words(replay, step, theme, options.height)
-    return Scene(WIDTH, options.height, theme.background, tuple(found))
+    return framed(found, replay, step, options)
 
 
 def _code_room(replay: Replay, cross: Cross) -> Box:

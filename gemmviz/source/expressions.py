@@ -49,6 +49,7 @@ from gemmviz.source.types import (
     common,
     named_type,
     promoted,
+    scalar_of,
 )  # fmt: skip
 
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
@@ -186,15 +187,10 @@ def cast(low: Lowering, node: Node) -> Expr:
 def converted_by_cast(low: Lowering, value: Expr, to: CType, node: Node) -> Expr:
     match value.type, to:
         case Pointer(to=have, space=space), Pointer(to=want) as pointer:
-            if not _same_memory(have, want):
+            if scalar_of(have).dtype != scalar_of(want).dtype:
                 raise low.tree.error(f"{have} memory can't be read or written as {want}", node)
             return Reinterpret(pointer.into(space), value, low.tree.place(node))
     return low.converted(value, to, node)
-
-
-def _same_memory(have: Scalar | Vector, want: Scalar | Vector) -> bool:
-    a, b = (each.scalar if isinstance(each, Vector) else each for each in (have, want))
-    return a.dtype == b.dtype
 
 
 def subscript(low: Lowering, node: Node) -> Expr:

@@ -10,7 +10,7 @@ from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Sequence
 from gemmviz.source.scope import Function
 from gemmviz.source.syntax import closest
-from gemmviz.source.types import DOUBLE, FLOAT, INT, UINT, VOID, Pointer, Scalar, Vector, common, named_type
+from gemmviz.source.types import DOUBLE, FLOAT, INT, UINT, VOID, Pointer, Scalar, Vector, common, named_type, scalar_of
 
 _SAME_FLOAT = {  # result and arguments are the function's own floating type
     **{name + suffix: kind for name in (
@@ -78,7 +78,7 @@ def _cleared(low: Lowering, arguments: list[Node], node: Node) -> Expr:
         target, value = low.value(arguments[0]), low.value(arguments[1])
         size = low.constant(arguments[2], "the size for memset")
         if isinstance(target.type, Pointer) and target.type.space == "local" and isinstance(value, Const) and not value.value:
-            scalar = target.type.to.scalar if isinstance(target.type.to, Vector) else target.type.to
+            scalar = scalar_of(target.type.to)
             count = Const(INT, size // scalar.bytes)
             return Call(VOID, "memset", (target, count, low.converted(Const(INT, 0), scalar, node)), low.tree.place(node))
     raise low.tree.error("memset works here only on an array of the thread, and only with 0", node)

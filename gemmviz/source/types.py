@@ -87,6 +87,11 @@ class Void:
         return "void"
 
 
+def scalar_of(element: Scalar | Vector) -> Scalar:
+    """The type itself, or what a vector is made of."""
+    return element.scalar if isinstance(element, Vector) else element
+
+
 CType = Scalar | Vector | Pointer | Array | Void
 
 BOOL = Scalar("bool", "b", 8)

@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from gemmviz.run.simt import values
 from gemmviz.run.simt.machine import Machine
-from gemmviz.run.simt.values import Closure, merged
+from gemmviz.run.simt.values import Address, Closure, merged
 from gemmviz.source.nodes import Assign, Deref, Expr, Field, Read
 from gemmviz.source.types import Pointer, Scalar, Vector
 
 if TYPE_CHECKING:
     from gemmviz.run.simt.expressions import Compiler
-
-Address = Callable[[Machine], tuple[Any, Any]]
 
 
 def assignment(compiler: "Compiler", node: Assign) -> Closure:

@@ -10,7 +10,7 @@ from gemmviz.run.simt import values
 from gemmviz.run.simt.assignments import assignment, component_type
 from gemmviz.run.simt.intrinsics import intrinsic
 from gemmviz.run.simt.machine import Machine
-from gemmviz.run.simt.values import Closure, merged
+from gemmviz.run.simt.values import Address, Closure, merged
 from gemmviz.source.counted import known
 from gemmviz.source.nodes import (
     Assign,
@@ -36,9 +36,7 @@ from gemmviz.source.nodes import (
     Stmt,
     Unary,
 )  # fmt: skip
-from gemmviz.source.types import Pointer, Scalar, Vector
-
-Address = Callable[[Machine], tuple[Any, Any]]
+from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 
 
 class Compiler:
@@ -347,7 +345,7 @@ def _shifted(pointer: Expr, address: Address, distance: int) -> Address:
 
 
 def _reinterpreted(address: Address, to: Scalar | Vector, place: Any) -> Address:
-    wanted = to.scalar if isinstance(to, Vector) else to
+    wanted = scalar_of(to)
 
     def reinterpreted(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)

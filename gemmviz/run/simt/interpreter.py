@@ -19,7 +19,7 @@ from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
 from gemmviz.source import fold
 from gemmviz.source.header import evaluated
 from gemmviz.source.nodes import Parameter, Program, SharedArray
-from gemmviz.source.types import Pointer, Scalar, Vector
+from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -74,17 +74,13 @@ def bind(spec: KernelSpec, settings: Settings, program: Program, shared_bytes: i
                 remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
             )  # fmt: skip
         if isinstance(parameter.type, Pointer):
-            matrices[argument] = _scalar(parameter.type.to)
+            matrices[argument] = scalar_of(parameter.type.to)
     arrays = [
         MemoryArray(name, "global", settings.problem.shapes[name], str(scalar.dtype), name in spec.column_major)
         for name, scalar in matrices.items()
     ]
     arrays += [_shared_info(array, shared_bytes, spec) for array in program.shared]
     return Binding(spec, settings, program, tuple(matrices.items()), tuple(arrays))
-
-
-def _scalar(to: Scalar | Vector) -> Scalar:
-    return to.scalar if isinstance(to, Vector) else to
 
 
 def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> MemoryArray:
@@ -95,7 +91,7 @@ def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> Mem
         dims = (shared_bytes // array.element.bytes,)
     if isinstance(array.element, Vector):
         dims = (*dims, array.element.count)
-    return MemoryArray(array.name, "shared", dims, str(_scalar(array.element).dtype))
+    return MemoryArray(array.name, "shared", dims, str(scalar_of(array.element).dtype))
 
 
 def interpret(
@@ -126,7 +122,7 @@ def interpret(
     for number, (array, info) in enumerate(
         zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
     ):
-        scalar = _scalar(array.element)
+        scalar = scalar_of(array.element)
         threads, blocks = len(space.thread_shape), len(space.block_shape)
         machine.slots[array.slot] = SharedMemory(info, number, scalar, blocks, threads, symbolic), 0
     try:

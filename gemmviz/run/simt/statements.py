@@ -33,7 +33,7 @@ from gemmviz.source.nodes import (
     Stmt,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import Scalar, Vector
+from gemmviz.source.types import Scalar, Vector, scalar_of
 
 
 def statement(compiler: Compiler, node: Stmt) -> Closure:
@@ -100,7 +100,7 @@ def _declare(slot: int, closure: Closure) -> Closure:
 
 
 def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
-    scalar = node.element.scalar if isinstance(node.element, Vector) else node.element
+    scalar = scalar_of(node.element)
     width = node.element.count if isinstance(node.element, Vector) else 1
     running = compiler.merge_scalar(scalar)
     assert running is not None

@@ -39,7 +39,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.nodes import (
     Offset as Moved,
 )
-from gemmviz.source.types import LONG, Scalar, Vector
+from gemmviz.source.types import LONG, Scalar, Vector, scalar_of
 
 TAG_SHIFT = 40
 _COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
@@ -95,7 +95,7 @@ class SymbolicCompiler(Compiler):
                 raise NeedsValues
             case Binary(left=left) if isinstance(left.type, Scalar) and left.type.is_float:
                 raise NeedsValues
-            case Deref(type=ctype, access=int()) if not (ctype.scalar if isinstance(ctype, Vector) else ctype).is_float:
+            case Deref(type=ctype, access=int()) if not scalar_of(ctype).is_float:
                 raise NeedsValues
         return super().value(node)
 

@@ -13,6 +13,7 @@ from gemmviz.source import fold
 from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
+Address = Callable[[Machine], tuple[Any, Any]]
 Array = np.ndarray
 
 
