@@ -11,7 +11,10 @@ from pathlib import Path
 
 from gemmviz import __version__, commands
 from gemmviz.commands import complain
+from gemmviz.model.device import DEFAULT_DEVICE, device_names
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.filling import PATTERNS
+from gemmviz.scene.frame import LAYERS
 from gemmviz.scene.views import VIEWS
 
 
@@ -59,7 +62,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_settings(trace, "KERNEL|FILE.cu")
     trace.add_argument("--blocks", default="all", help="all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open)")
     trace.add_argument("--values", action="store_true", help="also record what was read and written")
-    trace.add_argument("--seed", type=_natural, default=0, help="of the random matrices")
     trace.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.gvt")
     trace.set_defaults(command=commands.trace)
 
@@ -75,7 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     moment.add_argument("--step", type=_natural, help="counted from 1, as the window does (0 is taken as 1)")
     moment.add_argument("--phase", type=int, help="the first step of this phase, counted from 1")
     render.add_argument("--block", default="0,0", metavar="X,Y", help="the block to watch")
-    render.add_argument("--warp", type=_natural, help="the warp to watch (default: the whole block)")
+    whom = render.add_mutually_exclusive_group()
+    whom.add_argument("--warp", type=_natural, help="the warp to watch (default: the whole block)")
+    whom.add_argument("--thread", type=_natural, help="the thread to follow, by its number in the block")
+    whom.add_argument("--all", action="store_true", help="watch all traced blocks")
+    render.add_argument("--layer", choices=LAYERS, default="matrix", help="what colours tell")
+    render.add_argument("--moment", type=_share, default=1.0, help="how much of the step has passed, 0 to 1 (default)")
     render.add_argument("--theme", choices=("dark", "light"), default="dark")
     render.add_argument("--scale", type=int, choices=(1, 2, 4), default=1, help="PNG pixels: 1 is 1920 x 1080")
     render.add_argument("-o", "--output", type=Path, required=True, metavar="FRAME.svg|.png")
@@ -92,6 +99,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1")
+    return value
+
+
 def _natural(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text} is no whole number from 0 on")
@@ -102,4 +119,9 @@ def _add_settings(parser: argparse.ArgumentParser, what: str, required: bool = T
     parser.add_argument("kernel", metavar=what, nargs=None if required else "?")
     for name, meaning in (("m", "rows of A and C"), ("n", "columns of B and C"), ("k", "columns of A, rows of B")):
         parser.add_argument(f"-{name}", type=int, metavar=name.upper(), help=meaning)
+    parser.add_argument(
+        "--device", choices=device_names(), default=DEFAULT_DEVICE, help="whose limits hold (default: %(default)s)"
+    )
+    parser.add_argument("--fill", choices=PATTERNS, default="random", help="what A and B hold (default: %(default)s)")
+    parser.add_argument("--seed", type=_natural, default=0, help="of the random matrices")
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the kernel")

@@ -5,25 +5,27 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gemmviz.analysis.counts import Counts, LaunchCounter, loads_per_element, totals
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.hazards import Hazard, HazardSink, find_hazards
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import load_device
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import LaneSpace, Window
+from gemmviz.model.lanes import LaneSpace, Window, parse_window
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace import AccessSink, Trace
+from gemmviz.model.trace import AccessSink, MemoryArray, Trace
 from gemmviz.model.trace_file import describe, read_trace, write_trace
 from gemmviz.run.executor import affordable_window, bound, stream_launch, trace_kernel
-from gemmviz.run.simt.interpreter import Binding
 from gemmviz.run.tee import Tee
 from gemmviz.source import instrument as twin
 from gemmviz.source.catalog import DEFAULT_KERNEL, kernel_names, load_kernel
-from gemmviz.source.header import launch_for, settings_for
+from gemmviz.source.launching import launch_for, settings_for
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 _PICTURE_BYTES = 256 << 20
@@ -44,7 +46,8 @@ def _settings(args: argparse.Namespace, spec: KernelSpec) -> Settings:
         if found is None:
             raise UsageError(f"-D {text}: write -D NAME=NUMBER")
         parameters[found[1]] = int(found[2])
-    return settings_for(spec, Problem(**sizes), parameters)
+    filling = Filling(getattr(args, "fill", "random"), getattr(args, "seed", 0))
+    return replace(settings_for(spec, Problem(**sizes), parameters), filling=filling)
 
 
 def gui(args: argparse.Namespace) -> int:
@@ -58,7 +61,8 @@ def gui(args: argparse.Namespace) -> int:
         load_kernel(args.kernel)  # a name that means nothing is an error here, not an empty window
     given = args.D or not (args.m is args.n is args.k is None)
     wants_settings = given and not (args.kernel or "").endswith(".gvt")
-    return run_window(args.kernel, _settings(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None)
+    settings = _settings(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None
+    return run_window(args.kernel, settings, args.device)
 
 
 def _has_display() -> bool:
@@ -94,9 +98,10 @@ def _kernel_facts(spec: KernelSpec) -> dict[str, Any]:
 def trace(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
     settings = _settings(args, spec)
-    launch = launch_for(spec, settings, load_device())
-    window = Window.whole(launch) if args.blocks == "all" else _window(args.blocks)
-    trace = trace_kernel(spec, settings, window, values=args.values, seed=args.seed)
+    device = load_device(args.device)
+    launch = launch_for(spec, settings, device)
+    window = Window.whole(launch) if args.blocks == "all" else parse_window(args.blocks)
+    trace = trace_kernel(spec, settings, window, device=device, values=args.values)
     write_trace(trace, args.output)
     share = f"{window.blocks} of {launch.blocks} blocks"
     print(f"{args.output}: {trace.steps} steps of {trace.space.lanes} threads ({share}); {trace.check}")
@@ -108,13 +113,6 @@ def trace(args: argparse.Namespace) -> int:
 
 def _wrong(trace: Trace) -> GemmvizError:
     return GemmvizError(str(trace.check), file=trace.file)
-
-
-def _window(text: str) -> Window:
-    ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
-    if not 2 <= len(ranges) <= 3 or None in ranges:
-        raise UsageError(f"--blocks {text}: write all, or X0:X1,Y0:Y1")
-    return Window(*((int(found[1]), int(found[2])) for found in ranges if found))
 
 
 def _report_faults(hazards: list[Hazard], spec: KernelSpec) -> int:
@@ -129,18 +127,16 @@ def _report_faults(hazards: list[Hazard], spec: KernelSpec) -> int:
 def counts(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
     settings = _settings(args, spec)
-    launch = launch_for(spec, settings, load_device())
-    counters: list[LaunchCounter] = []
+    device = load_device(args.device)
+    launch = launch_for(spec, settings, device)
+    counter = LaunchCounter()
     hazards: list[HazardSink] = []
 
-    def sink(space: LaneSpace, binding: Binding) -> AccessSink:
-        if not counters:
-            counters.append(LaunchCounter(binding.arrays, binding.phase_loop))
-        hazards.append(HazardSink(binding.arrays, space))
-        return Tee(counters[0].group(space), hazards[-1])
+    def sink(space: LaneSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        hazards.append(HazardSink(arrays, space))
+        return Tee(counter.sink(space, arrays, phase_loop), hazards[-1])
 
-    stream_launch(spec, settings, sink)
-    counter = counters[0]
+    stream_launch(spec, settings, sink, device=device)
     found = totals(counter.sites, counter.arrays)
     unique = {key: hazard for each in hazards for key, hazard in each.hazards_by_pair().items()}
     sites = [
@@ -171,7 +167,7 @@ def _count_facts(counts: Counts) -> dict[str, int]:
 
 def render(args: argparse.Namespace) -> int:
     from gemmviz.render.export import save_frame
-    from gemmviz.scene.frame import StageOptions
+    from gemmviz.scene.frame import ViewOptions
     from gemmviz.scene.theme import THEMES
     from gemmviz.scene.views import VIEWS
 
@@ -180,19 +176,23 @@ def render(args: argparse.Namespace) -> int:
         raise UsageError(f"--block {args.block}: write X,Y")
     watched = (int(block[1]), int(block[2]), 0)
     _, trace = _kernel_or_trace(args, watched)
-    chosen = (*watched[:2], trace.window.z[0])
-    replay = Replay(trace, chosen, args.warp)
-    if replay.block != chosen or replay.warp != args.warp:
-        raise UsageError(
-            f"block {args.block}{'' if args.warp is None else f', warp {args.warp}'} is not in the trace ({trace.window})"
-        )
-    scene = VIEWS[args.view](replay, _step(args, replay), StageOptions(THEMES[args.theme]))
+    focus = Focus((*watched[:2], trace.window.z[0]), args.warp, args.thread, args.all)
+    replay = Replay(trace, focus)
+    if (not args.all and args.thread is None and replay.focus != focus) or args.thread != replay.thread:
+        raise UsageError(f"{_asked(args)} is not in the trace (blocks {trace.window})")
+    options = ViewOptions(THEMES[args.theme], layer=args.layer, moment=args.moment)
+    scene = VIEWS[args.view].scene(replay, _step(args, replay), options)
     if args.output.suffix.lower() == ".png":
         from gemmviz.render.offscreen import start_qt
 
         start_qt()
     save_frame(scene, args.output, args.scale)
     return 0 if trace.check.passed else complain(_wrong(trace), 1)
+
+
+def _asked(args: argparse.Namespace) -> str:
+    warp = "" if args.warp is None else f", warp {args.warp}"
+    return f"block {args.block}{warp}" + ("" if args.thread is None else f", thread {args.thread}")
 
 
 def _step(args: argparse.Namespace, replay: Replay) -> int:
@@ -215,14 +215,15 @@ def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0
         return None, read_trace(Path(args.kernel))
     spec = load_kernel(args.kernel or DEFAULT_KERNEL)
     settings = _settings(args, spec)
-    window = affordable_window(spec, settings, around, limit_bytes=_PICTURE_BYTES)
-    return spec, trace_kernel(spec, settings, window)
+    device = load_device(args.device)
+    window = affordable_window(spec, settings, around, device=device, limit_bytes=_PICTURE_BYTES)
+    return spec, trace_kernel(spec, settings, window, device=device)
 
 
 def instrument(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
     settings = _settings(args, spec)
-    device = load_device()
+    device = load_device(args.device)
     bound(spec, settings, launch_for(spec, settings, device), device)
     print(twin.instrument(spec, settings.parameters), end="")
     return 0

@@ -13,12 +13,12 @@ from gemmviz.gui.main_window import MainWindow
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.run.executor import trace_kernel
-from gemmviz.scene.frame import StageOptions
+from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.memory_view import memory_scene
 from gemmviz.scene.stage_view import stage_scene
 from gemmviz.scene.theme import LIGHT
 from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import settings_for
+from gemmviz.source.launching import settings_for
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"
 
@@ -35,9 +35,9 @@ def main() -> None:
     window.grab().save(str(FOLDER / "window.png"))
     window.close()
     naive = _replay("02_naive", Problem(32, 32, 32), BLOCK=32)
-    save_frame(stage_scene(naive, 2, StageOptions(LIGHT)), FOLDER / "naive.png")
+    save_frame(stage_scene(naive, 2, ViewOptions(LIGHT)), FOLDER / "naive.png")
     one_warp = Replay(naive.trace, None, 0)
-    save_frame(memory_scene(one_warp, 2, StageOptions(LIGHT)), FOLDER / "memory.png")
+    save_frame(memory_scene(one_warp, 2, ViewOptions(LIGHT)), FOLDER / "memory.png")
     tiled = _replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4)
     save_animation((stage_scene(tiled, step) for step in range(tiled.steps)), FOLDER / "tiled.gif", 500)
 

@@ -12,7 +12,8 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import trace_kernel
 from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import parse_kernel, settings_for
+from gemmviz.source.header import parse_kernel
+from gemmviz.source.launching import settings_for
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"

@@ -14,8 +14,8 @@ from gemmviz.analysis.hazards import find_hazards
 from gemmviz.model.device import load_device
 from gemmviz.model.problem import Problem
 from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.header import broken_limit, settings_for
 from gemmviz.source.instrument import instrument
+from gemmviz.source.launching import broken_limit, settings_for
 from tests.conftest import trace_of
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]

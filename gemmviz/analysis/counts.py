@@ -83,19 +83,18 @@ def cost_table(rows: Rows, site: Site, array: MemoryArray) -> npt.NDArray[np.int
 class LaunchCounter:
     """Counts a launch as its accesses stream by, per site and per phase; holds none of them.
 
-    Feed it through ``group`` sinks, one for each group of blocks.
+    Feed it through ``sink``, one for each group of blocks. ``arrays`` are known from the first on.
     """
 
-    def __init__(
-        self, arrays: tuple[MemoryArray, ...], phase_loop: int = -1, cancelled: Callable[[], bool] = lambda: False
-    ) -> None:
-        self.arrays = arrays
+    def __init__(self, cancelled: Callable[[], bool] = lambda: False) -> None:
         self.cancelled = cancelled
-        self.phase_loop = phase_loop
+        self.arrays: tuple[MemoryArray, ...] = ()
+        self.phase_loop = -1
         self.sites: dict[Site, Counts] = {}
         self.phases: dict[int, Counts] = {}
 
-    def group(self, space: LaneSpace) -> "GroupCounter":
+    def sink(self, space: LaneSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> "GroupCounter":
+        self.arrays, self.phase_loop = arrays, phase_loop
         return GroupCounter(self, space)
 
     def add(self, site: Site, phase: int, counts: Counts) -> None:

@@ -15,6 +15,7 @@ from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import INACTIVE, AccessSink, Bools, Longs, MemoryArray, Site, Trace
 
 Kind = Literal["write after read", "read after write", "write after write"]
+_MOST_CONFLICTS = 1 << 18
 _NOBODY = np.iinfo(np.int32).max
 
 
@@ -46,6 +47,29 @@ class Hazard:
             f"thread {self.threads[0]} {verbs[earlier]} it (line {self.earlier.place.line}), no barrier between; "
             f"{self.count} such conflicts"
         )
+
+
+class Conflicts:
+    """The cells in which threads collided: by step and array, the block's number in its window and the element."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
+        self._kept = 0
+
+    def add(self, step: int, array: int, blocks: Any, elements: Any) -> None:
+        if self._kept < _MOST_CONFLICTS:
+            self._found.setdefault((step, array), []).append((blocks, elements))
+            self._kept += len(elements)
+
+    def cells(self, step: int, array: int, block: int) -> Longs:
+        """The elements of a block's array that collide at a step, ascending."""
+        found = [elements[blocks == block] for blocks, elements in self._found.get((step, array), [])]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps at which any collide, ascending."""
+        return sorted({step for step, _ in self._found})
 
 
 class _Touched:
@@ -89,8 +113,14 @@ class HazardFinder:
         self.blocks = blocks
         self.warp_size = warp_size
         self.found: dict[tuple[Kind, Site, Site], Hazard] = {}
+        self.conflicts = Conflicts()
         self.site_at: dict[int, Site] = {}
         self.levels: list[dict[int, tuple[_Touched, _Touched]]] = [{}]
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """What was found, in the order of the first steps."""
+        return sorted(self.found.values(), key=lambda hazard: hazard.step)
 
     def barrier(self, site: Site, arrived: npt.NDArray[np.bool_]) -> None:
         """``arrived``: which blocks (blocks,) reached the barrier; for __syncwarp(), with all of their threads."""
@@ -141,7 +171,10 @@ class HazardFinder:
             across = levels[1].other(at, who, self.warp_size)
             touched = (other < 0).astype(np.int64)
             other = np.where(other < 0, across, other)
-        for i in np.flatnonzero(other >= 0)[:1]:
+        collide = np.flatnonzero(other >= 0)
+        if len(collide):
+            self.conflicts.add(step, site.array, at[0][collide], at[1][collide])
+        for i in collide[:1]:
             before = int(levels[int(touched[i])].step[at[0][i], at[1][i]])
             threads = (int(other[i]), int(who[i]))
             self._add(kind, self.site_at[before], site, at, i, threads, step, int((other >= 0).sum()), block_of)
@@ -151,6 +184,9 @@ class HazardFinder:
         key = at[0] * (self.arrays[site.array].size + 1) + at[1]
         order = np.argsort(key, kind="stable")
         same = (np.diff(key[order]) == 0) & (np.diff(who[order]) != 0)
+        if same.any():
+            collide = order[1:][same]
+            self.conflicts.add(step, site.array, at[0][collide], at[1][collide])
         for place in np.flatnonzero(same)[:1]:
             a, b = order[place], order[place + 1]
             self._add("write after write", site, site, at, b, (int(who[a]), int(who[b])), step, int(same.sum()), block_of)
@@ -168,6 +204,11 @@ class HazardFinder:
 
 def find_hazards(trace: Trace) -> list[Hazard]:
     """The hazards of the traced blocks, in the order of their first step."""
+    return examined(trace).hazards
+
+
+def examined(trace: Trace) -> HazardFinder:
+    """A finder that has seen the whole trace."""
     finder = HazardFinder(trace.arrays, trace.space.blocks, trace.warp_size)
     elements = trace.element.reshape(trace.steps, trace.space.blocks, trace.space.threads)
     for step in range(trace.steps):
@@ -176,7 +217,7 @@ def find_hazards(trace: Trace) -> list[Hazard]:
             finder.barrier(site, _arrived(site, elements[step]))
         elif array is not None and array.space == "shared":
             finder.access(step, site, elements[step], lambda row: trace.space.thread_of(row * trace.space.threads)[0])
-    return sorted(finder.found.values(), key=lambda hazard: hazard.step)
+    return finder
 
 
 def _arrived(site: Site, elements: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

@@ -1,93 +1,130 @@
-"""A trace as something to play: what one block does at a step, what its tiles hold, and what each step costs."""
+"""A trace as something to play: what the chosen threads do at a step, what their tiles hold, and what each step costs."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.counts import COST_COLUMNS, Counts, cost_table, count_rows
+from gemmviz.analysis.flights import Flights, flights
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.hazards import Conflicts
+from gemmviz.analysis.owners import Owners
+from gemmviz.analysis.reuse import LoadCounts
+from gemmviz.analysis.tiles import TileContent, Tiles
 from gemmviz.analysis.warps import warp_rows
-from gemmviz.model.trace import Ints, MemoryArray, Site, Trace
-
-Triple = tuple[int, int, int]
-EMPTY = -3
-
-
-@dataclass(frozen=True)
-class TileContent:
-    """What the cells of one shared array hold, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT for no
-    element, EMPTY for never written), ``element`` the element there, ``phase`` the phase that stored it.
-    """
-
-    array: npt.NDArray[np.int8]
-    element: Ints
-    phase: Ints
+from gemmviz.model.trace import Ints, Space, Trace
 
 
 class Replay:
-    """One trace, looked at through one block (and, where a warp is chosen, through that warp)."""
+    """One trace, looked at through a focus. What depends on the trace alone is shared with ``other``, a replay of it.
 
-    def __init__(self, trace: Trace, block: Triple | None = None, warp: int | None = None) -> None:
+    ``conflicts`` and ``value`` (what was read and written, (steps, lanes)) may be found later than the trace, and set then.
+    """
+
+    def __init__(self, trace: Trace, focus: Focus | None = None, other: "Replay | None" = None) -> None:
         self.trace = trace
-        window = trace.window
-        self.block = block if block is not None and _holds(trace, block) else (window.x[0], window.y[0], window.z[0])
-        self.warp = warp if warp is not None and warp < trace.space.warps else None
+        shared = other if other is not None and other.trace is trace else None
+        self.owners: Owners = shared.owners if shared else Owners(trace)
+        self.conflicts: Conflicts = shared.conflicts if shared else Conflicts()
+        self.value: npt.NDArray[np.float32] | None = shared.value if shared else trace.value
+        self.focus = (focus or Focus()).within(trace)
+        self.block, self.warp, self.thread = self.focus.block, self.focus.warp, self.focus.thread
         first = trace.space.lane(self.block, (0, 0, 0))
-        self._lanes = slice(first, first + trace.space.threads)
-        self._tiles: tuple[int, dict[int, TileContent]] = (-1, {})
+        self.block_lanes = slice(first, first + trace.space.threads)
+        self._tiles = Tiles(trace, self.block_lanes)
         self._steps: dict[int, npt.NDArray[np.int64]] = {}
         self._footprints: dict[tuple[int, int], tuple[int, int, int, int] | None] = {}
+        self._loads: dict[tuple[int, int], LoadCounts] = {}
+        self._flights: tuple[int, list[Flights]] = (-1, [])
 
     @property
     def steps(self) -> int:
         return self.trace.steps
 
-    def block_elements(self, step: int) -> Ints:
-        """Elements that the threads of the block touch: int32 (threads,), -1 inactive."""
-        return self.trace.element[step, self._lanes]
+    @cached_property
+    def warp_lanes(self) -> slice:
+        """The lanes of the warps that pay: all traced ones, the block's, or those of the chosen warp or the thread's."""
+        if self.focus.everyone:
+            return slice(0, self.trace.space.lanes)
+        if self.warp is None:
+            return self.block_lanes
+        first = self.block_lanes.start + self.warp * self.trace.warp_size
+        return slice(first, min(first + self.trace.warp_size, self.block_lanes.stop))
+
+    @cached_property
+    def lanes(self) -> slice:
+        """The chosen lanes."""
+        if self.thread is None:
+            return self.warp_lanes
+        return slice(self.block_lanes.start + self.thread, self.block_lanes.start + self.thread + 1)
+
+    @property
+    def first_thread(self) -> int:
+        """The followed thread, else the first of the chosen warp or block, by its number in the block."""
+        return self.thread if self.thread is not None else (self.warp or 0) * self.trace.warp_size
+
+    @property
+    def seen_lanes(self) -> slice:
+        """The chosen lanes of the block."""
+        return self.block_lanes if self.focus.everyone else self.lanes
 
     def elements(self, step: int) -> Ints:
-        """As ``block_elements``, with the threads of other warps inactive where a warp is chosen."""
-        found = self.block_elements(step)
-        if self.warp is None:
-            return found
-        size = self.trace.warp_size
-        chosen = np.full_like(found, -1)
-        chosen[self.warp * size : (self.warp + 1) * size] = found[self.warp * size : (self.warp + 1) * size]
-        return chosen
+        """Elements that the chosen threads touch: int32 (lanes,), -1 inactive."""
+        return self.trace.element[step, self.lanes]
+
+    def seen_elements(self, step: int) -> Ints:
+        """As ``elements``, of the block alone."""
+        return self.trace.element[step, self.seen_lanes]
 
     def rows(self, step: int) -> npt.NDArray[np.int64]:
-        """``elements`` as warps: (warps, 32)."""
-        return warp_rows(self.elements(step)[None], self.trace.warp_size)
+        """What the warps that pay touch: (warps, 32), -1 inactive."""
+        return self._rows(self.trace.element[step : step + 1])
+
+    def _rows(self, element: Ints) -> npt.NDArray[np.int64]:
+        """Steps (steps, lanes of the trace) as rows of warps, step by step."""
+        chosen = element[:, self.warp_lanes]
+        if self.focus.everyone:
+            chosen = chosen.reshape(-1, self.trace.space.threads)
+        return warp_rows(chosen, self.trace.warp_size)
+
+    def request(self, step: int) -> tuple[int, npt.NDArray[np.int64]] | None:
+        """One warp of the block and what its lanes touch (32,): the chosen one, else the first with an active lane; None
+        where no lane is active.
+        """
+        rows = warp_rows(self.trace.element[step : step + 1, self.block_lanes], self.trace.warp_size)
+        active = np.flatnonzero((rows >= 0).any(axis=1))
+        if self.warp is not None:
+            active = active[active == self.warp]
+        return (int(active[0]), rows[active[0]]) if len(active) else None
 
     def cost(self, step: int) -> Counts:
-        """What the step costs the chosen block or warp."""
+        """What the step costs the chosen block or warps; for one thread, its warp."""
         array = self.trace.array_of(step)
         return Counts() if array is None else count_rows(self.rows(step), self.trace.site_of(step), array)
 
     @cached_property
     def costs(self) -> npt.NDArray[np.int64]:
-        """Per step what the chosen block or warp pays: int64 (steps, 4): sectors, ideal sectors, wavefronts, ideal
-        wavefronts.
-        """
-        columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
-        table = np.zeros((self.steps, 4), np.int64)
-        lanes = self._chosen_lanes()
+        """``cost`` of every step: int64 (steps, columns), columns as COST_COLUMNS names them."""
+        table = np.zeros((self.steps, len(COST_COLUMNS)), np.int64)
         for number, site in enumerate(self.trace.sites):
             steps = np.flatnonzero(self.trace.site == number)
             if not site.is_barrier and len(steps):
-                rows = warp_rows(self.trace.element[steps, lanes], self.trace.warp_size)
-                costs = cost_table(rows, site, self.trace.arrays[site.array])[:, columns]
-                table[steps] = costs.reshape(len(steps), -1, 4).sum(axis=1)
+                costs = cost_table(self._rows(self.trace.element[steps]), site, self.trace.arrays[site.array])
+                table[steps] = costs.reshape(len(steps), -1, len(COST_COLUMNS)).sum(axis=1)
         return table
 
-    def _chosen_lanes(self) -> slice:
-        """The lanes of the block, or of its chosen warp."""
-        if self.warp is None:
-            return self._lanes
-        first = self._lanes.start + self.warp * self.trace.warp_size
-        return slice(first, min(first + self.trace.warp_size, self._lanes.stop))
+    @cached_property
+    def _sums(self) -> dict[Space, npt.NDArray[np.int64]]:
+        """Running sums of ``costs``, of steps that touch global and of those that touch shared memory."""
+        spaces = np.array(["" if site.is_barrier else self.trace.arrays[site.array].space for site in self.trace.sites])
+        of_step = spaces[self.trace.site]
+        return {s: np.cumsum(self.costs * (of_step == s)[:, None], axis=0) for s in ("global", "shared")}
+
+    def so_far(self, step: int, space: Space) -> Counts:
+        """What all steps up to and with ``step`` cost in one kind of memory."""
+        return Counts(*self._sums[space][step].tolist())
 
     @cached_property
     def phase_starts(self) -> Ints:
@@ -98,12 +135,12 @@ class Replay:
     @cached_property
     def phases(self) -> int:
         """How many phases there are."""
-        inside = [step for step in range(self.steps) if self.trace.phase_loop in self.trace.site_of(step).loops]
-        return int(self.trace.phase[inside].max()) + 1 if inside else 0
+        in_loop = np.array([self.trace.phase_loop in site.loops for site in self.trace.sites])[self.trace.site]
+        return int(self.trace.phase[in_loop].max()) + 1 if in_loop.any() else 0
 
     def footprint(self, array: int, step: int) -> tuple[int, int, int, int] | None:
-        """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block, or its chosen warp, touches
-        in the phase of ``step``.
+        """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the chosen block or warp touches in the phase of
+        ``step``.
         """
         key = array, int(self.trace.phase[step])
         if key not in self._footprints:
@@ -112,7 +149,7 @@ class Replay:
 
     def _footprint(self, array: int, phase: int) -> tuple[int, int, int, int] | None:
         steps = self._footprint_steps(array, phase)
-        touched = self.trace.element[steps, self._chosen_lanes()]
+        touched = self.trace.element[steps, self.warp_lanes]
         touched = touched[touched >= 0]
         if not touched.size:
             return None
@@ -122,63 +159,47 @@ class Replay:
 
     def _footprint_steps(self, array: int, phase: int) -> npt.NDArray[np.int64]:
         """The steps of the phase that touch the array; for an array that only other phases touch, all of its steps."""
-        of_array = self._steps_of(array)
+        of_array = self.steps_of(array)
         in_phase = of_array[self.trace.phase[of_array] == phase]
         kinds = {self.trace.site_of(int(step)).kind for step in of_array[:1]}
         return in_phase if len(in_phase) or kinds == {"load"} else of_array
 
-    def _steps_of(self, array: int) -> npt.NDArray[np.int64]:
+    def next_step(self, sites: list[int], after: int) -> int | None:
+        """The next step of one of these sites in which a chosen thread is active, from the beginning again after the last."""
+        steps = np.flatnonzero(np.isin(self.trace.site, sites))
+        steps = np.concatenate([steps[steps > after], steps[steps <= after]])
+        return next((int(step) for step in steps if (self.elements(int(step)) >= 0).any()), None)
+
+    def steps_of(self, array: int) -> npt.NDArray[np.int64]:
+        """The steps that touch an array, ascending."""
         if array not in self._steps:
             numbers = [number for number, site in enumerate(self.trace.sites) if site.array == array]
             self._steps[array] = np.flatnonzero(np.isin(self.trace.site, numbers))
         return self._steps[array]
 
     def tiles(self, step: int) -> dict[int, TileContent]:
-        """What every shared array holds after ``step``, by array number; nothing where the trace doesn't say."""
-        at, contents = self._tiles
-        if not len(self.trace.origin_step):
-            return {}
-        if at > step or not contents:
-            at, contents = -1, {n: _empty(info) for n, info in self._shared()}
-        first, last = np.searchsorted(self.trace.origin_step, [at + 1, step + 1])
-        for row in range(int(first), int(last)):
-            self._apply(row, contents)
-        self._tiles = (step, contents)
-        return contents
+        """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
+        return self._tiles.after(step)
 
-    def _shared(self) -> list[tuple[int, MemoryArray]]:
-        return [(n, info) for n, info in enumerate(self.trace.arrays) if info.space == "shared"]
+    @cached_property
+    def homes(self) -> npt.NDArray[np.float64]:
+        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        return self.owners.homes(self.block_lanes)
 
-    def _apply(self, row: int, contents: dict[int, TileContent]) -> None:
-        step = int(self.trace.origin_step[row])
-        component = row - int(np.searchsorted(self.trace.origin_step, step))
-        site: Site = self.trace.site_of(step)
-        cells = self.block_elements(step)
-        active = cells >= 0
-        content = contents[site.array]
-        where = cells[active] + component
-        content.array[where] = self.trace.origin_array[row, self._lanes][active]
-        content.element[where] = self.trace.origin[row, self._lanes][active]
-        content.phase[where] = self.trace.phase[step]
+    def flights(self, step: int) -> list[Flights]:
+        """What the chosen threads of the block move at a step."""
+        if self._flights[0] != step:
+            self._flights = step, flights(self.trace, step, self.seen_lanes, self.block_lanes.start)
+        return self._flights[1]
 
-    def written(self, array: int, step: int) -> npt.NDArray[np.bool_]:
-        """Which elements of a matrix the traced blocks have stored by ``step``: flat bool."""
-        done = np.zeros(self.trace.arrays[array].size, bool)
-        for each in self._steps_of(array):
-            if each > step:
-                break
-            site = self.trace.site_of(int(each))
-            if site.kind == "store":
-                touched = self.trace.element[each]
-                for component in range(site.width):
-                    done[touched[touched >= 0] + component] = True
-        return done
+    def written(self, step: int) -> npt.NDArray[np.int64]:
+        """The elements of C that the traced blocks have stored by ``step``."""
+        return self.owners.elements[self.owners.steps <= step]
 
-
-def _holds(trace: Trace, block: Triple) -> bool:
-    ranges = (trace.window.x, trace.window.y, trace.window.z)
-    return all(start <= at < stop for at, (start, stop) in zip(block, ranges, strict=True))
-
-
-def _empty(info: MemoryArray) -> TileContent:
-    return TileContent(np.full(info.size, EMPTY, np.int8), np.zeros(info.size, np.int32), np.full(info.size, -1, np.int32))
+    def loads(self, array: int, step: int, grid: Grid) -> npt.NDArray[np.int64]:
+        """How often the chosen threads (of a shared array: those of the block) have loaded each element by ``step``."""
+        key = array, grid.factor
+        if key not in self._loads:
+            shared = self.trace.arrays[array].space == "shared"
+            self._loads[key] = LoadCounts(self.trace, array, grid, self.seen_lanes if shared else self.lanes)
+        return self._loads[key].after(step)

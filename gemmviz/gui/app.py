@@ -3,27 +3,33 @@
 import sys
 from pathlib import Path
 
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.gui.main_window import MainWindow
+from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.kernel import Settings
 from gemmviz.model.resources import resource_folder
 from gemmviz.source.catalog import DEFAULT_KERNEL
 
+_BEFORE_TOUR_MS = 1500
 
-def run_window(what: str | None, settings: Settings | None) -> int:
+
+def run_window(what: str | None, settings: Settings | None, device: str = DEFAULT_DEVICE) -> int:
     """Shows the window with a kernel, a ``.cu`` or a ``.gvt`` file, playing; the exit code of the program."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("gemmviz")
     app.setWindowIcon(QIcon(str(resource_folder("assets") / "icons" / "gemmviz.svg")))
     sys.setswitchinterval(0.001)  # work in other threads gives way to the window within a millisecond
-    window = MainWindow()
+    window = MainWindow(QSettings("gemmviz", "gemmviz"))
     if what is not None and what.endswith(".gvt"):
         window.open_file(Path(what))
-    else:
-        window.open_kernel(what or DEFAULT_KERNEL, settings)
+    elif what is not None or settings is not None or not window.open_last():
+        window.open_kernel(what or DEFAULT_KERNEL, settings, device)
     window.playback.play_when_loaded()
     window.show()
+    if window.memory.text("tour") != "seen":
+        QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
     return app.exec()

@@ -5,6 +5,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from gemmviz.analysis.counts import COST_COLUMNS
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui.session import MOST_CHARTED_STEPS
 from gemmviz.scene.theme import Theme, mixed
@@ -49,7 +50,8 @@ class CostChart(QWidget):
         self.plot.enableAutoRange(axis="y")
 
     def _draw(self, replay: Replay, theme: Theme) -> None:
-        sectors, needed, wavefronts, ideal = replay.costs.T
+        columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
+        sectors, needed, wavefronts, ideal = replay.costs[:, columns].T
         steps = np.arange(1, replay.steps + 1)
         for heights, bottoms, colour in (
             (needed, np.zeros_like(needed), theme.faint),

@@ -1,24 +1,30 @@
-"""The settings: kernel, sizes, parameters, and which block and warp to watch. Settings that can't run say why."""
+"""The settings: kernel, sizes, parameters, values, device and blocks. Settings that can't run say why."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLabel, QLineEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.gui.session import Setup
+from gemmviz.model.device import Device, device_names, load_device
+from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.filling import MOST_SEED, PATTERNS, Filling
 from gemmviz.model.kernel import KernelSpec, Launch, Parameter, Settings
+from gemmviz.model.lanes import Window, parse_window
+from gemmviz.model.measurements import Registers
 from gemmviz.model.problem import Problem
 
 _LARGEST = 32768
+_PATTERN_NAMES = {"random": "Random", "index": "Their own index", "ones": "All ones"}
+AUTOMATIC = "as many as are quick"
 
 
 class KernelPanel(QWidget):
-    """``changed`` when settings change, ``watched_changed`` when another block or warp is chosen, ``kernel_chosen`` with the
-    name or file of a kernel, ``entered`` when Enter ends the typing of a number.
+    """``changed`` when settings change, ``kernel_chosen`` with the name or file of a kernel, ``entered`` when Enter ends the
+    typing of a number.
     """
 
     changed = Signal()
-    watched_changed = Signal()
     kernel_chosen = Signal(str)
     entered = Signal()
 
@@ -32,16 +38,33 @@ class KernelPanel(QWidget):
         self.kernel.activated.connect(self._on_kernel)
         self.title = QLabel()
         self.title.setWordWrap(True)
+        self.title.setObjectName("heading")
+        self.description = QLabel()
+        self.description.setWordWrap(True)
+        self.description.setObjectName("faint")
         self.sizes = {name: self._size(name) for name in ("M", "N", "K")}
         self.parameters: dict[str, QComboBox | QSpinBox] = {}
         self.launch = QLabel()
         self.launch.setWordWrap(True)
         self.launch.setToolTip("What the header's formulas make of these settings")
-        self.block = [self._chooser(f"blockIdx.{axis} of the block to watch") for axis in "xyz"]
-        self.warp = QComboBox()
-        self.warp.setToolTip("Show the accesses of the whole block, or of one of its warps (W: next)")
-        self.warp.setAccessibleName("Warp")
-        self.warp.currentIndexChanged.connect(self._on_watched)
+        self.pattern = self._choice("Values", "What A and B hold before the kernel runs", [_PATTERN_NAMES[p] for p in PATTERNS])
+        self.seed = QSpinBox()
+        self.seed.setRange(0, MOST_SEED)
+        self.seed.setKeyboardTracking(False)
+        self.seed.setAccessibleName("Seed")
+        self.seed.setToolTip("The seed of the random values: the same seed gives the same matrices")
+        self.seed.valueChanged.connect(self._on_changed)
+        self.seed.lineEdit().returnPressed.connect(self.entered)
+        self.device = self._choice("Device", "", [load_device(name).name for name in device_names()])
+        self.blocks = QLineEdit()
+        self.blocks.setPlaceholderText(AUTOMATIC)
+        self.blocks.setClearButtonEnabled(True)
+        self.blocks.setAccessibleName("Traced blocks")
+        self.blocks.setToolTip(
+            "Which blocks to trace: X0:X1,Y0:Y1 (half-open). Empty: as many around the watched one as are quick"
+        )
+        self.blocks.editingFinished.connect(self._on_changed)
+        self.blocks.returnPressed.connect(self.entered)
         self.message = QLabel()
         self.message.setWordWrap(True)
         self.message.setObjectName("message")
@@ -49,24 +72,32 @@ class KernelPanel(QWidget):
         self.remedy.setToolTip("Take the nearest setting that works")
         self.remedy.clicked.connect(self._on_remedy)
         self._nearest: dict[str, int] = {}
+        self._lay_out()
+        self.show_error(None)
+
+    def _lay_out(self) -> None:
         self._form = QFormLayout()
         self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         self._form.addRow("&Kernel", self.kernel)
         self._form.addRow(self.title)
         for name, box in self.sizes.items():
             self._form.addRow(f"&{name}", box)
         self._first_parameter_row = self._form.rowCount()
         self._form.addRow(self.launch)
-        for axis, spin in zip("xyz", self.block, strict=True):
-            self._form.addRow(f"Block {axis}", spin)
-        self._form.addRow("&Warp", self.warp)
+        self._form.addRow(self.message)
+        self._form.addRow(self.remedy)
+        self._form.addRow(_ruler())
+        self._form.addRow("&Values", self.pattern)
+        self._form.addRow("S&eed", self.seed)
+        self._form.addRow("&Device", self.device)
+        self._form.addRow("&Blocks", self.blocks)
+        self._form.addRow(_ruler())
         layout = QVBoxLayout(self)
         layout.addLayout(self._form)
-        layout.addWidget(self.message)
-        layout.addWidget(self.remedy)
+        layout.addWidget(self.description)
         layout.addStretch(1)
-        self.show_error(None)
 
     def _size(self, name: str) -> QSpinBox:
         box = QSpinBox()
@@ -80,44 +111,69 @@ class KernelPanel(QWidget):
         box.valueChanged.connect(self._on_changed)
         return box
 
-    def _chooser(self, tip: str) -> QSpinBox:
-        box = QSpinBox()
+    def _choice(self, name: str, tip: str, entries: list[str]) -> QComboBox:
+        box = QComboBox()
+        box.addItems(entries)
+        box.setAccessibleName(name)
         box.setToolTip(tip)
-        box.setAccessibleName(tip)
-        box.valueChanged.connect(self._on_watched)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.currentIndexChanged.connect(self._on_changed)
         return box
 
-    def load(self, spec: KernelSpec, settings: Settings) -> None:
-        """Shows the controls that ``spec`` has, set to ``settings``; nothing is announced."""
-        self._quietly(lambda: self._load(spec, settings))
+    def load(self, setup: Setup) -> None:
+        """Shows the controls that the kernel has, set as ``setup`` says; nothing is announced."""
+        self._quietly(lambda: self._load(setup.spec, setup.settings, setup))
 
-    def _load(self, spec: KernelSpec, settings: Settings) -> None:
-        if self.kernel.findText(spec.name) < 0:
+    def _load(self, spec: KernelSpec, settings: Settings, setup: Setup) -> None:
+        row = self.kernel.findText(spec.name)
+        if row < 0:
             self.kernel.addItem(spec.name, spec.file)
-        self.kernel.setCurrentText(spec.name)
+            row = self.kernel.count() - 1
+        self.kernel.setCurrentIndex(row)
         self.title.setText(spec.title)
-        self.title.setToolTip(spec.description)
+        self.description.setText(" ".join(spec.description.split()))
         for name, size in settings.problem.sizes.items():
             self.sizes[name].setValue(size)
+        if list(self.parameters) != [parameter.name for parameter in spec.parameters] or self._spec is not spec:
+            self._make_parameters(spec, settings)
+        for name, box in self.parameters.items():
+            value = settings.parameters[name]
+            if isinstance(box, QComboBox):
+                if box.findText(str(value)) < 0:
+                    box.addItem(str(value))
+                box.setCurrentText(str(value))
+            else:
+                box.setValue(value)
+        self._spec = spec
+        self.pattern.setCurrentIndex(PATTERNS.index(settings.filling.pattern))
+        self.seed.setValue(settings.filling.seed)
+        self.device.setCurrentIndex(device_names().index(setup.device_name))
+        self.blocks.setText("" if setup.window is None else str(setup.window))
+        self._enable()
+
+    _spec: KernelSpec | None = None
+
+    def _make_parameters(self, spec: KernelSpec, settings: Settings) -> None:
         for box in self.parameters.values():
             self._form.removeRow(box)
         self.parameters = {}
+        before: QWidget = self.sizes["K"]
         for row, parameter in enumerate(spec.parameters, self._first_parameter_row):
-            box = self._parameter(parameter, settings.parameters[parameter.name])
+            box = self._parameter(parameter)
             self.parameters[parameter.name] = box
             self._form.insertRow(row, parameter.name, box)
+            QWidget.setTabOrder(before, box)
+            before = box
 
-    def _parameter(self, parameter: Parameter, value: int) -> QComboBox | QSpinBox:
+    def _parameter(self, parameter: Parameter) -> QComboBox | QSpinBox:
         box: QComboBox | QSpinBox
         if parameter.choices is not None:
             box = QComboBox()
             box.addItems([str(choice) for choice in parameter.choices])
-            box.setCurrentText(str(value))
             box.currentIndexChanged.connect(self._on_changed)
         else:
             box = QSpinBox()
             box.setRange(0 if parameter.default == 0 else 1, _LARGEST)
-            box.setValue(value)
             box.setKeyboardTracking(False)
             box.lineEdit().returnPressed.connect(self.entered)
             box.valueChanged.connect(self._on_changed)
@@ -126,43 +182,38 @@ class KernelPanel(QWidget):
         return box
 
     def settings(self) -> Settings:
+        """What the controls say. Raises SettingError for sizes that no index can name."""
         values = {
             name: int(box.currentText()) if isinstance(box, QComboBox) else box.value() for name, box in self.parameters.items()
         }
-        return Settings(Problem(**{name: box.value() for name, box in self.sizes.items()}), values)
+        problem = Problem(**{name: box.value() for name, box in self.sizes.items()})
+        return Settings(problem, values, Filling(PATTERNS[self.pattern.currentIndex()], self.seed.value()))
 
-    def show_launch(self, launch: Launch, warps: int) -> None:
-        """The launch, and the ranges of what can be watched."""
+    def setup(self, spec: KernelSpec) -> Setup:
+        """Everything that is set. Raises SettingError."""
+        return Setup(spec, self.settings(), device_names()[self.device.currentIndex()], self._window())
+
+    def _window(self) -> Window | None:
+        text = self.blocks.text().replace(" ", "")
+        if not text or text == "all":
+            return None
+        try:
+            return parse_window(text)
+        except UsageError as error:
+            raise SettingError(error.message, remedy=error.remedy) from None
+
+    def show_launch(self, launch: Launch, device: Device, registers: Registers | None) -> None:
+        """The launch, in threads, warps and blocks, and what it takes of the device."""
+        warps = -(-launch.threads // device.warp_size)
         text = " × ".join(str(n) for n in launch.block if n > 1) or "1"
         grid = " × ".join(str(n) for n in launch.grid if n > 1) or "1"
-        self.launch.setText(
-            f"Block {text} = {launch.threads} threads, {warps} warp{'s' if warps > 1 else ''}\n"
-            f"Grid {grid} = {launch.blocks} block{'s' if launch.blocks > 1 else ''}"
-        )
-        self._quietly(lambda: self._set_ranges(launch, warps))
-
-    def _set_ranges(self, launch: Launch, warps: int) -> None:
-        for axis, (spin, extent) in enumerate(zip(self.block, launch.grid, strict=True)):
-            spin.setMaximum(extent - 1)
-            spin.setSuffix(f"  (0 to {extent - 1})")
-            self._form.setRowVisible(spin, extent > 1 or axis < 2)
-            spin.setEnabled(extent > 1)
-        chosen = self.warp.currentIndex()
-        self.warp.clear()
-        self.warp.addItems(["all", *(str(warp) for warp in range(warps))])
-        self.warp.setCurrentIndex(chosen if 0 <= chosen <= warps else 0)
-
-    @property
-    def watched_block(self) -> tuple[int, int, int]:
-        x, y, z = (spin.value() for spin in self.block)
-        return x, y, z
-
-    @property
-    def watched_warp(self) -> int | None:
-        return self.warp.currentIndex() - 1 if self.warp.currentIndex() > 0 else None
-
-    def next_warp(self) -> None:
-        self.warp.setCurrentIndex((self.warp.currentIndex() + 1) % max(1, self.warp.count()))
+        lines = [
+            f"Block {text} = {launch.threads} threads, {warps} warp{'s' if warps > 1 else ''}",
+            f"Grid {grid} = {launch.blocks} block{'s' if launch.blocks > 1 else ''}",
+        ]
+        if registers is not None:
+            lines.append(f"{registers.per_thread} registers a thread (recorded: {registers.source})")
+        self.launch.setText("\n".join(lines))
 
     def show_error(self, error: GemmvizError | None) -> None:
         """Says what is wrong, and offers the nearest settings that work; None clears it."""
@@ -190,10 +241,29 @@ class KernelPanel(QWidget):
         """Files that were opened know their path; the others go by name."""
         self.kernel_chosen.emit(self.kernel.itemData(row) or self.kernel.itemText(row))
 
+    def _enable(self) -> None:
+        random = self.pattern.currentIndex() == PATTERNS.index("random")
+        self.seed.setEnabled(random)
+        self.seed.setToolTip(
+            "The seed of the random values: the same seed gives the same matrices"
+            if random
+            else "Only random values have a seed"
+        )
+        device = load_device(device_names()[self.device.currentIndex()])
+        self.device.setToolTip(
+            f"Whose limits hold. {device.name}: {device.max_threads_per_block} threads and "
+            f"{device.shared_per_block // 1024} KiB of shared memory a block, {device.registers_per_block} registers; "
+            f"{device.sms} SMs, {device.bandwidth_gb_s:g} GB/s, {device.peak_gflops / 1000:.3g} TFLOP/s"
+        )
+
     def _on_changed(self) -> None:
+        self._enable()
         if not self._loading:
             self.changed.emit()
 
-    def _on_watched(self) -> None:
-        if not self._loading:
-            self.watched_changed.emit()
+
+def _ruler() -> QFrame:
+    line = QFrame()
+    line.setFrameShape(QFrame.Shape.HLine)
+    line.setObjectName("ruler")
+    return line

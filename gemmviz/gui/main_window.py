@@ -1,306 +1,413 @@
-"""The main window: panels around the stage, and how a change of settings becomes a new picture."""
+"""The main window: how a change of settings becomes a new picture, and a step another one."""
 
 import contextlib
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QDockWidget,
-    QFileDialog,
-    QLabel,
-    QMainWindow,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QCursor, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QToolTip
 
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui import session
-from gemmviz.gui.chart import CostChart
-from gemmviz.gui.kernel_panel import KernelPanel
-from gemmviz.gui.menus import make_menus, make_shortcuts
-from gemmviz.gui.metrics_panel import MetricsPanel
+from gemmviz.gui.files import KINDS, Files
+from gemmviz.gui.history import SetupHistory
+from gemmviz.gui.memory import Memory
+from gemmviz.gui.menus import Menus
+from gemmviz.gui.panels import Panels
 from gemmviz.gui.playback import Playback
-from gemmviz.gui.source_panel import SourcePanel
-from gemmviz.gui.stage import Stage
-from gemmviz.gui.style import apply_theme
-from gemmviz.gui.timeline import Timeline
+from gemmviz.gui.session import Setup
+from gemmviz.gui.style import apply_theme, system_theme
+from gemmviz.gui.tour import Tour, tour_stops
 from gemmviz.gui.work import Worker
-from gemmviz.model.device import load_device
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.device import DEFAULT_DEVICE
+from gemmviz.model.errors import GemmvizError, Place, SettingError
 from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.trace_file import read_trace, write_trace
-from gemmviz.render.export import save_frame
-from gemmviz.scene.frame import StageOptions
-from gemmviz.scene.primitives import Scene
-from gemmviz.scene.theme import DARK, LIGHT
+from gemmviz.model.measurements import recorded_registers
+from gemmviz.model.trace_file import read_trace
+from gemmviz.scene.frame import LAYERS, ViewOptions
+from gemmviz.scene.hover import hover_lines, pointed_at
+from gemmviz.scene.primitives import Hit, Scene
+from gemmviz.scene.theme import DARK, LIGHT, Theme
 from gemmviz.scene.views import VIEWS
-from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.header import launch_for, parse_kernel, settings_for
+from gemmviz.source.catalog import load_kernel
+from gemmviz.source.header import parse_kernel
+from gemmviz.source.launching import launch_for, settings_for
 
 _DEBOUNCE_MS = 4
 _AFTER_PICTURE_MS = 80
+_PANELS_MS = 40
 _STALE = "This is the picture of the settings before: the present ones can't run"
 
 
 class MainWindow(QMainWindow):
-    """Settings go to a worker; its replay comes back and is played. Newer settings cancel older work."""
+    """Settings go to a worker; its replay comes back and is played. Newer settings cancel older work.
 
-    def __init__(self) -> None:
+    After a picture is shown three more things are worked out, one after the other: what the focus needs (costs, variables),
+    what the trace tells (values, hazards), and the counts of the whole launch.
+    """
+
+    def __init__(self, kept: QSettings | None = None) -> None:
         super().__init__()
         self.setWindowTitle("gemmviz")
         self.resize(1600, 960)
-        self.theme = DARK
+        self.setMinimumSize(1000, 600)
+        self.setAcceptDrops(True)
+        self.memory = Memory(kept)
+        self.theme_choice = self.memory.text("theme", "system")
+        self.theme = self._chosen_theme()
         apply_theme(_app(), self.theme)
-        self.device = load_device()
         self.spec: KernelSpec | None = None
+        self.shown_setup: Setup | None = None
         self.replay: Replay | None = None
+        self.look: session.Look | None = None
+        self.whole: session.Whole | None = None
         self.view = "stage"
-        self.tracer, self.counter = Worker(self), Worker(self)
+        self._file_error = False
+        self.tracer, self.looker, self.detailer, self.counter = (Worker(self) for _ in range(4))
         self.playback = Playback(self)
-        self.stage = Stage()
-        self.banner = QLabel()
-        self.banner.setWordWrap(True)
-        self.banner.setObjectName("message")
-        self.banner.setContentsMargins(12, 8, 12, 8)
-        self.banner.hide()
-        self.panel = KernelPanel(kernel_names())
-        self.source = SourcePanel()
-        self.metrics = MetricsPanel()
-        self.chart = CostChart()
-        self.timeline = Timeline(self.playback)
+        self.panels = Panels(self, self.playback)
+        self.stage = self.panels.stage
+        self.history = SetupHistory(self.adopt)
+        self.files = Files(self)
         self._edited = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self._shown = QTimer(self, singleShot=True, interval=_AFTER_PICTURE_MS)
-        self._lay_out()
+        self._panels_due = QTimer(self, singleShot=True, interval=_PANELS_MS)
+        self.menus = Menus(self)
         self._connect()
-        self.dark_action = make_menus(self)
-        make_shortcuts(self)
-        self.set_theme(dark=True)
-
-    def _lay_out(self) -> None:
-        middle = QWidget()
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.banner)
-        layout.addWidget(self.stage, 1)
-        layout.addWidget(self.timeline)
-        self.setCentralWidget(middle)
-        left, right, bottom = (
-            Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea,
-        )  # fmt: skip
-        scrolled = QScrollArea()
-        scrolled.setWidget(self.panel)
-        scrolled.setWidgetResizable(True)
-        scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scrolled.setMinimumWidth(250)
-        metrics = QScrollArea()
-        metrics.setWidget(self.metrics)
-        metrics.setWidgetResizable(True)
-        metrics.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.docks = [
-            self._dock("Settings", scrolled, left),
-            self._dock("Source", self.source, right),
-            self._dock("Metrics", metrics, right),
-            self._dock("Cost per step", self.chart, bottom),
-        ]
-        self.resizeDocks(self.docks[:2], [270, 430], Qt.Orientation.Horizontal)
-        self.resizeDocks([self.docks[3]], [130], Qt.Orientation.Vertical)
-        self.statusBar().showMessage("")
-
-    def _dock(self, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(title, self)
-        dock.setObjectName(title)
-        dock.setWidget(widget)
-        self.addDockWidget(area, dock)
-        return dock
+        self.choose_theme(self.theme_choice)
+        self._restore()
 
     def _connect(self) -> None:
-        self.panel.changed.connect(self._edited.start)
-        self.panel.watched_changed.connect(self._on_watched)
-        self.panel.kernel_chosen.connect(self.open_kernel)
+        panels = self.panels
+        panels.kernel.changed.connect(self._edited.start)
+        panels.kernel.kernel_chosen.connect(self.open_kernel)
+        panels.kernel.entered.connect(self.stage.setFocus)
+        panels.focus.changed.connect(self._on_focus)
+        panels.focus.layer_changed.connect(self.redraw)
+        panels.timeline.used.connect(self.stage.setFocus)
+        panels.chart.step_chosen.connect(self.playback.go)
+        panels.source.place_clicked.connect(self._on_source_clicked)
+        panels.metrics.site_chosen.connect(self._on_site_chosen)
+        for dock in panels.views.values():
+            dock.resized.connect(self._panels_due.start)
+            dock.hovered.connect(self._on_hovered)
+        for dock in panels.docks.values():
+            dock.visibilityChanged.connect(lambda _: self._panels_due.start())
         self._edited.timeout.connect(self.run)
-        self._shown.timeout.connect(self._on_shown)
+        self._shown.timeout.connect(self._look_closer)
+        self._panels_due.timeout.connect(self._show_panels)
         self.tracer.done.connect(self._on_traced)
         self.tracer.failed.connect(self._show_error)
         self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
+        self.looker.done.connect(self._on_looked)
+        self.detailer.done.connect(self._on_detailed)
         self.counter.done.connect(self._on_counted)
-        self.counter.failed.connect(self._show_error)
+        for worker in (self.looker, self.detailer, self.counter):
+            worker.failed.connect(self.show_warning)
         self.playback.moved.connect(self._on_moved)
+        self.playback.flowed.connect(self._on_flowed)
         self.stage.zoom_changed.connect(lambda _: self.redraw())
         self.stage.resized.connect(self.redraw)
-        self.panel.entered.connect(self.stage.setFocus)
-        self.timeline.used.connect(self.stage.setFocus)
-        self.chart.step_chosen.connect(self.playback.go)
+        self.stage.hovered.connect(self._on_hovered)
+        self.stage.clicked.connect(self._on_clicked)
+        _app().styleHints().colorSchemeChanged.connect(lambda _: self.choose_theme(self.theme_choice))
 
-    def show_view(self, name: str) -> None:
-        """Looks at the same moment in another way."""
-        self.view = name
-        self.redraw()
+    # What is set, and running it
 
-    def set_theme(self, dark: bool) -> None:
-        self.theme = DARK if dark else LIGHT
-        self.dark_action.setChecked(dark)
-        apply_theme(_app(), self.theme)
-        self.timeline.set_theme(self.theme)
-        self.source.set_theme(self.theme)
-        if self.replay is not None:
-            self.chart.load(self.replay, self.theme)
-            self.redraw()
-
-    def open_kernel(self, name: str, settings: Settings | None = None) -> None:
+    def open_kernel(self, name: str, settings: Settings | None = None, device: str | None = None) -> None:
         """Loads a shipped kernel or a file and runs it; an error leaves what is shown."""
         try:
             spec = load_kernel(name)
         except GemmvizError as error:
             self._show_file_error(name, error)
             return
-        same_sizes = self.spec is not None and settings is None and spec.name != self.spec.name
-        self.spec = spec
-        settings = settings or (self._carried(spec) if same_sizes else settings_for(spec))
-        self.source.load(spec.text)
-        limit = self._limit(spec, settings)
-        self.panel.load(spec, settings if limit is None else settings_for(spec))
-        if limit is None:
-            self.run(keep_step=False)
-        else:
-            self._show_error(limit)
+        if Path(name).is_file():
+            self.remember_file(Path(name))
+        setup = self._setup_for(spec, settings, device)
+        self.adopt(setup, keep_step=False)
 
-    def _limit(self, spec: KernelSpec, settings: Settings) -> GemmvizError | None:
-        """Why these settings can't run, or None."""
+    def _setup_for(self, spec: KernelSpec, settings: Settings | None, device: str | None) -> Setup:
+        """What is asked for or, where that is left open, what was set before as far as this kernel can run with it."""
+        before = self._present_setup()
+        if before is None or settings is not None:
+            return Setup(spec, settings or settings_for(spec), device or (before.device_name if before else DEFAULT_DEVICE))
+        shared = {n: v for n, v in before.settings.parameters.items() if n in spec.defaults}
+        carried = settings_for(spec, before.settings.problem, shared)
+        carried = Settings(carried.problem, carried.parameters, before.settings.filling)
+        setup = Setup(spec, carried, device or before.device_name)
+        return setup if setup.why_not() is None else Setup(spec, settings_for(spec), setup.device_name)
+
+    def _present_setup(self) -> Setup | None:
+        """What the panel says, None before there is a kernel or where it says nothing that can be."""
         try:
-            launch_for(spec, settings, self.device)
-        except GemmvizError as error:
-            return error
-        return None
+            return None if self.spec is None else self.panels.kernel.setup(self.spec)
+        except GemmvizError:
+            return None
 
-    def _carried(self, spec: KernelSpec) -> Settings:
-        """The sizes and parameters of the kernel before, where the new one can run with them."""
-        before = self.panel.settings()
-        shared = {n: v for n, v in before.parameters.items() if n in spec.defaults}
-        settings = settings_for(spec, before.problem, shared)
-        return settings if self._limit(spec, settings) is None else settings_for(spec)
+    def adopt(self, setup: Setup, keep_step: bool = True) -> None:
+        """Puts a setup into the panel and runs it."""
+        self.spec = setup.spec
+        self.panels.kernel.load(setup)
+        self.panels.source.load(setup.spec.text)
+        self.run(keep_step)
 
     def run(self, keep_step: bool = True) -> None:
         """Runs the present settings in the worker, or says which limit they break."""
         if self.spec is None:
             return
-        self.counter.cancel()
-        self._shown.stop()
+        self._cancel_details()
         try:
-            settings = self.panel.settings()
-            launch = launch_for(self.spec, settings, self.device)
+            setup = self.panels.kernel.setup(self.spec)
+            launch = launch_for(setup.spec, setup.settings, setup.device)
+            if setup.window is not None:
+                setup.window.checked(launch)
         except GemmvizError as error:
             self.tracer.cancel()
             self._show_error(error)
             return
-        self.panel.show_launch(launch, -(-launch.threads // self.device.warp_size))
-        watched = session.Watched(self.panel.watched_block, self.panel.watched_warp)
-        spec = self.spec
+        self.history.note(setup)
+        registers = recorded_registers(setup.spec.text, setup.settings.parameters, setup.device)
+        self.panels.kernel.show_launch(launch, setup.device, registers)
+        self.panels.focus.set_launch(launch, setup.device.warp_size)
+        focus = self.panels.focus.focus
         self._keep_step = keep_step
-        self.tracer.submit(lambda cancelled: session.make_replay(spec, settings, watched, cancelled))
+        self.shown_setup = setup
+        self.tracer.submit(lambda cancelled: session.make_replay(setup, focus, cancelled))
+
+    def _cancel_details(self) -> None:
+        self._shown.stop()
+        for worker in (self.looker, self.detailer, self.counter):
+            worker.cancel()
 
     def _on_traced(self, replay: Replay) -> None:
-        assert self.spec is not None
         self._show_error(None)
         self._show_replay(replay, self._keep_step)
+        if self.shown_setup is not None:
+            self.memory.keep_setup(self.shown_setup)
         if not replay.trace.check.passed:
-            self._show_warning(GemmvizError(str(replay.trace.check), file=replay.trace.file))
+            self.show_warning(GemmvizError(str(replay.trace.check), file=replay.trace.file))
 
     def _show_replay(self, replay: Replay, keep_step: bool) -> None:
-        self.replay = replay
-        self.source.load(replay.trace.source)
+        self.replay, self.look, self.whole = replay, None, None
+        panels = self.panels
+        panels.source.load(replay.trace.source)
+        panels.source.show_error(None)
         starts = replay.phase_starts.tolist()
-        self.timeline.load(replay.steps, starts)
-        self.metrics.show_trace(replay.trace, [])
-        self.metrics.show_launch(None, replay.trace)
-        self.source.show_error(None)
+        panels.timeline.load(replay.steps, starts)
+        panels.metrics.show_trace(replay.trace)
+        panels.metrics.show_hazards([], replay.trace)
+        panels.metrics.show_source(replay, None)
         self.playback.load(replay.steps, starts, keep_step)
         self._shown.start()
 
-    def _on_shown(self) -> None:
-        """What can wait until the picture is on the screen: the chart, and the counts of the whole launch."""
-        if self.replay is None or self.spec is None:
+    # What is worked out after the picture
+
+    def _look_closer(self) -> None:
+        if self.replay is None or self.shown_setup is None:
             return
-        self.chart.load(self.replay, self.theme)
-        self.chart.show_step(self.playback.step)
-        spec, replay = self.spec, self.replay
-        self.counter.submit(lambda cancelled: session.count_whole(spec, replay.trace.settings, replay, cancelled))
+        setup, replay = self.shown_setup, self.replay
+        self.looker.submit(lambda cancelled: session.look_closer(setup, replay, cancelled))
+
+    def _on_looked(self, look: session.Look) -> None:
+        if look.replay is not self.replay or self.shown_setup is None:
+            return
+        self.look = look
+        self.panels.chart.load(look.replay, self.theme)
+        self.panels.chart.show_step(self.playback.step)
+        self._panels_due.start()
+        if self.whole is None:
+            setup, trace = self.shown_setup, look.replay.trace
+            self.detailer.submit(lambda cancelled: session.find_details(setup, trace, cancelled))
+
+    def _on_detailed(self, details: session.Details) -> None:
+        if self.replay is None or details.trace is not self.replay.trace or self.shown_setup is None:
+            return
+        self.replay.value, self.replay.conflicts = details.value, details.conflicts
+        self.panels.metrics.show_hazards(details.hazards, details.trace)
+        self.panels.timeline.show_hazards(details.conflicts.steps)
+        if details.hazards:
+            self.show_warning(details.hazards[0].fault(details.trace.file))
+            self.redraw()
+        self._panels_due.start()
+        setup = self.shown_setup
+        self.counter.submit(lambda cancelled: session.count_whole(setup, details.trace, cancelled))
 
     def _on_counted(self, whole: session.Whole) -> None:
         if self.replay is not None and whole.trace is self.replay.trace:
-            self.metrics.show_trace(self.replay.trace, whole.hazards)
-            self.metrics.show_launch(whole.counter, self.replay.trace)
-            if whole.hazards:
-                self._show_warning(whole.hazards[0].fault(self.replay.trace.file))
+            self.whole = whole
+            self.panels.metrics.show_source(self.replay, whole.counter)
+            self.panels.metrics.show_launch(whole.counter, whole.trace)
 
-    def _on_watched(self) -> None:
+    # Whom to watch
+
+    def _on_focus(self) -> None:
         if self.replay is None:
             return
-        block, trace = self.panel.watched_block, self.replay.trace
-        inside = Replay(trace, block, self.panel.watched_warp)
-        if inside.block != block:
-            self._edited.start()
+        focus = self.panels.focus.focus
+        inside = Replay(self.replay.trace, focus, self.replay)
+        if inside.block != focus.block:
+            self._edited.start()  # a block that was not traced
+            return
+        self.replay, self.look = inside, None
+        self.panels.metrics.show_source(inside, self.whole.counter if self.whole else None)
+        self.redraw()
+        self._shown.start()
+
+    def _on_clicked(self, hit: Hit) -> None:
+        """Follows the thread that computes an element of C, or that touches another element at this step."""
+        found = None if self.replay is None else pointed_at(self.replay, hit)
+        if found is None or self.replay is None:
+            return
+        number, element = found
+        trace = self.replay.trace
+        lane = self.replay.owners.lane_of(element) if trace.arrays[number].name == "C" else None
+        if lane is None and trace.arrays[number].name != "C":
+            touching = self.replay.trace.element[self.playback.step, self.replay.seen_lanes] == element
+            if trace.site_of(self.playback.step).array == number and touching.any():
+                lane = self.replay.seen_lanes.start + int(touching.argmax())
+        if lane is None:
+            text = (
+                "No traced thread computes this element" if trace.arrays[number].name == "C" else "No thread touches this now"
+            )
+            self.statusBar().showMessage(text + ": click an element of C to follow its thread", 5000)
+            return
+        block, _ = trace.space.thread_of(lane)
+        self.panels.focus.watch(Focus(block, None, lane % trace.space.threads))
+
+    def _on_hovered(self, hit: Hit | None) -> None:
+        lines = [] if hit is None or self.replay is None else hover_lines(self.replay, self.playback.step, hit)
+        if lines:
+            QToolTip.showText(QCursor.pos(), f"<b>{lines[0]}</b><br>" + "<br>".join(lines[1:]), self.stage)
         else:
-            self.replay = inside
-            self.chart.load(inside, self.theme)
-            self.redraw()
+            QToolTip.hideText()
+
+    # Where in the run
+
+    def _on_source_clicked(self, line: int, column: int) -> None:
+        """The next step of what stands there: the access under the pointer, else any on the line."""
+        if self.replay is None or self.panels.source.text != self.replay.trace.source:
+            return
+        sites = self.replay.trace.sites
+        here = [n for n, site in enumerate(sites) if _holds(site.place, line, column)]
+        self._go_to_sites(here or [n for n, site in enumerate(sites) if site.place.line <= line <= site.place.end_line], line)
+
+    def _on_site_chosen(self, place: Place) -> None:
+        if self.replay is not None:
+            self._go_to_sites([n for n, site in enumerate(self.replay.trace.sites) if site.place == place], place.line)
+
+    def _go_to_sites(self, numbers: list[int], line: int) -> None:
+        assert self.replay is not None
+        step = self.replay.next_step(numbers, self.playback.step)
+        if step is None:
+            self.statusBar().showMessage(f"No traced thread touches memory on line {line}", 5000)
+        else:
+            self.playback.play(False)
+            self.playback.go(step)
 
     def _on_moved(self, step: int) -> None:
         self.redraw()
-        self.chart.show_step(step)
+        self.panels.chart.show_step(step)
 
-    def current_scene(self) -> Scene | None:
-        if self.replay is None or not self.replay.steps:
-            return None
-        return VIEWS[self.view](self.replay, self.playback.step, self._options())
+    def _on_flowed(self) -> None:
+        if self.replay is not None and self.replay.steps:
+            view = VIEWS[self.view]
+            self.stage.set_motion(view.motion(self.replay, self.playback.step, self._options()))
 
-    def _options(self) -> StageOptions:
-        return StageOptions(self.theme, self.stage.label_zoom, self.stage.frame_height)
+    # Drawing
+
+    def show_view(self, name: str) -> None:
+        """Looks at the same moment in another way."""
+        self.view = name
+        self.menus.views[name].setChecked(True)
+        self.redraw()
+
+    def _options(self) -> ViewOptions:
+        return ViewOptions(
+            self.theme, self.stage.label_zoom, self.stage.frame_height, self.panels.focus.layer_name, self.playback.moment
+        )
 
     def slide(self) -> Scene | None:
         """The present moment in the shape of a slide."""
-        if self.replay is None:
+        if self.replay is None or not self.replay.steps:
             return None
-        return VIEWS[self.view](self.replay, self.playback.step, StageOptions(self.theme))
+        options = ViewOptions(self.theme, layer=self.panels.focus.layer_name, moment=self.playback.moment)
+        return VIEWS[self.view].scene(self.replay, self.playback.step, options)
 
     def redraw(self) -> None:
-        scene = self.current_scene()
-        if scene is None or self.replay is None:
+        if self.replay is None or not self.replay.steps:
             return
-        step, trace = self.playback.step, self.replay.trace
-        self.stage.set_scene(scene)
-        site = trace.site_of(step)
-        accent = self.theme.faint if site.is_barrier else self.theme.accent(trace.arrays[site.array].name)
-        if self.source.text == trace.source:
-            self.source.show_running(site.place, accent)
-        self.metrics.show_step(self.replay, step)
+        step, options, view = self.playback.step, self._options(), VIEWS[self.view]
+        self.stage.set_scene(view.still(self.replay, step, options), view.motion(self.replay, step, options))
+        if not self._panels_due.isActive():
+            self._panels_due.start()
+
+    def _show_panels(self) -> None:
+        """What stands around the stage follows it, no more often than the eye needs."""
+        if self.replay is None or not self.replay.steps:
+            return
+        replay, step, panels = self.replay, self.playback.step, self.panels
+        site = replay.trace.site_of(step)
+        if panels.source.text == replay.trace.source:
+            accent = self.theme.faint if site.is_barrier else self.theme.accent(replay.trace.arrays[site.array].name)
+            panels.source.show_running(site.place, accent)
+        panels.metrics.show_step(replay, step, self.look is not None and self.look.charted)
+        panels.variables.show_step(replay, self.look.watched if self.look else None, step)
+        for name, dock in panels.views.items():
+            if dock.is_seen:
+                options = ViewOptions(self.theme, height=dock.frame_height, words=False)
+                dock.set_scene(VIEWS[name].still(replay, step, options))
+
+    def choose_theme(self, name: str) -> None:
+        """``system``, ``dark`` or ``light``."""
+        self.theme_choice = name if name in self.menus.themes else "system"
+        self.menus.themes[self.theme_choice].setChecked(True)
+        self.theme = self._chosen_theme()
+        self.memory.put("theme", self.theme_choice)
+        apply_theme(_app(), self.theme)
+        self.panels.timeline.set_theme(self.theme)
+        self.panels.source.set_theme(self.theme)
+        if self.replay is not None:
+            if self.look is not None:
+                self.panels.chart.load(self.replay, self.theme)
+            self.redraw()
+
+    def toggle_theme(self) -> None:
+        self.choose_theme("light" if self.theme is DARK else "dark")
+
+    def _chosen_theme(self) -> Theme:
+        return {"dark": DARK, "light": LIGHT}.get(self.theme_choice) or system_theme(_app())
+
+    def toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    # What went wrong
 
     def _show_error(self, error: GemmvizError | None) -> None:
         """Settings' errors go beside the settings; the kernel's own to the banner, with their place marked in the source."""
         is_setting = isinstance(error, SettingError)
         self.stage.set_stale("" if error is None or self.replay is None else _STALE)
-        if error is not None:
+        if error is not None and self.replay is not None:
             self._shown.start()  # the picture that stays gets its counts
-        self.panel.show_error(error if is_setting else None)
-        self.banner.setVisible(error is not None and not is_setting)
+        self.panels.kernel.show_error(error if is_setting else None)
+        self.panels.banner.setVisible(error is not None and not is_setting)
         if error is not None and not is_setting:
             self.playback.play(False)
-            self.banner.setText(str(error))
-            self.source.show_error(error.place)
+            self.panels.banner.setText(str(error))
+            self.panels.source.show_error(error.place)
 
-    def _show_warning(self, error: GemmvizError) -> None:
+    def show_warning(self, error: GemmvizError) -> None:
         """What is wrong while the picture is right: with the kernel that it shows, or with a file."""
-        self.banner.setText(str(error))
-        self.banner.show()
-        self.source.show_error(error.place)
+        self.panels.banner.setText(str(error))
+        self.panels.banner.show()
+        self.panels.source.show_error(error.place)
 
     def _show_file_error(self, name: str, error: GemmvizError) -> None:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            self.source.load(Path(name).read_text(encoding="utf-8"))
+            self.panels.source.load(Path(name).read_text(encoding="utf-8"))
         self._show_error(error)
+
+    # Files
 
     def open_file(self, path: Path) -> None:
         """A ``.cu`` file is run, a ``.gvt`` file is shown as it is."""
@@ -312,52 +419,93 @@ class MainWindow(QMainWindow):
             spec = parse_kernel(trace.source, trace.file)
             settings = settings_for(spec, trace.settings.problem, trace.parameters)
         except GemmvizError as error:
-            self._show_warning(error)
+            self.show_warning(error)
             return
         self._edited.stop()
         self.tracer.cancel()
-        self.counter.cancel()
+        self._cancel_details()
+        self.remember_file(path)
+        before = self._present_setup()
+        filled = Settings(settings.problem, settings.parameters, trace.settings.filling)
+        whole = trace.window.blocks == trace.launch.blocks
         self.spec = spec
-        self.panel.load(spec, settings)
-        self.panel.show_launch(trace.launch, trace.space.warps)
-        self.source.load(trace.source)
+        self.shown_setup = Setup(
+            spec, filled, before.device_name if before else DEFAULT_DEVICE, None if whole else trace.window
+        )
+        self.panels.kernel.load(self.shown_setup)
+        self.panels.kernel.show_launch(trace.launch, self.shown_setup.device, None)
+        self.panels.focus.set_launch(trace.launch, trace.warp_size)
+        self.panels.source.load(trace.source)
         self._show_error(None)
-        self._show_replay(Replay(trace, self.panel.watched_block, self.panel.watched_warp), keep_step=False)
+        self._show_replay(Replay(trace, self.panels.focus.focus), keep_step=False)
 
-    def ask_to_open(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, "Open", "", "Kernels and traces (*.cu *.gvt)")
-        if name:
-            self.open_file(Path(name))
+    def remember_file(self, path: Path) -> None:
+        self.memory.add_recent(path)
 
-    def ask_to_save_trace(self) -> None:
-        if self.replay is None:
-            return
-        name, _ = QFileDialog.getSaveFileName(self, "Save trace", f"{self.replay.trace.kernel}.gvt", "Traces (*.gvt)")
-        if name:
-            self._save(lambda: write_trace(self.replay.trace, Path(name)), name)
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(Path(url.toLocalFile()).suffix in KINDS for url in event.mimeData().urls()):
+            event.acceptProposedAction()
 
-    def ask_to_save_frame(self, suffix: str, scale: int) -> None:
-        scene = self.slide()
-        if scene is None or self.replay is None:
-            return
-        suggestion = f"{self.replay.trace.kernel}-step{self.playback.step + 1}.{suffix}"
-        name, _ = QFileDialog.getSaveFileName(self, "Save frame", suggestion, f"{suffix.upper()} (*.{suffix})")
-        if name:
-            self._save(lambda: save_frame(scene, Path(name), scale), name)
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls()]
+        chosen = next((path for path in paths if path.suffix in KINDS), None)
+        if chosen is not None:
+            event.acceptProposedAction()
+            self.open_file(chosen)
 
-    def _save(self, action: object, name: str) -> None:
-        try:
-            action()  # type: ignore[operator]
-        except GemmvizError as error:
-            self._show_warning(error)
-        else:
-            self.statusBar().showMessage(f"Saved {name}", 5000)
+    # Coming and going
+
+    def start_tour(self) -> None:
+        """Five captions about the parts of the window."""
+        self.tour = Tour(self, tour_stops(self.panels), self.theme)
+        self.tour.finished.connect(self._on_toured)
+
+    def _on_toured(self) -> None:
+        self.tour = None
+        self.memory.put("tour", "seen")
+        self.stage.setFocus()
+
+    tour: Tour | None = None
+
+    def _restore(self) -> None:
+        """Window and panels as they were the last time."""
+        self.restoreGeometry(self.memory.data("geometry"))
+        self.restoreState(self.memory.data("layout"))
+        self.playback.set_speed(self.memory.number("speed", self.playback.speed))
+        layer = self.memory.text("layer", "matrix")
+        self.panels.focus.layer.setCurrentIndex(LAYERS.index(layer) if layer in LAYERS else 0)
+        view = self.memory.text("view", "stage")
+        self.show_view(view if view in VIEWS else "stage")
+
+    def open_last(self) -> bool:
+        """Runs what was set the last time; False where there is no such thing."""
+        setup = self.memory.last_setup()
+        if setup is not None:
+            self.adopt(setup, keep_step=False)
+        return setup is not None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        before = event.oldSize()
+        if before.isValid() and (event.size().width() < 1400 or before.width() < 1400):
+            self.panels.fit_docks()
+        if self.tour is not None:
+            self.tour.place()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.playback.play(False)
-        self.tracer.stop()
-        self.counter.stop()
+        self.memory.put("geometry", self.saveGeometry())
+        self.memory.put("layout", self.saveState())
+        self.memory.put("speed", self.playback.speed)
+        self.memory.put("layer", self.panels.focus.layer_name)
+        self.memory.put("view", self.view)
+        for worker in (self.tracer, self.looker, self.detailer, self.counter):
+            worker.stop()
         super().closeEvent(event)
+
+
+def _holds(place: Place, line: int, column: int) -> bool:
+    return (place.line, place.column) <= (line, column) < (place.end_line, place.end_column)
 
 
 def _app() -> QApplication:

@@ -1,140 +1,214 @@
-"""The numbers: what this step costs, what the whole launch costs, and what each site has its share in."""
+"""The numbers: what this step costs, what all steps so far and the whole launch cost, and each site's share."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
-from gemmviz.analysis.counts import LaunchCounter, intensity, loads_per_element, totals
+from gemmviz.analysis.counts import Counts, LaunchCounter, intensity, loads_per_element
+from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import Place
 from gemmviz.model.trace import Trace
+from gemmviz.scene.memory_view import spaced
 
-_STEP_ROWS = (
-    "Requests, instructions",
-    "Active threads",
-    "Bytes asked for",
-    "Sectors (32 B)",
-    "Sectors needed",
-    "Lines (128 B)",
-    "Wavefronts",
-    "Wavefronts needed",
+# Name, kind of memory, attribute of Counts, and what it is
+_ROWS = (
+    ("Global requests", "global", "requests", "One warp's execution of one global load or store"),
+    ("Sectors moved", "global", "sectors", "32-byte sectors that the requests touch"),
+    ("Sectors needed", "global", "ideal_sectors", "The fewest that could carry the bytes asked for (Nsight's ideal)"),
+    ("Sectors lost", "global", "excessive_sectors", "Moved but not needed: uncoalesced or misaligned access"),
+    ("Lines touched", "global", "lines", "128-byte lines, four sectors each"),
+    ("Shared instructions", "shared", "requests", "One warp's execution of one shared load or store"),
+    ("Wavefronts", "shared", "wavefronts", "Passes over the 32 banks"),
+    ("Wavefronts needed", "shared", "ideal_wavefronts", "The fewest that could carry the words asked for (Nsight's ideal)"),
+    ("Wavefronts lost", "shared", "excessive_wavefronts", "Taken but not needed: bank conflicts"),
 )
-_TOTAL_NAMES = {
-    "global_load_requests": "Global load requests",
-    "global_load_sectors": "Global load sectors",
-    "global_store_requests": "Global store requests",
-    "global_store_sectors": "Global store sectors",
-    "shared_load_instructions": "Shared load instructions",
-    "shared_store_instructions": "Shared store instructions",
-    "shared_wavefronts": "Shared wavefronts",
-    "shared_wavefronts_ideal": "Shared wavefronts needed",
-}  # fmt: skip
-_SITE_COLUMNS = ("Line", "Access", "Req.", "Sectors", "Needed", "Wavefr.", "Needed")
+_LAUNCH_ROWS = (
+    ("Global load sectors", "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
+    ("Global store sectors", "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+    ("Bytes moved, global", "Sectors moved, times 32"),
+    ("Arithmetic intensity", "2·M·N·K floating-point operations over the bytes moved"),
+    ("Loads per element of A", "How often an element of A is loaded from global memory, on average"),
+    ("Loads per element of B", "How often an element of B is loaded from global memory, on average"),
+)
+_SITE_COLUMNS = ("Line", "Access", "Requests", "Took", "Needed", "Lost")
+_SITE_TIPS = (
+    "Line of the source", "What is touched there; click a row to go to its next step", "Warps' executions of it",
+    "Sectors of global memory, wavefronts of shared memory", "The fewest that could do",
+    "Took less needed: uncoalesced, or bank conflicts",
+)  # fmt: skip
+_NOT_HERE = "–"
 
 
 class MetricsPanel(QWidget):
-    """Every number says where it comes from."""
+    """Every number says where it comes from. ``site_chosen`` with the place of a site whose row was clicked."""
+
+    site_chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.check = QLabel()
-        self.check.setWordWrap(True)
-        self.check.setToolTip("C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")
-        self.step_title = QLabel()
-        self.step_title.setWordWrap(True)
-        self.step_table = _table(len(_STEP_ROWS), 2)
-        self.launch_title = QLabel()
-        self.launch_title.setWordWrap(True)
-        self.launch_table = _table(len(_TOTAL_NAMES) + 4, 2)
-        self.site_table = _table(0, len(_SITE_COLUMNS))
-        self.site_table.horizontalHeader().show()
+        self.check = _label("C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")
+        self.hazards = _label("Two threads, one element, at least one write, no barrier between")
+        self.hazards.setObjectName("message")
+        self.source = _label("Where the numbers below come from")
+        self.source.setObjectName("faint")
+        self.table = _table(len(_ROWS), 4, "Costs")
+        self.table.setHorizontalHeaderLabels(["", "This step", "So far", "Launch"])
+        for row, (name, _, _, tip) in enumerate(_ROWS):
+            _put(self.table, row, 0, name, tip=tip)
+        self.launch_table = _table(len(_LAUNCH_ROWS), 2, "Whole launch")
+        self.launch_table.setHorizontalHeaderLabels(["", "Launch"])
+        for row, (name, tip) in enumerate(_LAUNCH_ROWS):
+            _put(self.launch_table, row, 0, name, tip=tip)
+        self.site_table = _table(0, len(_SITE_COLUMNS), "Sites")
         self.site_table.setHorizontalHeaderLabels(list(_SITE_COLUMNS))
-        self.hazards = QLabel()
-        self.hazards.setWordWrap(True)
+        self.site_table.setSortingEnabled(True)
+        self.site_table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+        self.site_table.setToolTip("Click a heading to sort, a row to go to the next step there")
+        self.site_table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.site_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.site_table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        for column, tip in enumerate(_SITE_TIPS):
+            self.site_table.horizontalHeaderItem(column).setToolTip(tip)
+        self.site_table.cellClicked.connect(self._on_row)
+        self.site_table.cellActivated.connect(self._on_row)
         layout = QVBoxLayout(self)
-        widgets = (
-            self.check,
-            self.hazards,
-            self.step_title,
-            self.step_table,
-            self.launch_title,
-            self.launch_table,
-            self.site_table,
-        )
-        for widget in widgets:
+        for widget in (self.check, self.hazards, self.source, self.table, self.launch_table, self.site_table):
             layout.addWidget(widget)
         layout.setStretchFactor(self.site_table, 1)
-        for row, name in enumerate(_STEP_ROWS):
-            self.step_table.setItem(row, 0, _item(name))
-        for row, name in enumerate(
-            (*_TOTAL_NAMES.values(), "Bytes moved, global", "Arithmetic intensity", "Loads per element of A", "… of B")
-        ):
-            self.launch_table.setItem(row, 0, _item(name))
-        for table in (self.step_table, self.launch_table):
-            table.setFixedHeight(table.rowCount() * table.rowHeight(0) + 4)
+        self.site_table.setMinimumHeight(150)
+        for table in (self.table, self.launch_table):
+            rows = table.rowCount() * table.verticalHeader().defaultSectionSize()
+            table.setFixedHeight(rows + table.horizontalHeader().sizeHint().height() + 4)
 
-    def show_trace(self, trace: Trace, hazards: list[Hazard]) -> None:
+    def show_trace(self, trace: Trace) -> None:
         blocks = trace.window.blocks
         share = "all blocks" if blocks == trace.launch.blocks else f"{blocks} of {trace.launch.blocks} blocks"
         self.check.setText(("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)")
+
+    def show_hazards(self, hazards: list[Hazard], trace: Trace) -> None:
         self.hazards.setVisible(bool(hazards) or bool(trace.notes))
         self.hazards.setText("\n".join([*(f"Hazard: {hazard}" for hazard in hazards), *trace.notes]))
 
-    def show_step(self, replay: Replay, step: int) -> None:
-        found = replay.cost(step)
-        who = f"block ({replay.block[0]}, {replay.block[1]})" + ("" if replay.warp is None else f", warp {replay.warp}")
-        self.step_title.setText(f"This step, {who}: counted from the trace")
-        array = replay.trace.array_of(step)
-        is_global, is_shared = (array is not None and array.space == space for space in ("global", "shared"))
-        values = (
-            (found.requests, array is not None), (found.lanes, array is not None), (found.bytes_asked, array is not None),
-            (found.sectors, is_global), (found.ideal_sectors, is_global), (found.lines, is_global),
-            (found.wavefronts, is_shared), (found.ideal_wavefronts, is_shared),
-        )  # fmt: skip
-        for row, (value, applies) in enumerate(values):
-            self.step_table.setItem(row, 1, _number(value) if applies else _item("–", right=True))
+    def show_step(self, replay: Replay, step: int, summed: bool) -> None:
+        """``summed``: whether the costs so far are known yet."""
+        array, found = replay.trace.array_of(step), replay.cost(step)
+        space = None if array is None else array.space
+        sums = {s: replay.so_far(step, s) for s in ("global", "shared")} if summed else {}
+        for row, (_, kind, attribute, _) in enumerate(_ROWS):
+            self._number(self.table, row, 1, found if space == kind else None, attribute)
+            self._number(self.table, row, 2, sums.get(kind), attribute)
+
+    def show_source(self, replay: Replay, counter: LaunchCounter | None) -> None:
+        """Whose costs the columns are."""
+        who = focus_text(replay.focus, replay.trace)
+        if replay.thread is not None:
+            who += f", whose warp {replay.warp} pays"
+        blocks = replay.trace.launch.blocks
+        which = f"all {blocks} blocks" if blocks > 1 else "its only block"
+        state = "counting …" if counter is None else "counted from the source as written"
+        self.source.setText(f"Step, so far: {who}, counted from the trace. Launch: {which}, {state}.")
+
+    @staticmethod
+    def _number(table: QTableWidget, row: int, column: int, counts: Counts | None, attribute: str) -> None:
+        if counts is None:
+            _put(table, row, column, _NOT_HERE, right=True)
+        else:
+            value = getattr(counts, attribute)
+            _put(table, row, column, spaced(value), value, right=True)
 
     def show_launch(self, counter: LaunchCounter | None, trace: Trace) -> None:
         """The whole launch's counts; None while they are being counted."""
-        blocks = trace.launch.blocks
-        which = f"all {blocks} blocks" if blocks > 1 else "its only block"
-        state = "counting …" if counter is None else "counted from the source as written"
-        self.launch_title.setText(f"Whole launch, {which}: {state}")
         if counter is None:
             return
-        found = totals(counter.sites, counter.arrays)
-        for row, name in enumerate(_TOTAL_NAMES):
-            self.launch_table.setItem(row, 1, _number(found[name]))
-        moved = 32 * (found["global_load_sectors"] + found["global_store_sectors"])
+        sums = {space: sum(_of(counter, space), Counts()) for space in ("global", "shared")}
+        for row, (_, kind, attribute, _) in enumerate(_ROWS):
+            self._number(self.table, row, 3, sums[kind], attribute)
         problem = trace.settings.problem
-        flops = 2 * problem.M * problem.N * problem.K
-        self.launch_table.setItem(len(_TOTAL_NAMES), 1, _number(moved))
-        self.launch_table.setItem(len(_TOTAL_NAMES) + 1, 1, _item(f"{intensity(flops, moved):.3g} flop/B", right=True))
+        moved = sums["global"].bytes_moved
+        loads = sum(_of(counter, "global", "load"), Counts()).sectors
         reuse = loads_per_element(counter.sites, counter.arrays)
-        for row, name in enumerate("AB", len(_TOTAL_NAMES) + 2):
-            self.launch_table.setItem(row, 1, _item(f"{reuse.get(name, 0.0):.6g}", right=True))
+        values = (loads, sums["global"].sectors - loads, moved, intensity(2 * problem.M * problem.N * problem.K, moved))
+        texts = [spaced(value) for value in values[:3]] + [f"{values[3]:.3g} flop/B"]
+        for row, (text, value) in enumerate(zip(texts, values, strict=True)):
+            _put(self.launch_table, row, 1, text, value, right=True)
+        for row, name in enumerate("AB", len(values)):
+            _put(self.launch_table, row, 1, f"{reuse.get(name, 0.0):.6g}", reuse.get(name, 0.0), right=True)
         self._show_sites(counter)
 
     def _show_sites(self, counter: LaunchCounter) -> None:
-        sites = sorted(counter.sites.items(), key=lambda item: (item[0].place.line, item[0].place.column))
-        self.site_table.setRowCount(len(sites))
-        for row, (site, found) in enumerate(sites):
-            name = f"{counter.arrays[site.array].name} {site.kind}"
-            cells = (
-                _number(site.place.line), _item(name), _number(found.requests), _number(found.sectors),
-                _number(found.ideal_sectors), _number(found.wavefronts), _number(found.ideal_wavefronts),
-            )  # fmt: skip
-            for column, cell in enumerate(cells):
-                self.site_table.setItem(row, column, cell)
-            self.site_table.item(row, 1).setToolTip(site.text)
+        self.site_table.setSortingEnabled(False)
+        self.site_table.setRowCount(len(counter.sites))
+        for row, (site, found) in enumerate(counter.sites.items()):
+            array = counter.arrays[site.array]
+            took, needed = (
+                (found.sectors, found.ideal_sectors) if array.space == "global" else (found.wavefronts, found.ideal_wavefronts)
+            )
+            unit = "sectors" if array.space == "global" else "wavefronts"
+            _put(self.site_table, row, 0, str(site.place.line), site.place.line, right=True)
+            _put(self.site_table, row, 1, f"{array.name} {site.kind}, {unit}", tip=site.text)
+            self.site_table.item(row, 0).setData(_PLACE, site.place)
+            for column, value in enumerate((found.requests, took, needed, took - needed), 2):
+                _put(self.site_table, row, column, spaced(value), value, right=True)
+        self.site_table.setSortingEnabled(True)
+
+    def _on_row(self, row: int, column: int) -> None:
+        place = self.site_table.item(row, 0).data(_PLACE)
+        if isinstance(place, Place):
+            self.site_chosen.emit(place)
 
 
-def _table(rows: int, columns: int) -> QTableWidget:
+_PLACE = Qt.ItemDataRole.UserRole + 1
+
+
+def _of(counter: LaunchCounter, space: str, kind: str | None = None) -> list[Counts]:
+    """The costs of all sites of one kind of memory (and one kind of access)."""
+    return [
+        found
+        for site, found in counter.sites.items()
+        if not site.is_barrier and counter.arrays[site.array].space == space and kind in (None, site.kind)
+    ]
+
+
+class _Item(QTableWidgetItem):
+    """Sorts by its number where it has one."""
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        mine, theirs = self.data(Qt.ItemDataRole.UserRole), other.data(Qt.ItemDataRole.UserRole)
+        return mine < theirs if mine is not None and theirs is not None else self.text() < other.text()
+
+
+def _put(
+    table: QTableWidget, row: int, column: int, text: str, value: float | None = None, right: bool = False, tip: str = ""
+) -> None:
+    """Puts a text, and the number that it stands for, into a cell; the item is made once."""
+    item = table.item(row, column)
+    if item is None:
+        item = _Item()
+        if right:
+            item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        table.setItem(row, column, item)
+    if item.text() != text:
+        item.setText(text)
+    item.setData(Qt.ItemDataRole.UserRole, value)
+    if tip:
+        item.setToolTip(tip)
+
+
+def _label(tip: str) -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setToolTip(tip)
+    return label
+
+
+def _table(rows: int, columns: int, name: str) -> QTableWidget:
     table = QTableWidget(rows, columns)
+    table.setAccessibleName(name)
     table.verticalHeader().hide()
     table.verticalHeader().setDefaultSectionSize(22)
-    table.horizontalHeader().hide()
     table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    table.horizontalHeader().setSectionResizeMode(1 if columns > 2 else 0, QHeaderView.ResizeMode.Stretch)
+    table.horizontalHeader().setSectionResizeMode(1 if columns > 4 else 0, QHeaderView.ResizeMode.Stretch)
     table.horizontalHeader().setMinimumSectionSize(24)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -142,16 +216,3 @@ def _table(rows: int, columns: int) -> QTableWidget:
     table.setShowGrid(False)
     table.setMinimumWidth(120)
     return table
-
-
-def _item(text: str, right: bool = False) -> QTableWidgetItem:
-    item = QTableWidgetItem(text)
-    if right:
-        item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    return item
-
-
-def _number(value: int) -> QTableWidgetItem:
-    item = _item(f"{value:,}".replace(",", "\u202f"), right=True)
-    item.setData(Qt.ItemDataRole.UserRole, value)
-    return item

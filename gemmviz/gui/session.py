@@ -1,58 +1,116 @@
-"""What the window asks of the engine: a traced replay for settings, and the counts of the whole launch."""
+"""What the window asks of the engine: a traced replay for a setup, what is worked out after the picture, and the counts of the
+whole launch.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from gemmviz.analysis.counts import LaunchCounter
-from gemmviz.analysis.hazards import Hazard, find_hazards
+from gemmviz.analysis.focus import Focus, thread_place
+from gemmviz.analysis.hazards import Conflicts, Hazard, examined
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.device import Device, load_device
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.lanes import Window
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
-from gemmviz.run.simt.interpreter import Binding
+from gemmviz.run.watch import Watched, watch_thread
+from gemmviz.source.launching import launch_for
 
 TRACE_BYTES = 96 << 20
 MOST_CHARTED_STEPS = 20_000
 _MOST_HAZARD_ACCESSES = 4_000_000
+_MOST_VALUES = 12_000_000
 Cancel = Callable[[], bool]
 
 
 @dataclass(frozen=True)
-class Watched:
-    """The block and warp that the person watches."""
+class Setup:
+    """Everything that a person has set for a run. ``window``: the blocks to trace, None for as many as are quick."""
 
-    block: tuple[int, int, int]
-    warp: int | None
+    spec: KernelSpec
+    settings: Settings
+    device_name: str
+    window: Window | None = None
+
+    @property
+    def device(self) -> Device:
+        return load_device(self.device_name)
+
+    def why_not(self) -> GemmvizError | None:
+        """Why this can't run, or None."""
+        try:
+            launch = launch_for(self.spec, self.settings, self.device)
+            if self.window is not None:
+                self.window.checked(launch)
+        except GemmvizError as error:
+            return error
+        return None
 
 
-def make_replay(spec: KernelSpec, settings: Settings, watched: Watched, cancelled: Cancel) -> Replay:
-    """Traces as many blocks around the watched one as fit the budget."""
-    window = affordable_window(spec, settings, watched.block, limit_bytes=TRACE_BYTES, cancelled=cancelled)
-    trace = trace_kernel(spec, settings, window, cancelled=cancelled)
-    replay = Replay(trace, watched.block, watched.warp)
-    if replay.steps <= MOST_CHARTED_STEPS:
-        _ = replay.costs  # worked out here, not on the GUI thread
-    return replay
+def make_replay(setup: Setup, focus: Focus, cancelled: Cancel) -> Replay:
+    """Traces the chosen blocks, or as many around the watched one as fit the budget."""
+    window = setup.window or affordable_window(
+        setup.spec, setup.settings, focus.block, device=setup.device, limit_bytes=TRACE_BYTES, cancelled=cancelled
+    )
+    trace = trace_kernel(
+        setup.spec, setup.settings, window, device=setup.device, limit_bytes=4 * TRACE_BYTES, cancelled=cancelled
+    )
+    return Replay(trace, focus)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is worked out for a focus: ``charted``: the replay's costs are ready; ``watched``: the variables of its thread."""
+
+    replay: Replay
+    charted: bool
+    watched: Watched | None
+
+
+def look_closer(setup: Setup, replay: Replay, cancelled: Cancel) -> Look:
+    """The costs of all steps, and the variables of the followed thread (else of the first of the watched warp or block)."""
+    charted = replay.steps <= MOST_CHARTED_STEPS
+    if charted:
+        _ = replay.so_far(0, "global")  # works out all costs here, not on the GUI thread
+    place = thread_place(replay.first_thread, replay.trace.launch)
+    return Look(replay, charted, watch_thread(setup.spec, setup.settings, setup.device, replay.block, place, cancelled))
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a trace says beyond its picture: hazards, and values where there is room for them."""
+
+    trace: Trace
+    hazards: list[Hazard]
+    conflicts: Conflicts
+    value: npt.NDArray[np.float32] | None
+
+
+def find_details(setup: Setup, trace: Trace, cancelled: Cancel) -> Details:
+    finder = examined(trace) if trace.element.size <= _MOST_HAZARD_ACCESSES else None
+    value = trace.value
+    if value is None and trace.element.size <= _MOST_VALUES:
+        again = trace_kernel(
+            setup.spec, setup.settings, trace.window, device=setup.device, values=True, origins=False, cancelled=cancelled
+        )
+        value = again.value
+    return Details(trace, finder.hazards if finder else [], finder.conflicts if finder else Conflicts(), value)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Counts of a whole launch, and the hazards of the traced blocks."""
+    """Counts of a whole launch."""
 
     trace: Trace
     counter: LaunchCounter
-    hazards: list[Hazard]
 
 
-def count_whole(spec: KernelSpec, settings: Settings, replay: Replay, cancelled: Cancel) -> Whole:
-    counters: list[LaunchCounter] = []
-
-    def sink(space: LaneSpace, binding: Binding) -> object:
-        if not counters:
-            counters.append(LaunchCounter(binding.arrays, binding.phase_loop, cancelled))
-        return counters[0].group(space)
-
-    stream_launch(spec, settings, sink, cancelled=cancelled)  # type: ignore[arg-type]
-    small = replay.trace.element.size <= _MOST_HAZARD_ACCESSES
-    return Whole(replay.trace, counters[0], find_hazards(replay.trace) if small else [])
+def count_whole(setup: Setup, trace: Trace, cancelled: Cancel) -> Whole:
+    counter = LaunchCounter(cancelled)
+    stream_launch(setup.spec, setup.settings, counter.sink, device=setup.device, cancelled=cancelled)
+    return Whole(trace, counter)

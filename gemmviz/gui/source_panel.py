@@ -1,10 +1,11 @@
-"""The kernel's text with the running line and expression lit, and the place of an error marked."""
+"""The kernel's text with the running line and expression lit, and the place of an error marked. A click goes there."""
 
 import re
 
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -37,7 +38,9 @@ class _Highlighter(QSyntaxHighlighter):
 
 
 class SourcePanel(QPlainTextEdit):
-    """Read-only. Lines are numbered in the margin."""
+    """Read-only. Lines are numbered in the margin. ``place_clicked`` tells line and column, counted from 1."""
+
+    place_clicked = Signal(int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +48,8 @@ class SourcePanel(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFont(font("mono", 13))
         self.setAccessibleName("Source")
+        self.setToolTip("Click a line, or one access in it, to go to its next step")
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.text = ""
         self._theme = DARK
@@ -121,6 +126,12 @@ class SourcePanel(QPlainTextEdit):
         cursor.setPosition(max(stop, cursor.position()), QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
+            cursor = self.cursorForPosition(event.position().toPoint())
+            self.place_clicked.emit(cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
+
     def margin_width(self) -> int:
         return self.fontMetrics().horizontalAdvance("0" * (len(str(max(99, self.blockCount()))) + 1)) + 6
 
@@ -150,6 +161,9 @@ class SourcePanel(QPlainTextEdit):
         super().resizeEvent(event)
         area = self.contentsRect()
         self._margin.setGeometry(QRect(area.left(), area.top(), self.margin_width(), area.height()))
+        place = self._error or self._running
+        if place is not None:
+            self._reveal(place)
 
 
 class _Margin(QWidget):

@@ -1,39 +1,36 @@
-"""The widget that shows a scene: drag to pan, wheel to zoom, double click to fit."""
+"""The large picture in the middle: drag to pan, wheel to zoom, double click to fit, click a cell to follow its thread."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.render.qt import ScenePainter, View, font
+from gemmviz.gui.scene_widget import SceneWidget, faded
+from gemmviz.render.qt import View, font
 from gemmviz.scene.primitives import Scene
 
-_MOST_ZOOM = 64.0
+_MOST_ZOOM = 256.0
+_DRAG_PIXELS = 4.0
 
 
-class Stage(QWidget):
-    """``zoom_changed`` tells the power of two next to the zoom, by which labels may be added."""
+class Stage(SceneWidget):
+    """``zoom_changed`` tells the power of two next to the zoom, by which labels may be added; ``clicked`` a Hit."""
 
     zoom_changed = Signal(float)
-    resized = Signal()
+    clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Stage", parent)
         self.setMinimumSize(320, 200)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Stage")
-        self.setToolTip("Drag to pan, wheel to zoom, double-click or F to fit")
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.scene: Scene | None = None
+        self.setAccessibleDescription(
+            "The replay. Wheel zooms, drag pans, double click fits, a click on a cell follows its thread"
+        )
         self.stale = ""
         self.zoom = 1.0
         self._shift = QPointF()
         self._grabbed: QPointF | None = None
-        self._painter = ScenePainter()
-
-    def set_scene(self, scene: Scene) -> None:
-        self.scene = scene
-        self.update()
+        self._dragged = 0.0
 
     def set_stale(self, why: str) -> None:
         """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
@@ -43,9 +40,9 @@ class Stage(QWidget):
 
     def fit(self) -> None:
         """Shows the whole frame."""
-        self._set_zoom(1.0)
         self._shift = QPointF()
-        self.update()
+        self._set_zoom(1.0)
+        self.forget_still()
 
     @property
     def view(self) -> View:
@@ -60,12 +57,13 @@ class Stage(QWidget):
         """Zooms so that what is under ``at`` (default: the middle) stays there."""
         at = at or QPointF(self.width() / 2, self.height() / 2)
         before = self.zoom
-        self._set_zoom(min(_MOST_ZOOM, max(1.0, before * factor)))
+        zoom = min(_MOST_ZOOM, max(1.0, before * factor))
         middle = QPointF(self.width() / 2, self.height() / 2)
-        self._shift = (at - middle) - ((at - middle) - self._shift) * (self.zoom / before)
-        if self.zoom == 1.0:
+        self._shift = (at - middle) - ((at - middle) - self._shift) * (zoom / before)
+        if zoom == 1.0:
             self._shift = QPointF()
-        self.update()
+        self._set_zoom(zoom)
+        self.forget_still()
 
     def _set_zoom(self, zoom: float) -> None:
         before, self.zoom = self.label_zoom, zoom
@@ -77,21 +75,10 @@ class Stage(QWidget):
         """The largest power of two that is not above the zoom."""
         return float(1 << (int(self.zoom).bit_length() - 1))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        area = QRectF(self.rect())
-        if self.scene is None:
-            painter.fillRect(area, QColor("#12161C"))
-        else:
-            self._painter.paint(painter, self.scene, self.view, area)
-            if self.stale:
-                self._veil(painter, area, self.scene)
-        painter.end()
-
-    def _veil(self, painter: QPainter, area: QRectF, scene: Scene) -> None:
-        veil = QColor(scene.background)
-        veil.setAlphaF(0.72)
-        painter.fillRect(area, veil)
+    def paint_above(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
+        if not self.stale:
+            return
+        painter.fillRect(area, faded(scene.background, 0.72))
         painter.setFont(font("semibold", 22))
         painter.setPen(self.palette().text().color())
         inside = area.adjusted(40, 40, -40, -40)
@@ -100,27 +87,35 @@ class Stage(QWidget):
     @property
     def frame_height(self) -> float:
         """The height of a frame 1600 units wide that fills the widget, within what still reads well."""
-        return round(max(820.0, min(1360.0, 1600.0 * self.height() / max(1, self.width()))))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self.resized.emit()
+        return round(max(700.0, min(1360.0, 1600.0 * self.height() / max(1, self.width()))))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self.zoom_by(2 ** (event.angleDelta().y() / 240), event.position())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._grabbed = event.position()
-        self.setCursor(Qt.CursorShape.ClosedHandCursor)
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            self._grabbed, self._dragged = event.position(), 0.0
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._grabbed is not None:
-            self._shift += event.position() - self._grabbed
+        if self._grabbed is None:
+            super().mouseMoveEvent(event)
+            return
+        moved = event.position() - self._grabbed
+        self._dragged += abs(moved.x()) + abs(moved.y())
+        if self._dragged > _DRAG_PIXELS:
+            self._shift += moved
             self._grabbed = event.position()
-            self.update()
+            self.forget_still()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS
         self._grabbed = None
         self.setCursor(Qt.CursorShape.OpenHandCursor)
+        found = self.hit(event.position()) if clicked and event.button() == Qt.MouseButton.LeftButton else None
+        if found is not None:
+            self.clicked.emit(found)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.fit()
+        if self.hit(event.position()) is None:
+            self.fit()

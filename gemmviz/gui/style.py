@@ -1,10 +1,16 @@
 """The window's colours and fonts, from the same theme as the picture."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.render.qt import font
-from gemmviz.scene.theme import Theme, mixed
+from gemmviz.scene.theme import DARK, LIGHT, Theme, mixed
+
+
+def system_theme(app: QApplication) -> Theme:
+    """The theme that the desktop asks for; dark where it doesn't say."""
+    return LIGHT if app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
 
 
 def apply_theme(app: QApplication, theme: Theme) -> None:
@@ -24,4 +30,10 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
         palette.setColor(QPalette.ColorGroup.Disabled, which, QColor(theme.faint))
     app.setPalette(palette)
     app.setFont(font("regular", 13))
-    app.setStyleSheet(f"#message {{ color: {theme.warning}; font-weight: 600; }} QToolTip {{ padding: 4px; }}")
+    app.setStyleSheet(
+        f"#message {{ color: {theme.warning}; font-weight: 600; }} #faint {{ color: {theme.faint}; }}"
+        f"#heading {{ font-weight: 600; }} #ruler {{ color: {theme.line}; }}"
+        "QToolTip { padding: 4px; }"
+        f"QTableWidget {{ border: none; }} QHeaderView::section {{ background: {theme.panel}; color: {theme.faint};"
+        " border: none; padding: 2px 6px; }"
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -22,14 +22,16 @@ from gemmviz.scene.theme import DARK, Theme
 
 
 class PhaseSlider(QSlider):
-    """A slider with a tick under each start of a phase."""
+    """A slider with a tick under each start of a phase, and a mark above each step in which threads collide."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self.phase_starts: list[int] = []
+        self.hazards: list[int] = []
+        self.warning = DARK.warning
         self.setAccessibleName("Step")
         self.setToolTip("Drag to any step; ticks mark where phases start")
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -37,11 +39,17 @@ class PhaseSlider(QSlider):
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
+        span = self.width() - handle
+
+        def x_of(step: int) -> int:
+            return handle // 2 + QStyle.sliderPositionFromValue(self.minimum(), self.maximum(), step, span)
+
         if len(self.phase_starts) * 4 < self.width():
-            for start in self.phase_starts:
-                span = self.width() - handle
-                x = handle // 2 + QStyle.sliderPositionFromValue(self.minimum(), self.maximum(), start, span)
+            for x in map(x_of, self.phase_starts):
                 painter.drawLine(x, self.height() - 5, x, self.height())
+        painter.setPen(QPen(QColor(self.warning), 2))
+        for x in sorted(set(map(x_of, self.hazards))):
+            painter.drawLine(x, 0, x, 5)
         painter.end()
         super().paintEvent(event)
 
@@ -105,6 +113,7 @@ class Timeline(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
+        self.slider.warning = theme.warning
         for name, button in self._icons.items():
             button.setIcon(transport_icon(name, theme.text))
         self._on_playing(self.playback.playing)
@@ -113,7 +122,11 @@ class Timeline(QWidget):
         self.slider.blockSignals(True)
         self.slider.setRange(0, max(0, steps - 1))
         self.slider.blockSignals(False)
-        self.slider.phase_starts = phase_starts
+        self.slider.phase_starts, self.slider.hazards = phase_starts, []
+        self.slider.update()
+
+    def show_hazards(self, steps: list[int]) -> None:
+        self.slider.hazards = steps
         self.slider.update()
 
     def _on_slid(self, step: int) -> None:

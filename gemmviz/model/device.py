@@ -1,9 +1,12 @@
-"""A GPU as its limits: what a launch may ask for, read from one TOML file a device."""
+"""A GPU as its figures: what a launch may ask for and what the chip has, read from one TOML file a device."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 
+from gemmviz.model.errors import UsageError
 from gemmviz.model.resources import resource_folder
 
 DEFAULT_DEVICE = "h200"
@@ -11,16 +14,37 @@ DEFAULT_DEVICE = "h200"
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Launch limits of one GPU. Memory in bytes."""
+    """Memory in bytes, registers of 32 bits. ``sources`` says for each figure where it is published.
+
+    Registers are given to a warp (on devices without cores for warps of their own, to a block) in ``register_unit``.
+    """
 
     name: str
+    vendor: str
+    architecture: str
     compute_capability: str
     warp_size: int
     max_threads_per_block: int
     max_block: tuple[int, int, int]
     max_grid: tuple[int, int, int]
     shared_per_block: int
-    source: str
+    registers_per_block: int
+    max_registers_per_thread: int
+    register_unit: int
+    sms: int
+    fp32_per_sm: int
+    max_threads_per_sm: int
+    max_warps_per_sm: int
+    max_blocks_per_sm: int
+    registers_per_sm: int
+    shared_per_sm: int
+    shared_reserved_per_block: int
+    shared_unit: int
+    last_level_cache: int
+    memory_bytes: int
+    bandwidth_gb_s: float
+    peak_gflops: float
+    sources: Mapping[str, str] = field(hash=False)
 
     @property
     def limits(self) -> dict[str, int]:
@@ -31,14 +55,35 @@ class Device:
             "shared_per_block": self.shared_per_block,
         }
 
+    def registers_of_block(self, threads: int, registers: int) -> int:
+        """What a block of so many threads, each with so many registers, takes of the file: whole units for whole warps.
 
+        Source: CUDA's cuda_occupancy.h, cudaOccMaxBlocksPerSMRegsLimit.
+        """
+        warps = -(-threads // self.warp_size)
+        per_warp = -(-registers * self.warp_size // self.register_unit) * self.register_unit
+        return warps * per_warp
+
+
+@cache
+def device_names() -> tuple[str, ...]:
+    """The names of all device files, oldest chips first as far as their peak tells."""
+    names = [path.stem for path in (resource_folder("assets") / "devices").glob("*.toml")]
+    return tuple(sorted(names, key=lambda name: load_device(name).peak_gflops))
+
+
+@cache
 def load_device(name: str = DEFAULT_DEVICE) -> Device:
-    """The device of ``assets/devices/NAME.toml``."""
-    return _read_device(resource_folder("assets") / "devices" / f"{name}.toml")
+    """The device of ``assets/devices/NAME.toml``. Raises UsageError for a name without a file."""
+    path = resource_folder("assets") / "devices" / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(each.stem for each in path.parent.glob("*.toml")))
+        raise UsageError(f"there is no device {name!r}", remedy=f"choose one of {known}")
+    return _read_device(path)
 
 
 def _read_device(path: Path) -> Device:
     facts = tomllib.loads(path.read_text(encoding="utf-8"))
     facts["max_block"] = tuple(facts["max_block"])
     facts["max_grid"] = tuple(facts["max_grid"])
-    return Device(**facts)
+    return Device(**{each.name: facts[each.name] for each in fields(Device)})

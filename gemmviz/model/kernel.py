@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 
 MATRICES = ("A", "B", "C")
@@ -85,3 +86,4 @@ class Settings:
 
     problem: Problem
     parameters: Mapping[str, int]
+    filling: Filling = field(default_factory=Filling)

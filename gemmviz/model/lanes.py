@@ -5,6 +5,7 @@ A value that is the same for all threads along an axis has extent 1 there (NumPy
 million, and whatever is computed from it is computed once for all threads that share it.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import SettingError
+from gemmviz.model.errors import SettingError, UsageError
 from gemmviz.model.kernel import Launch
 
 Triple = tuple[int, int, int]
@@ -53,6 +54,14 @@ class Window:
     def __str__(self) -> str:
         text = "{}:{},{}:{}".format(*self.x, *self.y)
         return text if self.z == (0, 1) else text + ",{}:{}".format(*self.z)
+
+
+def parse_window(text: str) -> Window:
+    """The window that ``X0:X1,Y0:Y1[,Z0:Z1]`` means. Raises UsageError for another text."""
+    ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
+    if not 2 <= len(ranges) <= 3 or None in ranges:
+        raise UsageError(f"{text!r} are no blocks", remedy="write X0:X1,Y0:Y1, like 0:2,0:2")
+    return Window(*((int(found[1]), int(found[2])) for found in ranges if found))
 
 
 @dataclass(frozen=True)

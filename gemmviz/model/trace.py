@@ -136,7 +136,6 @@ class Trace:
     epoch: Ints
     element: Ints
     check: Check
-    seed: int
     value: npt.NDArray[np.float32] | None = None
     origin_step: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     origin_array: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
@@ -202,6 +201,9 @@ class AccessSink:
 
     A sink inherits from this and says only what it wants to know; the rest passes by.
     """
+
+    def started(self, slots: list[Any]) -> None:
+        """The run begins: ``slots`` hold the kernel's variables from here on."""
 
     def site(self, site: Site) -> None:
         """A site is met for the first time; its number is the count of those before."""

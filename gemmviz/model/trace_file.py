@@ -18,6 +18,7 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from gemmviz.model.errors import Place, TraceFileError, UsageError
+from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
@@ -25,7 +26,7 @@ from gemmviz.model.trace import Check, LoopInfo, MemoryArray, Site, Trace
 from gemmviz.model.trace_checks import check_arrays, check_facts, refuse
 
 FORMAT = "gemmviz trace"
-VERSION = 1
+VERSION = 2  # 1 knew random matrices only
 _MANIFEST = "manifest.json"
 _ARRAYS = {
     "site": "<i4", "visits": "<i4", "epoch": "<i4", "element": "<i4", "value": "<f4", "origin_step": "<i4",
@@ -64,7 +65,7 @@ def write_trace(trace: Trace, path: Path) -> None:
 def _plain(value: Any) -> Any:
     match value:
         case Settings(problem=problem, parameters=parameters):
-            return {"problem": problem.sizes, "parameters": dict(parameters)}
+            return {"problem": problem.sizes, "parameters": dict(parameters), "filling": asdict(value.filling)}
         case tuple():
             return [_plain(each) for each in value]
         case str() | int() | float() | bool() | None:
@@ -195,11 +196,16 @@ def _place(facts: Any) -> Place | None:
 
 def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
     settings = manifest["settings"]
+    filling = {"seed": manifest["seed"]} if manifest["version"] == 1 else settings["filling"]
     return Trace(
         kernel=str(manifest["kernel"]),
         file=str(manifest["file"]),
         source=str(manifest["source"]),
-        settings=Settings(Problem(**settings["problem"]), {str(k): int(v) for k, v in settings["parameters"].items()}),
+        settings=Settings(
+            Problem(**settings["problem"]),
+            {str(k): int(v) for k, v in settings["parameters"].items()},
+            Filling(str(filling.get("pattern", "random")), int(filling["seed"])),  # type: ignore[arg-type]
+        ),
         launch=Launch(
             _triple(manifest["launch"]["grid"]), _triple(manifest["launch"]["block"]), int(manifest["launch"]["shared_bytes"])
         ),
@@ -209,7 +215,6 @@ def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Tra
         sites=tuple(_site(facts) for facts in manifest["sites"]),
         loops=tuple(LoopInfo(f["outer"], Place(**f["place"]), f["holds_barrier"]) for f in manifest["loops"]),
         check=_check(manifest["check"]),
-        seed=int(manifest["seed"]),
         notes=tuple(manifest["notes"]),
         executor=str(manifest["executor"]),
         **arrays,

@@ -9,7 +9,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.svg import scene_svg
 from gemmviz.scene.primitives import Scene
 
-_PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
+PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
 
 
 def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
@@ -36,7 +36,7 @@ def _save_svg(scene: Scene, path: Path, scale: int) -> None:
 def _save_png(scene: Scene, path: Path, scale: int) -> None:
     from gemmviz.render.qt import scene_image
 
-    if not scene_image(scene, _PIXELS_PER_UNIT * scale).save(str(path), "PNG"):  # type: ignore[call-overload]
+    if not scene_image(scene, PIXELS_PER_UNIT * scale).save(str(path), "PNG"):  # type: ignore[call-overload]
         raise OSError("the image can't be written here")
 
 

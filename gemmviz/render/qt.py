@@ -3,7 +3,7 @@ call for thousands; everything else is drawn as it is.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,11 +14,11 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QPen, QPixmap, QTransform
 from shiboken6 import Shiboken
 
-from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Picture, Rects, Scene
+from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
-from gemmviz.scene.theme import channels
 
 _KEPT_LAYOUTS = 24
+Floats = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +78,32 @@ class ScenePainter:
     def paint(self, painter: QPainter, scene: Scene, view: View, clip: QRectF) -> None:
         """Draws ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
         painter.fillRect(clip, QColor(scene.background))
+        self.paint_over(painter, scene.primitives, view, clip)
+
+    def paint_over(self, painter: QPainter, primitives: Iterable[Primitive], view: View, clip: QRectF) -> None:
+        """Draws primitives over what is there."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        for primitive in scene.primitives:
+        for primitive in primitives:
             _PAINTERS[type(primitive)](self, painter, primitive, view, clip)
 
     def cells(self, painter: QPainter, cells: Cells, view: View, clip: QRectF) -> None:
         box = view.rect(*cells.box)
         if not box.intersects(clip):
             return
-        colours = np.array([0xFF000000 | int(colour[1:], 16) for colour in cells.palette], np.uint32)[cells.fill]
-        _draw_pixels(painter, box, colours)
-        if cells.line is not None and cells.size * view.scale >= 4:
+        _draw_cells(painter, box, cells.fill, cells.palette)
+        if cells.line is not None and min(cells.size, cells.pitch) * view.scale >= 4:
             self._grid(painter, cells, box, view)
         if cells.labels is not None and cells.label_size * view.scale >= 6:
             self._cell_labels(painter, cells, view, clip)
 
     def _grid(self, painter: QPainter, cells: Cells, box: QRectF, view: View) -> None:
         rows, columns = cells.fill.shape
-        step = cells.size * view.scale
+        step, pitch = cells.size * view.scale, cells.pitch * view.scale
         pen = QPen(QColor(cells.line or ""), min(2.0, max(1.0, step * 0.05)))
         pen.setCosmetic(True)
         painter.setPen(pen)
-        xs, ys = (box.left() + step * np.arange(columns + 1)).tolist(), (box.top() + step * np.arange(rows + 1)).tolist()
+        xs, ys = (box.left() + step * np.arange(columns + 1)).tolist(), (box.top() + pitch * np.arange(rows + 1)).tolist()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.drawLines(
             [QLineF(x, box.top(), x, box.bottom()) for x in xs] + [QLineF(box.left(), y, box.right(), y) for y in ys]
@@ -113,15 +116,38 @@ class ScenePainter:
         step = cells.size * view.scale
         origin = view.rect(cells.x, cells.y, 0, 0)
         x = origin.x() + (layout.column + 0.5) * step + layout.shift / view.ratio
-        y = origin.y() + (layout.row + 0.5) * step
+        y = origin.y() + (layout.row + 0.5) * cells.pitch * view.scale
         entry = cells.fill[layout.row, layout.column]
         seen = (x > clip.left() - 50) & (x < clip.right() + 50) & (y > clip.top() - 50) & (y < clip.bottom() + 50)
-        inks = np.array([channels(ink) for ink in cells.inks])
-        ink_of = np.unique(inks, axis=0, return_inverse=True)[1].ravel()[entry]
-        for number in np.unique(ink_of[seen]).tolist():
-            chosen = seen & (ink_of == number)
-            ink = cells.inks[int(entry[chosen][0])]
-            self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], layout.glyph[chosen], view.ratio)
+        if not seen.all():
+            x, y, entry = x[seen], y[seen], entry[seen]
+        self._glyphs(painter, x, y, layout.glyph if seen.all() else layout.glyph[seen], entry, cells.inks, pixels, view.ratio)
+
+    def _glyphs(
+        self, painter: QPainter, x: Floats, y: Floats, glyph: Any, entry: Any, inks: tuple[str, ...], pixels: int, ratio: float
+    ) -> None:
+        """Draws glyphs at (x, y), each in the ink of its palette entry."""
+        for ink in sorted(set(inks)):
+            chosen = np.array([other == ink for other in inks])[entry]
+            if chosen.any():
+                self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], glyph[chosen], ratio)
+
+    def squares(self, painter: QPainter, squares: Squares, view: View, clip: QRectF) -> None:
+        """All squares of one colour are one call."""
+        boxes = squares.boxes * view.scale
+        boxes[:, 0] += view.dx
+        boxes[:, 1] += view.dy
+        pen = QPen(QColor(squares.line), 1.5) if squares.line else QPen(Qt.PenStyle.NoPen)
+        painter.setPen(pen)
+        for entry in np.unique(squares.fill).tolist():
+            painter.setBrush(QColor(squares.palette[entry]))
+            painter.drawRects([QRectF(x, y, side, side) for x, y, side in boxes[squares.fill == entry].tolist()])
+        if squares.labels is not None and squares.label_size * view.scale >= 6:
+            pixels = max(1, round(squares.label_size * view.scale * view.ratio))
+            layout = LabelLayout.of(squares.labels[:, None], pixels)
+            middle = boxes[:, :2] + boxes[:, 2:] / 2
+            x, y = middle[layout.row, 0] + layout.shift / view.ratio, middle[layout.row, 1]
+            self._glyphs(painter, x, y, layout.glyph, squares.fill[layout.row], squares.inks, pixels, view.ratio)
 
     def _layout(self, labels: Any, pixels: int) -> "LabelLayout":
         key = (id(labels), pixels)
@@ -146,8 +172,11 @@ class ScenePainter:
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
         radius = rects.radius * view.scale
-        for box in rects.boxes.tolist():
-            painter.drawRoundedRect(view.rect(*box), radius, radius) if radius else painter.drawRect(view.rect(*box))
+        placed = [view.rect(*box) for box in rects.boxes.tolist()]
+        if not radius:
+            painter.drawRects(placed)
+        for box in placed if radius else ():
+            painter.drawRoundedRect(box, radius, radius)
 
     def lines(self, painter: QPainter, lines: Lines, view: View, clip: QRectF) -> None:
         pen = QPen(QColor(lines.stroke), view.stroke(lines.width))
@@ -169,16 +198,13 @@ class ScenePainter:
             painter.drawText(QPointF(0, 0), text)
             painter.resetTransform()
 
-    def picture(self, painter: QPainter, picture: Picture, view: View, clip: QRectF) -> None:
-        red, green, blue = (picture.pixels[..., i].astype(np.uint32) for i in range(3))
-        colours = 0xFF000000 | (red << 16) | (green << 8) | blue
-        _draw_pixels(painter, view.rect(picture.x, picture.y, picture.width, picture.height), colours)
 
-
-def _draw_pixels(painter: QPainter, box: QRectF, colours: npt.NDArray[Any]) -> None:
-    rows, columns = colours.shape
-    data = np.ascontiguousarray(colours, np.uint32)
-    image = QImage(data.data, columns, rows, columns * 4, QImage.Format.Format_RGB32)
+def _draw_cells(painter: QPainter, box: QRectF, fill: npt.NDArray[np.uint8], palette: tuple[str, ...]) -> None:
+    """An image with one pixel a cell, stretched over the box."""
+    rows, columns = fill.shape
+    data = np.ascontiguousarray(fill)
+    image = QImage(data.data, columns, rows, columns, QImage.Format.Format_Indexed8)
+    image.setColorTable([0xFF000000 | int(colour[1:], 16) for colour in palette])
     painter.drawImage(box, image)
 
 
@@ -188,7 +214,7 @@ _PAINTERS: dict[type, _Paint] = {
     Rects: ScenePainter.rects,
     Lines: ScenePainter.lines,
     Labels: ScenePainter.labels,
-    Picture: ScenePainter.picture,
+    Squares: ScenePainter.squares,
 }
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from fontTools import subset
 
 from gemmviz.render.png import encode_png
-from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Picture, Primitive, Rects, Scene
+from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
+from gemmviz.scene.theme import channels
 
+_MOST_VECTOR_CELLS = 256 * 256
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
 
 
@@ -39,14 +41,16 @@ def _n(number: float) -> str:
 
 
 def _cells(cells: Cells) -> str:
-    """One path a colour: its cells as squares."""
+    """One path a colour: its cells as squares; an image where there are very many."""
+    if cells.fill.size > _MOST_VECTOR_CELLS:
+        return _image(cells)
     parts = []
     gap = min(1.0, cells.size * 0.05) if cells.line else 0.0
-    side = _n(cells.size - gap)
+    side, high = _n(cells.size - gap), _n(cells.pitch - gap)
     for entry in np.unique(cells.fill).tolist():
         rows, columns = np.nonzero(cells.fill == entry)
-        corners = zip((cells.x + columns * cells.size + gap / 2), (cells.y + rows * cells.size + gap / 2), strict=True)
-        path = "".join(f"M{_n(x)} {_n(y)}h{side}v{side}h-{side}z" for x, y in corners)
+        corners = zip((cells.x + columns * cells.size + gap / 2), (cells.y + rows * cells.pitch + gap / 2), strict=True)
+        path = "".join(f"M{_n(x)} {_n(y)}h{side}v{high}h-{side}z" for x, y in corners)
         parts.append(f'<path fill="{cells.palette[entry]}" d="{path}"/>')
     return "".join(parts) + _cell_labels(cells)
 
@@ -59,7 +63,7 @@ def _cell_labels(cells: Cells) -> str:
         rows, columns = np.nonzero((cells.fill == entry) & (cells.labels != ""))
         texts = "".join(
             f'<text x="{_n(cells.x + (column + 0.5) * cells.size)}" '
-            f'y="{_n(cells.y + (row + 0.5) * cells.size + CAP_HEIGHT * cells.label_size / 2)}">'
+            f'y="{_n(cells.y + (row + 0.5) * cells.pitch + CAP_HEIGHT * cells.label_size / 2)}">'
             f"{escape(str(cells.labels[row, column]))}</text>"
             for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
         )
@@ -96,12 +100,32 @@ def _labels(labels: Labels) -> str:
     )
 
 
-def _picture(picture: Picture) -> str:
-    data = base64.b64encode(encode_png(picture.pixels)).decode()
+def _image(cells: Cells) -> str:
+    colours = np.array([channels(colour) for colour in cells.palette], np.uint8)
+    data = base64.b64encode(encode_png(colours[cells.fill])).decode()
+    x, y, width, height = (_n(part) for part in cells.box)
     return (
-        f'<image x="{_n(picture.x)}" y="{_n(picture.y)}" width="{_n(picture.width)}" height="{_n(picture.height)}" '
+        f'<image x="{x}" y="{y}" width="{width}" height="{height}" '
         f'preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
     )
+
+
+def _squares(squares: Squares) -> str:
+    stroke = f' stroke="{squares.line}"' if squares.line else ""
+    parts = [
+        f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(side)}" height="{_n(side)}" fill="{squares.palette[entry]}"{stroke}/>'
+        for (x, y, side), entry in zip(squares.boxes.tolist(), squares.fill.tolist(), strict=True)
+    ]
+    if squares.labels is not None:
+        style = f'font-family="{_family("regular")}" font-size="{_n(squares.label_size)}" text-anchor="middle"'
+        parts += [
+            f'<text x="{_n(x + side / 2)}" y="{_n(y + side / 2 + CAP_HEIGHT * squares.label_size / 2)}" '
+            f'fill="{squares.inks[entry]}" {style}>{escape(text)}</text>'
+            for (x, y, side), entry, text in zip(
+                squares.boxes.tolist(), squares.fill.tolist(), squares.labels.tolist(), strict=True
+            )
+        ]
+    return "".join(parts)
 
 
 _WRITERS: dict[type, Callable[[Any], str]] = {
@@ -109,7 +133,7 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     Rects: _rects,
     Lines: _lines,
     Labels: _labels,
-    Picture: _picture,
+    Squares: _squares,
 }
 
 
@@ -119,7 +143,7 @@ def _font_faces(primitives: Iterable[Primitive]) -> str:
     for primitive in primitives:
         if isinstance(primitive, Labels):
             used.setdefault(primitive.face, set()).update("".join(primitive.texts))
-        elif isinstance(primitive, Cells) and primitive.labels is not None:
+        elif isinstance(primitive, Cells | Squares) and primitive.labels is not None:
             used.setdefault("regular", set()).update("".join(np.unique(primitive.labels).tolist()))
     return "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
 

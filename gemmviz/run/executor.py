@@ -1,6 +1,7 @@
 """From a kernel and its settings to a checked trace, on the CPU."""
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,19 @@ from gemmviz.model.device import Device, load_device
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import LaneSpace, Window
-from gemmviz.model.trace import AccessSink, Ints, Trace
+from gemmviz.model.trace import AccessSink, Ints, MemoryArray, Trace
 from gemmviz.run.check import check_result
 from gemmviz.run.inputs import matrices
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder, StepCounter
 from gemmviz.run.simt.interpreter import Binding, bind, interpret, never
 from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.run.simt.symbolic import tag_array, tag_element
-from gemmviz.source.header import launch_for
+from gemmviz.source.launching import launch_for, other_choices
 from gemmviz.source.program import program_for
 
 _LANES_AT_ONCE = 1 << 21
+_MOST_TRIED = 12
+SinkFor = Callable[[LaneSpace, tuple[MemoryArray, ...], int], AccessSink]
 
 
 def trace_kernel(
@@ -30,7 +33,6 @@ def trace_kernel(
     device: Device | None = None,
     values: bool = False,
     origins: bool = True,
-    seed: int = 0,
     budget: int | None = None,
     limit_bytes: int = DEFAULT_BYTES,
     cancelled: Callable[[], bool] = never,
@@ -45,7 +47,7 @@ def trace_kernel(
     window = (window or Window.whole(launch)).checked(launch)
     binding = bound(spec, settings, launch, device)
     space = LaneSpace(launch, window, device.warp_size)
-    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, seed, cancelled)
+    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, cancelled)
     for name in settings.problem.shapes:
         if name not in data:
             raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=spec.file)
@@ -65,7 +67,7 @@ def trace_kernel(
     return Trace(
         kernel=spec.name, file=spec.file, source=spec.text, settings=settings, launch=launch, window=window,
         warp_size=device.warp_size, arrays=binding.arrays, sites=sites, loops=binding.loops, site=site,
-        visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=element, check=check, seed=seed,
+        visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=element, check=check,
         value=recorder.values.finished() if recorder.values else None, notes=binding.program.notes, **origin,
     )  # fmt: skip
 
@@ -73,7 +75,7 @@ def trace_kernel(
 def stream_launch(
     spec: KernelSpec,
     settings: Settings,
-    sink_for: Callable[[LaneSpace, Binding], AccessSink],
+    sink_for: SinkFor,
     *,
     device: Device | None = None,
     budget: int | None = None,
@@ -81,7 +83,8 @@ def stream_launch(
 ) -> None:
     """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without keeping any.
 
-    ``sink_for`` gives the sink of one group. Raises as ``trace_kernel`` does.
+    ``sink_for`` gives the sink of one group from its lanes, the arrays and the loop whose trips are the phases. Raises as
+    ``trace_kernel`` does.
     """
     device = device or load_device()
     launch = launch_for(spec, settings, device)
@@ -90,10 +93,10 @@ def stream_launch(
     try:
         edges_differ = _edges_differ(binding, launch, device, cancelled)
     except NeedsValues:
-        data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, 0, cancelled)
+        data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, cancelled)
     for window in _groups(launch, edges_differ):
         space = LaneSpace(launch, window, device.warp_size)
-        interpret(binding, space, sink_for(space, binding), data, budget=budget, cancelled=cancelled)
+        interpret(binding, space, sink_for(space, binding.arrays, binding.phase_loop), data, budget=budget, cancelled=cancelled)
 
 
 def affordable_window(
@@ -138,13 +141,30 @@ def bound(spec: KernelSpec, settings: Settings, launch: Launch, device: Device) 
         binding = bind(spec, settings, program_for(spec, settings.parameters), launch.shared_bytes)
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=spec.file) from None
-    shared = sum(array.size * array.itemsize for array in binding.arrays if array.space == "shared")
-    if shared > device.shared_per_block:
+    if _shared_bytes(binding) > device.shared_per_block:
         raise SettingError(
-            f"the kernel declares {shared} bytes of shared memory; {device.name} allows {device.shared_per_block} a block",
+            f"the kernel declares {_shared_bytes(binding)} bytes of shared memory; {device.name} allows "
+            f"{device.shared_per_block} a block",
             remedy="choose smaller tiles",
+            nearest=_nearest_that_fits(spec, settings, device),
         )
     return binding
+
+
+def _shared_bytes(binding: Binding) -> int:
+    return sum(array.size * array.itemsize for array in binding.arrays if array.space == "shared")
+
+
+def _nearest_that_fits(spec: KernelSpec, settings: Settings, device: Device) -> dict[str, int]:
+    """The nearest other parameter whose shared arrays the device can hold, among the first few."""
+    for name, value, changed in islice(other_choices(spec, settings, device), _MOST_TRIED):
+        launch = launch_for(spec, changed, device)
+        if (
+            _shared_bytes(bind(spec, changed, program_for(spec, changed.parameters), launch.shared_bytes))
+            <= device.shared_per_block
+        ):
+            return {name: value}
+    return {}
 
 
 def _groups(launch: Launch, edges_differ: bool) -> list[Window]:

@@ -1,4 +1,4 @@
-"""The matrices that a kernel multiplies: random, never zeros, and the same for the same seed."""
+"""The matrices that a kernel multiplies: random (never zeros, and the same for the same seed), their own indices, or ones."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import Cancelled
+from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 
 _CHUNK = 1 << 20
@@ -32,6 +33,16 @@ def _random_matrix(size: int, dtype: str, seed: int, cancelled: Callable[[], boo
     return data
 
 
+def _filled(size: int, dtype: str, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
+    if filling.pattern == "random":
+        return _random_matrix(size, dtype, filling.seed * 2 + number, _Call(cancelled))
+    data = np.ones(size, dtype) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
+    if filling.pattern == "index":
+        data = (data if np.dtype(dtype).kind == "f" else data % 8).astype(dtype)
+    data.flags.writeable = False
+    return data
+
+
 class _Call:
     """A cancel flag that doesn't take part in cache keys."""
 
@@ -48,8 +59,8 @@ class _Call:
         return 0
 
 
-def matrices(problem: Problem, dtypes: dict[str, str], seed: int, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """Flat A and B, uniform in [-1, 1) (whole numbers 0 to 7 for integers), read-only; and C, all zero.
+def matrices(problem: Problem, dtypes: dict[str, str], filling: Filling, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """Flat A and B, read-only; and C, all zero. Integers take 0 to 7: random, or their index modulo 8.
 
     Values are laid out in memory order, whichever order that is. Raises Cancelled.
     """
@@ -59,5 +70,5 @@ def matrices(problem: Problem, dtypes: dict[str, str], seed: int, cancelled: Cal
         if name == "C":
             found[name] = np.zeros(rows * columns, dtype)
         else:
-            found[name] = _random_matrix(rows * columns, dtype, seed * 2 + number, _Call(cancelled))
+            found[name] = _filled(rows * columns, dtype, filling, number, cancelled)
     return found

@@ -9,6 +9,10 @@ class Tee(AccessSink):
     def __init__(self, *sinks: AccessSink) -> None:
         self.sinks = sinks
 
+    def started(self, slots: list[Any]) -> None:
+        for sink in self.sinks:
+            sink.started(slots)
+
     def site(self, site: Site) -> None:
         for sink in self.sinks:
             sink.site(site)

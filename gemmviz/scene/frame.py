@@ -1,7 +1,9 @@
 """What every view has around it: the size of a frame, the options, and the words that say what happens."""
 
 from dataclasses import dataclass
+from typing import Literal
 
+from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.replay import Replay
 from gemmviz.scene import sentence
 from gemmviz.scene.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -11,22 +13,38 @@ from gemmviz.scene.theme import DARK, Theme
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 TITLE_SIZE, CAPTION_SIZE = 30.0, 25.0
+Layer = Literal["matrix", "warp", "reuse"]
+LAYERS: tuple[Layer, ...] = ("matrix", "warp", "reuse")
 
 
 @dataclass(frozen=True, slots=True)
-class StageOptions:
+class ViewOptions:
     """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit;
-    ``height``: of the frame, in units.
+    ``height``: of the frame, in units; ``layer``: what colours tell (the matrix, the warp that touches, or loads so far);
+    ``moment``: how much of the step has passed, 0 to 1; ``words``: with title and captions, or the picture alone.
     """
 
     theme: Theme = DARK
     zoom: float = 1.0
     height: float = HEIGHT
+    layer: Layer = "matrix"
+    moment: float = 1.0
+    words: bool = True
+
+    @property
+    def top(self) -> float:
+        """Where a view's own picture may begin."""
+        return TOP + MARGIN if self.words else 14.0
+
+    @property
+    def bottom(self) -> float:
+        """Where it must end."""
+        return self.height - (BOTTOM if self.words else 14.0)
 
 
-def framed(found: list[Primitive], replay: Replay, step: int, options: StageOptions) -> Scene:
+def framed(found: list[Primitive], replay: Replay, step: int, options: ViewOptions) -> Scene:
     """A whole frame: a view's own primitives, and the words around them."""
-    words = frame_words(replay, step, options.theme, options.height)
+    words = frame_words(replay, step, options.theme, options.height) if options.words else []
     return Scene(WIDTH, options.height, options.theme.background, (*found, *words))
 
 
@@ -35,10 +53,8 @@ def frame_words(replay: Replay, step: int, theme: Theme, height: float) -> list[
     trace = replay.trace
     room = WIDTH - 2 * MARGIN
     parameters = "".join(f", {name} = {value}" for name, value in trace.parameters.items())
-    who = f"block ({replay.block[0]}, {replay.block[1]})" + ("" if replay.warp is None else f", warp {replay.warp}")
     title = fitted(f"{trace.kernel}{parameters}", TITLE_SIZE, room * 0.6, "semibold")
-    action = sentence.action(replay, step)
-    lines = (f"{who}: {action}", sentence.cost(replay, step))
+    lines = (f"{focus_text(replay.focus, trace)}: {sentence.action(replay, step)}", sentence.cost(replay, step))
     action_line = fitted(lines[0], CAPTION_SIZE, room, "semibold")
     found: list[Primitive] = [
         Labels("title", points((MARGIN, 50)), (title,), TITLE_SIZE, theme.text, "start", "semibold"),
@@ -50,3 +66,9 @@ def frame_words(replay: Replay, step: int, theme: Theme, height: float) -> list[
     found.append(Rects("progress-track", boxes((0, height - 6, WIDTH, 6)), theme.empty))
     found.append(Rects("progress-bar", boxes((0, height - 6, WIDTH * share, 6)), theme.faint))
     return found
+
+
+def message(text: str, options: ViewOptions) -> Labels:
+    """A sentence in the middle of a view that has nothing to show."""
+    at = points((WIDTH / 2, (options.top + options.bottom) / 2 + 8))
+    return Labels("message", at, (text,), 30.0 if options.words else 26.0, options.theme.faint, "middle")

@@ -1,46 +1,58 @@
-"""One warp's request on the address line: each row a 128-byte line that it touches, cut into 32-byte sectors.
+"""One warp's request on the address line: lanes above, the 128-byte lines that they touch below, cut into 32-byte sectors.
 
-What lanes ask for is lit and bears the lane; what a touched sector brings along unasked is marked; sectors that stay away are
-empty.
+What lanes ask for is lit; what a touched sector brings along unasked is marked; sectors that stay away are empty. Where there
+is room, each line has a row of its own below, with the lanes in its elements.
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES
+from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
-from gemmviz.scene.frame import BOTTOM, MARGIN, TOP, WIDTH, StageOptions, framed
+from gemmviz.scene.frame import MARGIN, WIDTH, ViewOptions, framed, message
 from gemmviz.scene.matrix import label_size
-from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Scene, points
+from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, points
+from gemmviz.scene.text import text_width
 from gemmviz.scene.theme import Theme, mixed
 
 Table = npt.NDArray[np.int64]
 _AWAY, _BROUGHT, _ASKED = range(3)
 _LEFT, _RIGHT, _HEADING = 230.0, 350.0, 24.0
+_STRIP_HEIGHT, _LEAST_TABLE = 300.0, 200.0
+_LINE_GAP = 10.0
 
 
-def memory_scene(replay: Replay, step: int, options: StageOptions | None = None) -> Scene:
+def memory_scene(replay: Replay, step: int, options: ViewOptions | None = None) -> Scene:
     """The request of the chosen warp (or of the block's first that makes one) at ``step``."""
-    options = options or StageOptions()
-    theme, array, warp = options.theme, replay.trace.array_of(step), first_warp(replay, step)
-    found: list[Primitive]
-    if array is None or array.space != "global" or warp is None:
-        found = [message("This step makes no request to global memory.", theme, options.height)]
-    else:
-        width = replay.trace.site_of(step).width
-        found = _request(replay.rows(step)[warp], array, width, warp, theme, options)
+    options = options or ViewOptions()
+    array, request = replay.trace.array_of(step), replay.request(step)
+    if array is None or array.space != "global" or request is None:
+        return framed([message("This step makes no request to global memory.", options)], replay, step, options)
+    warp, lanes = request
+    site = replay.trace.site_of(step)
+    top, room = options.top, options.bottom - options.top
+    tall = room >= _STRIP_HEIGHT + _LEAST_TABLE
+    numbers, table, counts = line_table(lanes, array.itemsize, site.width)
+    strip = _Strip(lanes, numbers, table, array, options.theme)
+    cost = count_rows(lanes[None], site, array)
+    found = strip.primitives(top, _STRIP_HEIGHT if tall else room, f"{array.name}, warp {warp}: {request_sentence(cost)}")
+    if tall:
+        found += _rows(numbers, table, counts, array, top + _STRIP_HEIGHT + 40, options)
     return framed(found, replay, step, options)
 
 
-def first_warp(replay: Replay, step: int) -> int | None:
-    """The number of the chosen warp, or of the block's first with an active lane; None where there is none."""
-    active = (replay.rows(step) >= 0).any(axis=1)
-    return int(np.argmax(active)) if active.any() else None
-
-
-def message(text: str, theme: Theme, height: float) -> Labels:
-    return Labels("message", points((WIDTH / 2, height / 2)), (text,), 30.0, theme.faint, "middle")
+def request_sentence(cost: Counts) -> str:
+    """What one request moves, and what it needs."""
+    lanes = f"{cost.lanes} lane{'s' if cost.lanes > 1 else ''}"
+    sectors = f"{cost.sectors} sector{'s' if cost.sectors > 1 else ''}"
+    needed = f"{sectors} of {cost.ideal_sectors} needed" if cost.sectors == cost.ideal_sectors else (
+        f"{sectors} moved, {cost.ideal_sectors} needed"
+    )  # fmt: skip
+    return f"{lanes}, {needed}: {100 * cost.ideal_sectors / cost.sectors:.3g} %"
 
 
 def line_table(lanes: Table, itemsize: int, width: int) -> tuple[Table, Table, Table]:
@@ -61,49 +73,136 @@ def line_table(lanes: Table, itemsize: int, width: int) -> tuple[Table, Table, T
     return numbers, table, counts
 
 
-def _request(lanes: Table, array: MemoryArray, width: int, warp: int, theme: Theme, options: StageOptions) -> list[Primitive]:
-    numbers, table, counts = line_table(lanes, array.itemsize, width)
-    rows, columns = table.shape
-    top, bottom = TOP + MARGIN + 30, options.height - BOTTOM
-    cell = min((WIDTH - _LEFT - _RIGHT) / columns, (bottom - top) / rows, 40.0)
-    x, y = _LEFT, top + max(0.0, (bottom - top - rows * cell) / 4)
-    fill = np.where(table >= 0, _ASKED, np.where(table == -1, _BROUGHT, _AWAY)).astype(np.uint8)
-    palette = (theme.empty, mixed(theme.background, theme.warning, 0.45), theme.accent(array.name))
+def _fill(table: Table) -> npt.NDArray[np.uint8]:
+    return np.where(table >= 0, _ASKED, np.where(table == -1, _BROUGHT, _AWAY)).astype(np.uint8)
+
+
+def _palette(name: str, theme: Theme) -> tuple[str, str, str]:
+    return theme.empty, mixed(theme.background, theme.warning, 0.45), theme.accent(name)
+
+
+class _Strip:
+    """The address line: all touched lines side by side, lanes above them, and threads of light between."""
+
+    def __init__(self, lanes: Table, numbers: Table, table: Table, array: MemoryArray, theme: Theme) -> None:
+        self.lanes, self.numbers, self.table, self.array, self.theme = lanes, numbers, table, array, theme
+        lines, per_line = table.shape
+        self.per_line = per_line
+        self.cell = min((WIDTH - 2 * MARGIN - _LINE_GAP * (lines - 1)) / (lines * per_line), 22.0)
+        across = lines * per_line * self.cell + _LINE_GAP * (lines - 1)
+        self.x = (WIDTH - across) / 2
+
+    def primitives(self, top: float, height: float, sentence: str) -> list[Primitive]:
+        """Everything in a band ``height`` units high."""
+        lane_y, bar = top + 26, max(18.0, min(44.0, height * 0.16))
+        line_y = top + height - bar - 84
+        return [
+            Labels("memory-sentence", points((WIDTH / 2, top + height - 14)), (sentence,), _HEADING, self.theme.text, "middle",
+                   "semibold"),
+            self._threads(lane_y + 30, line_y),
+            *self._lanes(lane_y),
+            *self._lines(line_y, bar),
+        ]  # fmt: skip
+
+    def line_x(self, row: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        return np.asarray(self.x + row * (self.per_line * self.cell + _LINE_GAP))
+
+    def _lane_x(self) -> npt.NDArray[Any]:
+        pitch = (WIDTH - 2 * MARGIN) / len(self.lanes)
+        return np.asarray(MARGIN + (np.arange(len(self.lanes)) + 0.5) * pitch)
+
+    def _threads(self, top: float, bottom: float) -> Lines:
+        active = np.flatnonzero(self.lanes >= 0)
+        elements = self.lanes[active]
+        row = np.searchsorted(self.numbers, elements // self.per_line)
+        x = self.line_x(row) + (elements % self.per_line + 0.5) * self.cell
+        ends = np.stack([self._lane_x()[active], np.full(len(active), top), x, np.full(len(active), bottom)], axis=1)
+        return Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)
+
+    def _lanes(self, y: float) -> list[Primitive]:
+        x, theme = self._lane_x(), self.theme
+        active = self.lanes >= 0
+        side = 34.0
+        boxes = np.stack([x - side / 2, np.full(len(x), y), np.full(len(x), side), np.full(len(x), 28.0)], axis=1)
+        texts = tuple(str(lane) for lane in range(len(x)))
+        at = np.stack([x, np.full(len(x), y + 21)], axis=1)
+        accent = theme.accent(self.array.name)
+        ink = theme.ink_on(accent)
+        on, off = np.flatnonzero(active), np.flatnonzero(~active)
+        return [
+            Rects("lanes-active", boxes[on], accent, radius=5.0),
+            Rects("lanes-idle", boxes[off], theme.empty, radius=5.0),
+            Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), 18.0, ink, "middle"),
+            Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), 18.0, theme.faint, "middle"),
+            Labels("lane-name", points((MARGIN, y - 8)), ("lanes",), 18.0, theme.faint),
+        ]
+
+    def _lines(self, y: float, bar: float) -> list[Primitive]:
+        theme, palette = self.theme, _palette(self.array.name, self.theme)
+        fill = _fill(self.table)
+        x = self.line_x(np.arange(len(self.numbers)))
+        found: list[Primitive] = []
+        for state, colour in enumerate(palette):
+            row, column = np.nonzero(fill == state)
+            boxes = np.stack([x[row] + column * self.cell, np.full(len(row), y), np.full(len(row), self.cell),
+                              np.full(len(row), bar)], axis=1)  # fmt: skip
+            found.append(Rects(f"line-bytes-{state}", boxes, colour))
+        sector = SECTOR_BYTES // self.array.itemsize * self.cell
+        marks = [(at + i * sector, y, at + i * sector, y + bar) for at in x.tolist() for i in range(5)]
+        found.append(Lines("sectors", np.array(marks), theme.background, 2.0))
+        return [*found, *self._addresses(x, y + bar + 22)]
+
+    def _addresses(self, x: npt.NDArray[np.float64], y: float) -> list[Primitive]:
+        """As many as don't touch each other."""
+        texts, at, free = [], [], 0.0
+        for number, left in zip(self.numbers.tolist(), x.tolist(), strict=True):
+            text = spaced(int(number) * LINE_BYTES)
+            if left >= free:
+                texts.append(text)
+                at.append((left, y))
+                free = left + text_width(text, 18.0) + 26
+        name = Labels("line-name", points((MARGIN, y + 26)), ("byte address of each 128-byte line",), 18.0, self.theme.faint)
+        return [Labels("line-addresses", points(*at), tuple(texts), 18.0, self.theme.faint), name]
+
+
+def spaced(number: int) -> str:
+    """A number with narrow spaces between its thousands."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def _rows(numbers: Table, table: Table, counts: Table, array: MemoryArray, top: float, options: ViewOptions) -> list[Primitive]:
+    """Each line as a row of its elements, which bear their lanes."""
+    theme, (rows, columns) = options.theme, table.shape
+    cell = min((WIDTH - _LEFT - _RIGHT) / columns, (options.bottom - top - 12) / rows, 34.0)
+    y = top + 12
+    palette = _palette(array.name, theme)
     many = np.char.add("×", counts.astype("<U3"))
     texts = np.where(table < 0, "", np.where(counts > 1, many, table.astype("<U4")))
     size = label_size("×32" if (counts > 1).any() else "31", cell, options.zoom)
     inks = (theme.faint, theme.text, theme.ink_on(palette[_ASKED]))
-    heading = f"{array.name}: 128-byte lines that warp {warp} touches; numbers are lanes, ×n: so many share"
+    heading = "the same lines, one below the other; numbers are lanes, ×n: so many share"
+    step = SECTOR_BYTES // array.itemsize * cell
+    marks = np.array([(_LEFT + i * step, y, _LEFT + i * step, y + rows * cell) for i in range(5)])
     found: list[Primitive] = [
-        Cells("lines", x, y, cell, fill, palette, inks, texts if size else None, size, theme.background),
-        _sector_marks(x, y, cell, rows, columns, array.itemsize, theme),
-        Labels("memory-heading", points((x, y - 16)), (heading,), _HEADING, theme.accent(array.name), "start", "semibold"),
+        Cells("lines", _LEFT, y, cell, _fill(table), palette, inks, texts if size else None, size, theme.background),
+        Lines("sector-marks", marks, theme.text, 2.0),
+        Labels("memory-heading", points((_LEFT, y - 12)), (heading,), 20.0, theme.faint),
     ]
-    return found + _line_words(numbers, table, array, (x, y, cell), theme)
+    return found + _row_words(numbers, table, array, (_LEFT, y, cell), theme)
 
 
-def _sector_marks(x: float, y: float, cell: float, rows: int, columns: int, itemsize: int, theme: Theme) -> Lines:
-    step = SECTOR_BYTES // itemsize
-    xs = [x + i * cell for i in range(0, columns + 1, step)]
-    return Lines("sectors", np.array([(at, y, at, y + rows * cell) for at in xs]), theme.text, 2.0)
-
-
-def _line_words(
-    numbers: npt.NDArray[np.int64],
-    table: npt.NDArray[np.int64],
-    array: MemoryArray,
-    at: tuple[float, float, float],
-    theme: Theme,
+def _row_words(
+    numbers: Table, table: Table, array: MemoryArray, at: tuple[float, float, float], theme: Theme
 ) -> list[Primitive]:
     """The address of each line at its left, what it brings at its right; every second or so where rows are narrow."""
     x, y, cell = at
     rows, columns = table.shape
-    every = max(1, round(20 / cell))
+    every = max(1, int(np.ceil(21 / cell)))
     shown = range(0, rows, every)
     middle = [y + (row + 0.5) * cell + 6 for row in shown]
     moved = (table.reshape(rows, -1, SECTOR_BYTES // array.itemsize) > -2).any(axis=2).sum(axis=1)
     used = (table >= 0).sum(axis=1) * array.itemsize
-    addresses = tuple(f"byte {int(numbers[row]) * LINE_BYTES:,}".replace(",", "\u202f") for row in shown)
+    addresses = tuple(f"byte {spaced(int(numbers[row]) * LINE_BYTES)}" for row in shown)
     brought = tuple(f"{moved[row]} of 4 sectors, {used[row]} of {moved[row] * SECTOR_BYTES} bytes used" for row in shown)
     left = points(*((x - 14, at_y) for at_y in middle))
     right = points(*((x + columns * cell + 14, at_y) for at_y in middle))

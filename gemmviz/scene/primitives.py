@@ -30,10 +30,11 @@ def _same(a: Any, b: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Cells(_Comparable):
-    """A table of square cells from (x, y): ``fill`` uint8 (rows, columns) picks a colour of ``palette`` for each.
+    """A table of cells from (x, y): ``fill`` uint8 (rows, columns) picks a colour of ``palette`` for each. Cells are ``size``
+    wide and, unless ``height`` says otherwise, as high.
 
     ``labels`` (rows, columns) of strings, or None; ``inks`` the label colour for each entry of the palette.
-    ``line`` is the colour between cells, or None for none.
+    ``line`` is the colour between cells, or None for none. ``factor``: how many elements a cell has along a side.
     """
 
     key: str
@@ -46,11 +47,18 @@ class Cells(_Comparable):
     labels: npt.NDArray[np.str_] | None = None
     label_size: float = 0.0
     line: str | None = None
+    factor: int = 1
+    height: float | None = None
+
+    @property
+    def pitch(self) -> float:
+        """From one row to the next."""
+        return self.size if self.height is None else self.height
 
     @property
     def box(self) -> tuple[float, float, float, float]:
         rows, columns = self.fill.shape
-        return self.x, self.y, columns * self.size, rows * self.size
+        return self.x, self.y, columns * self.size, rows * self.pitch
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +98,36 @@ class Labels(_Comparable):
 
 
 @dataclass(frozen=True, eq=False)
-class Picture(_Comparable):
-    """An image (rows, columns, 3) uint8 stretched over a box: matrices too large for cells."""
+class Squares(_Comparable):
+    """Squares anywhere: ``boxes`` (n, 3) are x, y and side; ``fill`` uint8 (n,), ``palette``, ``labels`` (n,) and ``inks`` as
+    in Cells. What moves is made of them.
+    """
 
     key: str
-    x: float
-    y: float
-    width: float
-    height: float
-    pixels: npt.NDArray[np.uint8]
+    boxes: npt.NDArray[np.float64]
+    fill: npt.NDArray[np.uint8]
+    palette: tuple[str, ...]
+    inks: tuple[str, ...]
+    labels: npt.NDArray[np.str_] | None = None
+    label_size: float = 0.0
+    line: str | None = None
 
 
-Primitive = Cells | Rects | Lines | Labels | Picture
+Primitive = Cells | Rects | Lines | Labels | Squares
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    """A cell that was pointed at."""
+
+    cells: Cells
+    row: int
+    column: int
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        size, pitch = self.cells.size, self.cells.pitch
+        return self.cells.x + self.column * size, self.cells.y + self.row * pitch, size, pitch
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +142,15 @@ class Scene(_Comparable):
     def find(self, key: str) -> Primitive | None:
         """The primitive of this key, or None."""
         return next((primitive for primitive in self.primitives if primitive.key == key), None)
+
+    def hit(self, x: float, y: float) -> Hit | None:
+        """The topmost cell at a point of the scene, or None."""
+        for cells in reversed(self.primitives):
+            if isinstance(cells, Cells):
+                left, top, width, height = cells.box
+                if left <= x < left + width and top <= y < top + height:
+                    return Hit(cells, int((y - top) / cells.pitch), int((x - left) / cells.size))
+        return None
 
 
 def boxes(*rows: tuple[float, float, float, float]) -> npt.NDArray[np.float64]:

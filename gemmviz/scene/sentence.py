@@ -2,6 +2,7 @@
 
 from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.trace import MemoryArray
 
 
 def step_title(replay: Replay, step: int) -> str:
@@ -16,15 +17,29 @@ def step_title(replay: Replay, step: int) -> str:
 def action(replay: Replay, step: int) -> str:
     """What the chosen threads do at a step: "16 threads load A into registers"."""
     site, array = replay.trace.site_of(step), replay.trace.array_of(step)
-    active = int((replay.elements(step) >= 0).sum())
-    threads = f"{active} thread{'s' if active != 1 else ''}"
+    touched = replay.elements(step)
+    active = int((touched >= 0).sum())
+    if replay.thread is not None:
+        who, plural = "", "s"
+        if not active:
+            return "takes no part in this step"
+    else:
+        who, plural = f"{_many(active, 'thread')} ", "s" if active == 1 else ""
     if array is None:
-        what = "of a warp wait for each other" if site.kind == "warp barrier" else "wait at the barrier"
-        return f"{threads} {what}"
+        return who + (f"wait{plural} for the warp" if site.kind == "warp barrier" else f"wait{plural} at the barrier")
     width = f", {site.width} elements each" if site.width > 1 else ""
-    verb = "read" if site.kind == "load" else "write"
+    verb = ("read" if site.kind == "load" else "write") + plural
+    what = array.name if replay.thread is None else element_text(array, int(touched[touched >= 0][0]))
     where = "" if array.space == "global" else " (shared memory)"
-    return f"{threads} {verb} {array.name}{where}{width}, line {site.place.line}"
+    return f"{who}{verb} {what}{where}{width}, line {site.place.line}"
+
+
+def element_text(array: MemoryArray, element: int) -> str:
+    """An element by its indices: "A[3, 5]"."""
+    if len(array.shape) == 1:
+        return f"{array.name}[{element}]"
+    row, column = array.row_column(element)  # type: ignore[arg-type]
+    return f"{array.name}[{int(row)}, {int(column)}]"
 
 
 def cost(replay: Replay, step: int) -> str:
@@ -35,7 +50,8 @@ def cost(replay: Replay, step: int) -> str:
         return "no memory access"
     if not found.requests:
         return "no thread is active here"
-    return global_cost(found) if array.space == "global" else shared_cost(found)
+    whose = "" if replay.thread is None else "its warp: "
+    return whose + (global_cost(found) if array.space == "global" else shared_cost(found))
 
 
 def global_cost(found: Counts) -> str:

@@ -4,104 +4,94 @@ One frame is 1600 units wide and, on a slide, 900 high, so that 22 units of text
 ask for another height, so that no room is lost.
 """
 
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
 from gemmviz.scene.code_view import code_primitives
-from gemmviz.scene.frame import BOTTOM, HEIGHT, MARGIN, TOP, WIDTH, StageOptions, framed
-from gemmviz.scene.matrix import AREA, LIT, SOURCE, matrix_cells
-from gemmviz.scene.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scene.frame import ViewOptions, framed
+from gemmviz.scene.layout import Cross, code_room, cross_of, matrix_table
+from gemmviz.scene.legend import legend
+from gemmviz.scene.matrix import grid_of, matrix_cells
+from gemmviz.scene.palette import (
+    AREA,
+    FIRST_OWNER,
+    FIRST_WARP,
+    HEAT_LIT,
+    LIT,
+    SEVERAL,
+    SOURCE,
+    heat_levels,
+    heat_palette,
+    matrix_palette,
+)
+from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scene.text import text_width
-from gemmviz.scene.theme import Theme
-from gemmviz.scene.tile_view import Box, tile_primitives
+from gemmviz.scene.theme import WARP_ACCENTS, Theme
+from gemmviz.scene.tile_view import tile_primitives
 
-_GAP = 46.0
-_LEAST_TILES = 150.0
 _NAME = 28.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cross:
-    """Where the three matrices stand: side of a cell, and the top left corners; the room for tiles and for source lines."""
-
-    cell: float
-    at: dict[str, tuple[float, float]]
-    corner: Box
-    code: Box
-
-
-def stage_scene(replay: Replay, step: int, options: StageOptions | None = None) -> Scene:
-    """The stage after ``step`` (0-based) as the replay's block, or its chosen warp, sees it."""
-    options = options or StageOptions()
-    theme, problem = options.theme, replay.trace.settings.problem
-    cross = cross_layout(problem.M, problem.N, problem.K, options.height)
+def stage_scene(replay: Replay, step: int, options: ViewOptions | None = None) -> Scene:
+    """The stage after ``step`` (0-based) as the replay's focus sees it; without what moves."""
+    options = options or ViewOptions()
+    theme, cross = options.theme, cross_of(replay, options.height)
     found: list[Primitive] = []
     for number, array in enumerate(replay.trace.arrays):
         if array.space == "global":
             found += _matrix(replay, step, number, array, cross, options)
     found += _guides(replay, step, cross, theme)
-    found += tile_primitives(replay, step, cross.corner, theme, options.zoom)
-    found += code_primitives(replay, step, _code_room(replay, cross), theme)
+    found += _followed(replay, cross, theme)
+    found += tile_primitives(replay, step, cross.corner, options)
+    found += code_primitives(replay, step, code_room(replay, cross), theme)
+    found += legend(replay, options)
     return framed(found, replay, step, options)
 
 
-def _code_room(replay: Replay, cross: Cross) -> Box:
-    """The source lines' place: all of the left side for a kernel without shared tiles."""
-    if any(array.space == "shared" for array in replay.trace.arrays) or cross.code.y > cross.at["A"][1]:
-        return cross.code
-    left = Box(cross.code.x, cross.corner.y, cross.code.width, cross.code.y + cross.code.height - cross.corner.y)
-    return max(left, cross.corner, key=lambda box: min(box.width / 560, box.height / 320))
-
-
-@lru_cache(maxsize=16)
-def cross_layout(m: int, n: int, k: int, frame_height: float = HEIGHT) -> Cross:
-    """The cross, as large as the frame allows, at the right; what is left of it belongs to tiles and source lines."""
-    width, bottom = WIDTH - 2 * MARGIN, frame_height - BOTTOM
-    height = bottom - TOP - MARGIN
-    least_corner = 0.27 * width
-    cell = min((height - _GAP) / (k + m), (width - 2 * _GAP) / (k + n), (width - least_corner - _GAP) / n, 64.0)
-    across, down = k * cell + _GAP + n * cell, k * cell + _GAP + m * cell
-    c_x = WIDTH - MARGIN - n * cell - max(0.0, (width - across) / 12)
-    top = TOP + MARGIN + max(0.0, (height - down) / 2)
-    c_y, a_x = top + k * cell + _GAP, c_x - _GAP - k * cell
-    corner = Box(MARGIN, TOP + MARGIN, c_x - _GAP - MARGIN, c_y - _GAP - TOP - MARGIN)
-    beside = Box(MARGIN, c_y, a_x - _GAP - MARGIN, bottom - c_y)
-    below = Box(MARGIN, c_y + m * cell + 1.2 * _GAP, c_x + n * cell - MARGIN, bottom - c_y - m * cell - 1.2 * _GAP)
-    code = max(beside, below, key=lambda box: min(box.width / 560, box.height / 200))
-    if corner.height < _LEAST_TILES and code is beside:  # a short B leaves no room: tiles and lines share the left side
-        corner = Box(MARGIN, TOP + MARGIN, beside.width, 0.42 * (bottom - TOP - MARGIN))
-        code = Box(MARGIN, corner.y + corner.height + _GAP, beside.width, bottom - corner.y - corner.height - _GAP)
-    return Cross(cell, {"A": (a_x, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner, code)
-
-
-def matrix_state(replay: Replay, step: int, number: int) -> npt.NDArray[np.uint8]:
-    """What each element of a matrix is at a step, uint8 (rows, columns): see ``gemmviz.scene.matrix``."""
-    array = replay.trace.arrays[number]
-    state = np.zeros(array.shape, np.uint8)
-    if array.name == "C":
-        rows, columns = array.row_column(np.flatnonzero(replay.written(number, step)))
-        state[rows, columns] = AREA
+def matrix_state(replay: Replay, step: int, number: int, grid: Grid, by_warp: bool = False) -> npt.NDArray[np.uint8]:
+    """What each cell of a matrix is at a step, uint8 (rows, columns): see ``gemmviz.scene.palette``."""
+    state = np.zeros(grid.shape, np.uint8)
+    flat = state.reshape(-1)
+    if grid.array.name == "C":
+        if by_warp:
+            elements, lanes = replay.owners.of(replay.warp_lanes)
+            first = replay.warp_lanes.start
+            flat[grid.cells(elements)] = FIRST_OWNER + _warps(replay, lanes + first) % len(WARP_ACCENTS)
+        else:
+            flat[grid.cells(replay.written(step))] = AREA
     area = replay.footprint(number, step)
-    if area is not None and array.name != "C":
-        state[area[0] : area[1], area[2] : area[3]] = AREA
-    sources = _sources(replay, step, number)
-    if sources.size:
-        rows, columns = array.row_column(sources)
-        state[rows, columns] = SOURCE
+    if area is not None and grid.array.name != "C":
+        f = grid.factor
+        state[area[0] // f : -(-area[1] // f), area[2] // f : -(-area[3] // f)] = AREA
+    flat[grid.cells(_sources(replay, step, number))] = SOURCE
     site = replay.trace.site_of(step)
     if site.array == number:
-        touched = replay.elements(step)
-        touched = touched[touched >= 0]
-        for component in range(site.width):
-            rows, columns = array.row_column(touched + component)
-            state[rows, columns] = LIT
+        if replay.thread is not None:
+            flat[grid.cells(spread(replay.trace.element[step, replay.warp_lanes], site.width))] = SOURCE
+        touched = grid.cells(spread(replay.elements(step), site.width))
+        flat[touched] = lit_by_warp(replay, step, touched, len(flat)) if by_warp else LIT
     return state
+
+
+def lit_by_warp(replay: Replay, step: int, cells: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.uint8]:
+    """For each touched cell (as ``spread`` orders them) the state of the warp that touches it, or SEVERAL."""
+    active = np.flatnonzero(replay.elements(step) >= 0) + replay.lanes.start
+    warps = np.repeat(_warps(replay, active), replay.trace.site_of(step).width)
+    latest = np.full(size, -1, np.int64)
+    latest[cells] = warps
+    several = np.zeros(size, bool)
+    several[cells[latest[cells] != warps]] = True
+    return np.where(several[cells], SEVERAL, FIRST_WARP + warps % len(WARP_ACCENTS)).astype(np.uint8)
+
+
+def _warps(replay: Replay, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The number, within its block, of the warp of each lane of the trace."""
+    return lanes % replay.trace.space.threads // replay.trace.warp_size
 
 
 def _sources(replay: Replay, step: int, number: int) -> npt.NDArray[Any]:
@@ -112,24 +102,43 @@ def _sources(replay: Replay, step: int, number: int) -> npt.NDArray[Any]:
     content = replay.tiles(step).get(site.array)
     if content is None:
         return np.zeros(0, np.int64)
-    cells = replay.elements(step)
-    cells = (cells[cells >= 0][:, None] + np.arange(site.width)).ravel()
+    cells = spread(replay.seen_elements(step), site.width)
     return np.asarray(content.element[cells][content.array[cells] == number])
 
 
-def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: StageOptions) -> list[Primitive]:
-    theme, (x, y) = options.theme, cross.at[array.name]
-    state = matrix_state(replay, step, number)
-    found: list[Primitive] = [matrix_cells(array.name, array.name, state, x, y, cross.cell, theme, options.zoom)]
-    rows, columns = array.shape
-    found.append(Rects(f"{array.name}-frame", boxes((x, y, columns * cross.cell, rows * cross.cell)), None, theme.line, 1.5))
+def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: ViewOptions) -> list[Primitive]:
+    theme, table = options.theme, matrix_table(array, cross)
+    found: list[Primitive] = [_cells(replay, step, number, grid_of(array, options.zoom), cross, options)]
+    found.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     area = replay.footprint(number, step)
     if area is not None:
         r0, r1, c0, c1 = area
-        box = (x + c0 * cross.cell, y + r0 * cross.cell, (c1 - c0) * cross.cell, (r1 - r0) * cross.cell)
+        x, y, cell = table.x, table.y, table.cell
+        box = (x + c0 * cell, y + r0 * cell, (c1 - c0) * cell, (r1 - r0) * cell)
         found.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
-    found.append(_name(array, x, y, cross.cell, theme))
+    found.append(_name(array, table.x, table.y, table.cell, theme))
     return found
+
+
+def _cells(replay: Replay, step: int, number: int, grid: Grid, cross: Cross, options: ViewOptions) -> Cells:
+    name, theme = grid.array.name, options.theme
+    at = (*cross.at[name], cross.cell)
+    if options.layer != "reuse" or name == "C":
+        state = matrix_state(replay, step, number, grid, options.layer == "warp")
+        return matrix_cells(name, state, matrix_palette(theme, name), at, theme, options.zoom, None, grid.factor)
+    counts = replay.loads(number, step, grid)
+    fill = heat_levels(counts, grid.factor**2, most_loads(replay))
+    site = replay.trace.site_of(step)
+    if site.array == number:
+        fill.reshape(-1)[grid.cells(spread(replay.elements(step), site.width))] = HEAT_LIT
+    labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
+    palette = heat_palette(theme, theme.accent(name))
+    return matrix_cells(name, fill, palette, at, theme, options.zoom, labels, grid.factor)
+
+
+def most_loads(replay: Replay) -> int:
+    """How often a kernel without any reuse loads an element: once for each row or column of C that needs it."""
+    return max(replay.trace.settings.problem.M, replay.trace.settings.problem.N)
 
 
 def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> Labels:
@@ -162,3 +171,17 @@ def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primi
         y0 = by + areas["B"][1] * s
         segments += [(cx + c * s, y0, cx + c * s, cy + c_area[0] * s) for c in c_area[2:]]
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
+
+
+def _followed(replay: Replay, cross: Cross, theme: Theme) -> list[Primitive]:
+    """A ring around what the followed thread computes."""
+    if replay.thread is None:
+        return []
+    elements, _ = replay.owners.of(replay.lanes)
+    array = next((array for array in replay.trace.arrays if array.name == "C"), None)
+    if array is None or not len(elements):
+        return []
+    rows, columns = array.row_column(elements)
+    (x, y), side = cross.at["C"], cross.cell
+    ring = np.stack([x + columns * side, y + rows * side, *np.full((2, len(elements)), side)], axis=1)
+    return [Rects("followed", ring, None, theme.text, 4.0)]

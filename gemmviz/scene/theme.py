@@ -1,12 +1,14 @@
-"""Colours: one accent for each matrix, the same everywhere, in a dark and a light theme.
+"""Colours: one accent for each matrix and one for each warp, the same everywhere, in a dark and a light theme.
 
-Accents are of the Okabe-Ito palette, which people with any colour vision can tell apart.
+Accents are of the Okabe-Ito palette, those of warps of Paul Tol's "light" scheme: people with any colour vision can tell
+apart what is in either.
 """
 
 from dataclasses import dataclass, field
 from functools import cache
 
-BLUE, ORANGE, GREEN, PINK = "#56B4E9", "#E69F00", "#009E73", "#CC79A7"
+BLUE, ORANGE, GREEN = "#56B4E9", "#E69F00", "#009E73"
+WARP_ACCENTS = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33", "#99DDFF", "#AAAA00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,11 @@ LIGHT = Theme(
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
 
 
+def warp_accent(warp: int) -> str:
+    """Eight colours in turn."""
+    return WARP_ACCENTS[warp % len(WARP_ACCENTS)]
+
+
 @cache
 def mixed(a: str, b: str, share: float) -> str:
     """``share`` of colour ``b`` in colour ``a``."""
@@ -59,6 +66,7 @@ def channels(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
+@cache
 def _luminance(colour: str) -> float:
     def linear(channel: int) -> float:
         c = channel / 255

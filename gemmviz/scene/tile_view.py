@@ -1,53 +1,35 @@
 """The shared-memory arrays of one block: each cell in the colour of the matrix it holds a copy of, with that element's
-indices.
+indices. What an earlier phase stored is faded.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.replay import EMPTY, Replay, TileContent
+from gemmviz.analysis.grid import Grid, spread
+from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.tiles import EMPTY, TileContent
 from gemmviz.model.trace import COMPUTED, CONSTANT, MemoryArray
-from gemmviz.scene.matrix import MOST_CELLS, coloured, label_size
-from gemmviz.scene.primitives import Cells, Labels, Picture, Primitive, Rects, boxes, points
-from gemmviz.scene.theme import Theme
+from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.layout import Box, Table, tile_tables
+from gemmviz.scene.matrix import label_size
+from gemmviz.scene.palette import HEAT_LEVELS, HELD, STALE, TOUCHED, Palette, heat_levels, heat_palette, inks_for
+from gemmviz.scene.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scene.theme import WARP_ACCENTS, Theme
 
-_HEADING, _SPACE = 24.0, 36.0
-_NOTHING, _ZERO, _RESULT = 0, 1, 2
-_MATRICES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A region of the frame."""
-
-    x: float
-    y: float
-    width: float
-    height: float
+_HEADING = 24.0
+_NOTHING, _ZERO, _RESULT, _FIRST_MATRIX = range(4)
+_MOST_LABELS = 96 * 96
 
 
-def tile_primitives(replay: Replay, step: int, room: Box, theme: Theme, zoom: float) -> list[Primitive]:
+def tile_primitives(replay: Replay, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """All shared arrays of the replay's block, side by side in ``room``."""
-    shared = [(number, array) for number, array in enumerate(replay.trace.arrays) if array.space == "shared"]
-    if not shared:
-        return []
     contents = replay.tiles(step)
-    shapes = [_rows_columns(array) for _, array in shared]
-    columns = sum(shape[1] for shape in shapes)
-    wide = (room.width - _SPACE * len(shared)) / columns
-    rows = max(shape[0] for shape in shapes)
-    cell = min(wide, (room.height - _HEADING - 14) / rows, 76.0)
-    above = room.height - _HEADING - 14 - rows * cell
-    x = room.x + (room.width - columns * cell - _SPACE * (len(shared) - 1)) / 2
     found: list[Primitive] = []
-    for (number, array), shape in zip(shared, shapes, strict=True):
-        top = room.y + above / 2 + _HEADING + 14
-        found += _tile(replay, step, number, array, shape, (x, top, cell), contents.get(number), theme, zoom)
-        x += shape[1] * cell + _SPACE
+    for number, table in tile_tables(replay.trace.arrays, room).items():
+        found += _tile(replay, step, number, table, contents.get(number), options)
     return found
 
 
@@ -55,76 +37,115 @@ def tile_matrix(replay: Replay, step: int) -> str | None:
     """The matrix whose copies are read or written at a step that touches a tile, where that is one."""
     site = replay.trace.site_of(step)
     content = replay.tiles(step).get(site.array)
-    cells = replay.elements(step)
+    cells = replay.seen_elements(step)
     if content is None or not (cells >= 0).any():
         return None
     numbers = np.unique(content.array[cells[cells >= 0]])
     return replay.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
 
 
-def _rows_columns(array: MemoryArray) -> tuple[int, int]:
-    """Two-dimensional as declared; a flat array is shown 32 elements, one pass over the banks, a row."""
-    if len(array.shape) > 1:
-        return array.size // array.shape[-1], array.shape[-1]
-    columns = min(32, array.size)
-    return -(-array.size // columns), columns
-
-
 def _tile(
-    replay: Replay, step: int, number: int, array: MemoryArray, shape: tuple[int, int], at: tuple[float, float, float],
-    content: TileContent | None, theme: Theme, zoom: float,
-) -> list[Primitive]:  # fmt: skip
-    x, y, cell = at
-    rows, columns = shape
-    palette = tile_palette(replay, theme)
-    fill, texts = _look(replay, step, number, array, content, palette)
-    fill, texts = _padded(fill, shape), _padded(texts, shape)
-    key = f"tile-{array.name}"
-    table: Primitive
-    if max(shape) > MOST_CELLS:
-        table = Picture(key, x, y, columns * cell, rows * cell, coloured(fill, palette))
+    replay: Replay, step: int, number: int, table: Table, content: TileContent | None, options: ViewOptions
+) -> list[Primitive]:
+    array, theme, zoom = replay.trace.arrays[number], options.theme, options.zoom
+    kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
+    if options.layer == "reuse":
+        fill, palette, texts = _heat(replay, step, number, array, kinds, theme)
     else:
-        longest = max(texts.ravel().tolist(), key=len)
-        size = label_size(longest or "0", cell, zoom)
-        inks = tuple(theme.ink_on(colour) if i % 2 else theme.text for i, colour in enumerate(palette))
-        table = Cells(
-            key, x, y, cell, fill, palette, inks, texts if size else None, size, theme.background if cell * zoom >= 6 else None
-        )
-    frame = Rects(f"{key}-frame", boxes((x, y, columns * cell, rows * cell)), None, theme.line, 1.5)
-    name = Labels(f"{key}-name", points((x, y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
-    return [table, frame, name]
+        palette = tile_palette(replay.trace.arrays, theme)
+        fill = _look(replay, step, number, kinds, content, options)
+        texts = None if content is None or array.size > _MOST_LABELS else _texts(replay, content)
+    size = 0.0
+    if texts is not None:
+        longest = max(texts.tolist(), key=len)
+        size = label_size(longest or "0", table.cell, zoom)
+    labels = _padded(texts, table) if texts is not None and size else None
+    key = f"tile-{array.name}"
+    cells = Cells(
+        key, table.x, table.y, table.cell, _padded(fill, table), palette, inks_for(theme, palette), labels, size,
+        theme.background if table.cell * zoom >= 7.5 else None,
+    )  # fmt: skip
+    frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
+    name = Labels(f"{key}-name", points((table.x, table.y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
+    return [cells, frame, name, *_conflicts(replay, step, number, table, theme)]
 
 
-def tile_palette(replay: Replay, theme: Theme) -> tuple[str, ...]:
-    """Pairs of (held, lit): nothing, constant, computed, then a copy of each matrix in the trace's order."""
-    pairs = [(theme.empty, theme.faint), (theme.line, theme.text), (theme.line, theme.text)]
-    for array in replay.trace.arrays[:_MATRICES]:
+@lru_cache(maxsize=16)
+def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
+    """Threes of (stale, held, touched) for nothing, constant, computed and a copy of each matrix in the trace's order; then
+    touched by several warps, and by each.
+    """
+    threes = [(theme.empty, theme.empty, theme.faint), *[(theme.empty, theme.line, theme.text)] * 2]
+    for array in arrays:
         if array.space == "global":
-            pairs.append((theme.tint(array.name, 0.33), theme.accent(array.name)))
-    return tuple(colour for pair in pairs for colour in pair)
+            threes.append((theme.tint(array.name, 0.12), theme.tint(array.name, 0.36), theme.accent(array.name)))
+    return *(colour for three in threes for colour in three), theme.text, *WARP_ACCENTS
 
 
 def _look(
-    replay: Replay, step: int, number: int, array: MemoryArray, content: TileContent | None, palette: tuple[str, ...]
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.str_]]:
-    """Palette entry and label of every element, flat."""
-    kinds = np.full(array.size, _NOTHING, np.uint8)
-    texts = np.full(array.size, "", "<U12")
-    if content is not None:
-        kinds = _kinds(content)
-        texts = _texts(replay, content)
+    replay: Replay, step: int, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
+) -> npt.NDArray[np.uint8]:
+    """The palette's entry for every element, flat."""
+    stale = np.zeros(len(kinds), bool) if content is None else content.phase < replay.trace.phase[step]
+    fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
     site = replay.trace.site_of(step)
-    lit = np.zeros(array.size, np.uint8)
+    if site.array != number:
+        return fill
+    threads = replay.seen_elements(step)
+    cells = spread(threads, site.width)
+    fill[cells] = kinds[cells] * 3 + TOUCHED
+    if options.layer == "warp":
+        matrices = sum(array.space == "global" for array in replay.trace.arrays)
+        fill[cells] = 3 * (_FIRST_MATRIX + matrices) + _warp_entries(replay, threads, cells, len(kinds), site.width)
+    return fill
+
+
+def _warp_entries(replay: Replay, threads: Any, cells: npt.NDArray[np.int64], size: int, width: int) -> npt.NDArray[Any]:
+    """0 for a cell that several warps touch, else 1 + the warp's colour."""
+    first = replay.seen_lanes.start - replay.block_lanes.start
+    warps = np.repeat((np.flatnonzero(threads >= 0) + first) // replay.trace.warp_size, width)
+    latest = np.full(size, -1, np.int64)
+    latest[cells] = warps
+    several = np.zeros(size, bool)
+    several[cells[latest[cells] != warps]] = True
+    return np.where(several[cells], 0, 1 + warps % len(WARP_ACCENTS))
+
+
+def _heat(
+    replay: Replay, step: int, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
+) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
+    """Loads of every cell so far: fill, palette and labels. The last level is a load for each trip through K."""
+    counts = replay.loads(number, step, Grid(array)).reshape(-1)
+    levels = heat_levels(counts, 1, replay.trace.settings.problem.K)
+    names = [each.name for each in replay.trace.arrays if each.space == "global"]
+    accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]
+    palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
+    site = replay.trace.site_of(step)
     if site.array == number:
-        cells = replay.elements(step)
-        for component in range(site.width):
-            lit[cells[cells >= 0] + component] = 1
-    return (kinds * 2 + lit).astype(np.uint8), texts
+        threads = replay.seen_elements(step)
+        levels[spread(threads, site.width)] = HEAT_LEVELS
+    texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
+    return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
+
+
+def _conflicts(replay: Replay, step: int, number: int, table: Table, theme: Theme) -> list[Primitive]:
+    """A frame around each cell in which two threads collide at this step."""
+    cells = replay.conflicts.cells(step, number, replay.block_lanes.start // replay.trace.space.threads)
+    if not len(cells):
+        return []
+    rows, columns = np.divmod(cells, table.columns)
+    side = table.cell
+    marked = np.stack([table.x + columns * side, table.y + rows * side, *np.full((2, len(cells)), side)], axis=1)
+    mark = Labels(
+        f"conflict-{number}-name", points((table.x + table.columns * side, table.y - 12)), ("hazard",), _HEADING,
+        theme.warning, "end", "semibold",
+    )  # fmt: skip
+    return [Rects(f"conflict-{number}", marked, None, theme.warning, 5.0), mark]
 
 
 def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
     named = {EMPTY: _NOTHING, CONSTANT: _ZERO, COMPUTED: _RESULT}
-    kinds = content.array.astype(np.int16) + 3
+    kinds = content.array.astype(np.int16) + _FIRST_MATRIX
     for value, kind in named.items():
         kinds[content.array == value] = kind
     return kinds.astype(np.uint8)
@@ -136,16 +157,21 @@ def _texts(replay: Replay, content: TileContent) -> npt.NDArray[np.str_]:
         here = content.array == number
         if here.any():
             rows, columns = array.row_column(content.element[here])
-            texts[here] = _names(tuple(rows.tolist()), tuple(columns.tolist()))
+            texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str)
     texts[content.array == CONSTANT] = "0"
     return texts
 
 
 @lru_cache(maxsize=256)
-def _names(rows: tuple[int, ...], columns: tuple[int, ...]) -> list[str]:
-    return [f"{row},{column}" for row, column in zip(rows, columns, strict=True)]
+def _names(rows: bytes, columns: bytes, dtype: str) -> list[str]:
+    pairs = zip(np.frombuffer(rows, dtype).tolist(), np.frombuffer(columns, dtype).tolist(), strict=True)
+    return [f"{row},{column}" for row, column in pairs]
 
 
-def _padded(flat: npt.NDArray[Any], shape: tuple[int, int]) -> npt.NDArray[Any]:
-    missing = shape[0] * shape[1] - len(flat)
-    return np.concatenate([flat, np.zeros(missing, flat.dtype)]).reshape(shape) if missing else flat.reshape(shape)
+def _padded(flat: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
+    missing = table.rows * table.columns - len(flat)
+    return (
+        np.concatenate([flat, np.zeros(missing, flat.dtype)]).reshape(table.rows, -1)
+        if missing
+        else flat.reshape(table.rows, -1)
+    )

@@ -1,13 +1,41 @@
 """The views by name: what the window, the command line and the exporters offer. A new view is one file and one line here."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.scene.bank_view import bank_scene
-from gemmviz.scene.frame import StageOptions
+from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.memory_view import memory_scene
-from gemmviz.scene.primitives import Scene
+from gemmviz.scene.motion import stage_motion
+from gemmviz.scene.primitives import Primitive, Scene
+from gemmviz.scene.request_view import request_scene
 from gemmviz.scene.stage_view import stage_scene
+from gemmviz.scene.warp_view import warp_scene
 
-View = Callable[[Replay, int, StageOptions], Scene]
-VIEWS: dict[str, View] = {"stage": stage_scene, "memory": memory_scene, "banks": bank_scene}
+
+def _nothing_moves(replay: Replay, step: int, options: ViewOptions) -> tuple[Primitive, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``still`` draws a step; ``motion`` what is on its way over it at a moment."""
+
+    title: str
+    still: Callable[[Replay, int, ViewOptions], Scene]
+    motion: Callable[[Replay, int, ViewOptions], tuple[Primitive, ...]] = _nothing_moves
+
+    def scene(self, replay: Replay, step: int, options: ViewOptions) -> Scene:
+        """The whole picture at ``options.moment``."""
+        still = self.still(replay, step, options)
+        return replace(still, primitives=(*still.primitives, *self.motion(replay, step, options)))
+
+
+VIEWS = {
+    "stage": View("Stage", stage_scene, stage_motion),
+    "memory": View("Memory: lines and sectors of a request", memory_scene),
+    "banks": View("Banks of shared memory", bank_scene),
+    "warp": View("Warp: every lane of it", warp_scene),
+    "request": View("Request: memory or banks, whichever is touched", request_scene),
+}

@@ -18,16 +18,18 @@ from gemmviz.source.nodes import (
     Expr,
     Field,
     LoopPlace,
+    NamedSlot,
     Offset,
     Read,
     Reinterpret,
     SharedArray,
     Stmt,
 )  # fmt: skip
-from gemmviz.source.scope import Function, Scope, Symbol
+from gemmviz.source.scope import ArrayVariable, Function, Scope, Symbol, Variable
 from gemmviz.source.syntax import Tree
 from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
 
+_SCOPES = ("compound_statement", "for_statement", "function_definition")
 Expressions = Mapping[str, Callable[["Lowering", Node], Expr]]
 Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
 
@@ -55,6 +57,7 @@ class Lowering:
     accesses: list[AccessPlace] = field(default_factory=list)
     loops: list[LoopPlace] = field(default_factory=list)
     shared: list[SharedArray] = field(default_factory=list)
+    variables: list[NamedSlot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
@@ -150,6 +153,13 @@ class Lowering:
         if name in self.scope.names:
             raise self.tree.error(f"{name} is declared twice", node)
         self.scope.names[name] = symbol
+        match symbol:
+            case Variable(slot=slot, is_reference=False) | ArrayVariable(slot=slot, type=Array(space="local")):
+                scope = node
+                while scope.parent is not None and scope.type not in _SCOPES:
+                    scope = scope.parent
+                place = self.tree.place(node)
+                self.variables.append(NamedSlot(slot, name, place.line, max(place.line, self.tree.place(scope).end_line)))
 
     def new_slot(self) -> int:
         self.slots += 1

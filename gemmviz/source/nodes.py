@@ -346,6 +346,16 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSlot:
+    """A variable of the source, and the lines from its declaration to the end of its scope."""
+
+    slot: int
+    name: str
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """Where the twin's additions go, as characters of the expanded text: just inside the kernel's parameter list and body,
     and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there, and
@@ -369,6 +379,7 @@ class Program:
     accesses: tuple[AccessPlace, ...]
     loops: tuple[LoopPlace, ...]
     shared: tuple[SharedArray, ...]
+    variables: tuple[NamedSlot, ...]
     notes: tuple[str, ...]
     layout: Layout
     source: ExpandedSource = field(repr=False)

@@ -124,6 +124,7 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
         accesses=tuple(low.accesses),
         loops=tuple(low.loops),
         shared=tuple(low.shared),
+        variables=tuple(low.variables),
         notes=tuple(low.notes),
         layout=Layout(
             parameter_list(kernel).end_byte - 1, block.start_byte + 1, frozenset(low.parentheses), tuple(_launchers(low))

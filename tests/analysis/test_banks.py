@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.banks import bank_words, wavefronts, words_of
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
 from tests.conftest import DATA, trace_of
 
@@ -39,7 +40,7 @@ def test_nobody_active_costs_nothing() -> None:
 
 @pytest.mark.parametrize(("pad", "expected"), [(0, 32), (1, 1), (2, 2), (4, 4)])
 def test_padding_cures_the_transposed_tile(pad: int, expected: int) -> None:
-    replay = Replay(trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad), None, 0)
+    replay = Replay(trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad), Focus(warp=0))
     store = next(s for s in range(replay.steps) if replay.trace.site_of(s).text == "tileA[x][y]")
     assert replay.cost(store).wavefronts == expected
     assert replay.cost(store).ideal_wavefronts == 1

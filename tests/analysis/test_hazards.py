@@ -29,8 +29,8 @@ def test_streaming_finds_the_same() -> None:
     trace = trace_of(spec, 8, 8, 12, TILE_WIDTH=4)
     sinks: list[HazardSink] = []
 
-    def sink(space, binding):
-        sinks.append(HazardSink(binding.arrays, space))
+    def sink(space, arrays, phase_loop):
+        sinks.append(HazardSink(arrays, space))
         return sinks[-1]
 
     stream_launch(spec, trace.settings, sink)

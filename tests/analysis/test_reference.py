@@ -8,22 +8,16 @@ from gemmviz.analysis.counts import LaunchCounter, totals
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import stream_launch
 from gemmviz.source.catalog import read_kernel
-from gemmviz.source.header import settings_for
+from gemmviz.source.launching import settings_for
 from tests.conftest import DATA, trace_of
 
 REFERENCE = json.loads((DATA / "h200-counters.json").read_text())
 
 
 def counted(spec, settings) -> dict[str, int]:
-    counters: list[LaunchCounter] = []
-
-    def sink(space, binding):
-        if not counters:
-            counters.append(LaunchCounter(binding.arrays))
-        return counters[0].group(space)
-
-    stream_launch(spec, settings, sink)
-    return totals(counters[0].sites, counters[0].arrays)
+    counter = LaunchCounter()
+    stream_launch(spec, settings, counter.sink)
+    return totals(counter.sites, counter.arrays)
 
 
 @pytest.mark.parametrize(

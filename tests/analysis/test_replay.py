@@ -1,15 +1,22 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gemmviz.analysis.replay import EMPTY, Replay
-from gemmviz.analysis.reuse import accesses_per_element
+from gemmviz.analysis.counts import Counts
+from gemmviz.analysis.flights import THREADS
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.reuse import LoadCounts
+from gemmviz.analysis.tiles import EMPTY
 from gemmviz.model.trace import CONSTANT
 from tests.conftest import kernel_from, trace_of
 
 
 @pytest.fixture(scope="module")
 def tiled() -> Replay:
-    return Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4, values=True), (1, 1, 0))
+    return Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4, values=True), Focus((1, 1, 0)))
 
 
 def first_step(replay: Replay, text: str, phase: int) -> int:
@@ -89,14 +96,73 @@ def test_phases(tiled: Replay) -> None:
 def test_reuse_map_falls_with_the_tile_width() -> None:
     """Each element of A is read once per block column: N / T times."""
     for width in (2, 4, 8):
-        counts = accesses_per_element(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=width), 0)
-        assert (counts == 8 // width).all()
-    assert (accesses_per_element(trace_of("03_coalesced", 8, 8, 8, BLOCK=4), 1) == 8).all()
+        assert (loads(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=width), 0) == 8 // width).all()
+    assert (loads(trace_of("03_coalesced", 8, 8, 8, BLOCK=4), 1) == 8).all()
+
+
+def loads(trace, number: int, step: int = -1) -> np.ndarray:
+    return LoadCounts(trace, number, Grid(trace.arrays[number])).after(step % trace.steps)
+
+
+@given(st.lists(st.integers(0, 25), min_size=1, max_size=12), st.sampled_from([1, 3]))
+def test_load_counts_are_the_same_whichever_way_one_comes(steps: list[int], factor: int) -> None:
+    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)
+    grid = Grid(trace.arrays[1], factor)
+    counts = LoadCounts(trace, 1, grid)
+    for step in steps:
+        expected = np.zeros(grid.shape, np.int64)
+        for before in range(step + 1):
+            if trace.site_of(before).array == 1 and trace.site_of(before).kind == "load":
+                rows, columns = np.divmod(trace.element[before][trace.element[before] >= 0], 8)
+                np.add.at(expected, (rows // factor, columns // factor), 1)
+        assert (counts.after(step) == expected).all()
+
+
+def test_owners_store_what_they_own() -> None:
+    trace = trace_of("04_tiled", 7, 6, 5, TILE_WIDTH=4)
+    owners = Replay(trace).owners
+    assert len(owners.elements) == 42
+    for element in range(42):
+        block, thread = trace.space.thread_of(owners.lane_of(element))
+        assert divmod(element, 6) == (block[1] * 4 + thread[1], block[0] * 4 + thread[0])
+    assert owners.lane_of(99) is None
+    homes = Replay(trace, Focus((1, 1, 0))).homes
+    assert homes[0].tolist() == [4, 4]
+    assert np.isnan(homes[3]).all()  # outside C
+
+
+def test_flights_say_where_every_copy_goes(tiled: Replay) -> None:
+    tile = [array.name for array in tiled.trace.arrays].index("tileB")
+    load = first_step(tiled, "B[", 1)
+    (there,) = tiled.flights(load)
+    assert (there.source, there.target, there.way) == (1, tile, (0.0, 0.5))
+    (stored,) = tiled.flights(first_step(tiled, "tileB[y][x]", 1))
+    assert (stored.source, stored.target, stored.way) == (1, tile, (0.5, 1.0))
+    assert stored.start.tolist() == there.start.tolist()
+    assert stored.end.tolist() == there.end.tolist() == list(range(16))
+    (read,) = tiled.flights(first_step(tiled, "tileB[k][x]", 1))
+    assert (read.source, read.target) == (tile, THREADS)
+    assert read.end.tolist() == list(range(16))
+    assert tiled.flights(first_step(tiled, "__syncthreads", 0)) == []
+    (direct,) = Replay(trace_of("03_coalesced", 8, 8, 8, BLOCK=4)).flights(0)
+    assert (direct.target, direct.way) == (THREADS, (0.0, 1.0))
+
+
+def test_costs_so_far_end_with_all_that_the_block_pays(tiled: Replay) -> None:
+    total = tiled.so_far(tiled.steps - 1, "global") + tiled.so_far(tiled.steps - 1, "shared")
+    assert total == sum((tiled.cost(step) for step in range(tiled.steps)), Counts())
+    assert tiled.so_far(0, "shared") == Counts()
+
+
+def test_everyone_pays_what_all_blocks_pay() -> None:
+    trace = trace_of("04_tiled", 16, 12, 16, TILE_WIDTH=8)
+    blocks = [Replay(trace, Focus((x, y, 0))) for x in range(2) for y in range(2)]
+    assert (Replay(trace, Focus(everyone=True)).costs == sum(replay.costs for replay in blocks)).all()
 
 
 def test_costs_of_one_warp_add_up_to_the_block() -> None:
     trace = trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)
-    block = Replay(trace, (1, 0, 0))
-    warps = [Replay(trace, (1, 0, 0), warp) for warp in range(trace.space.warps)]
+    block = Replay(trace, Focus((1, 0, 0)))
+    warps = [Replay(trace, Focus((1, 0, 0), warp)) for warp in range(trace.space.warps)]
     assert len(warps) == 2
     assert (sum(replay.costs for replay in warps) == block.costs).all()

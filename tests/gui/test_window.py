@@ -3,13 +3,28 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QFileDialog
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QAction, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QFileDialog,
+    QLineEdit,
+    QScrollBar,
+    QTableWidget,
+)
 
+from gemmviz.analysis.focus import Focus
+from gemmviz.gui.about import about_text
 from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.session import Setup
+from gemmviz.model.device import device_names, load_device
 from gemmviz.model.kernel import Settings
 from gemmviz.model.problem import Problem
+from gemmviz.scene.hover import hover_lines
+from gemmviz.scene.theme import DARK, LIGHT
 from gemmviz.source.catalog import load_kernel
 from tests.conftest import kernel_from
 
@@ -17,7 +32,7 @@ from tests.conftest import kernel_from
 @pytest.fixture
 def window(qtbot):
     made = MainWindow()
-    qtbot.addWidget(made, before_close_func=lambda w: (w.tracer.stop(), w.counter.stop()))
+    qtbot.addWidget(made)
     with qtbot.waitSignals([made.tracer.done, made.counter.done], timeout=20000):
         made.open_kernel("04_tiled")
     made.show()
@@ -29,9 +44,9 @@ def window(qtbot):
 def test_the_first_picture_is_a_small_tiled_multiplication(window: MainWindow) -> None:
     assert window.replay.trace.settings.problem == Problem(8, 8, 8)
     assert window.stage.scene.find("tile-tileA") is not None
-    assert "C is right: 64" in window.metrics.check.text()
-    assert "all 4 blocks" in window.metrics.launch_title.text()
-    assert window.metrics.launch_table.item(1, 1).data(Qt.ItemDataRole.UserRole) == 64  # global load sectors
+    assert "C is right: 64" in window.panels.metrics.check.text()
+    assert "all 4 blocks" in window.panels.metrics.source.text()
+    assert window.panels.metrics.launch_table.item(0, 1).data(Qt.ItemDataRole.UserRole) == 64  # global load sectors
 
 
 def test_keys_move_through_the_replay(window: MainWindow, qtbot) -> None:
@@ -43,7 +58,7 @@ def test_keys_move_through_the_replay(window: MainWindow, qtbot) -> None:
     ]:  # fmt: skip
         qtbot.keyClick(window, key)
         assert window.playback.step == step
-        assert window.timeline.slider.value() == step
+        assert window.panels.timeline.slider.value() == step
         assert window.stage.scene.find("progress").texts[0].startswith(f"step {step + 1} of")
 
 
@@ -62,7 +77,7 @@ def test_space_plays_and_pauses_and_speed_keys_work(window: MainWindow, qtbot) -
 
 def test_playing_backwards_wraps(window: MainWindow, qtbot) -> None:
     window.playback.set_speed(240)
-    window.timeline.reverse.setChecked(True)
+    window.panels.timeline.reverse.setChecked(True)
     window.playback.go(1)
     with qtbot.waitSignal(window.playback.moved, check_params_cb=lambda step: step > 5, timeout=5000):
         window.playback.play(True)
@@ -70,28 +85,28 @@ def test_playing_backwards_wraps(window: MainWindow, qtbot) -> None:
 
 
 def test_a_changed_tile_width_gives_a_new_picture(window: MainWindow, qtbot) -> None:
-    box = window.panel.parameters["TILE_WIDTH"]
+    box = window.panels.kernel.parameters["TILE_WIDTH"]
     assert isinstance(box, QComboBox)
     with qtbot.waitSignal(window.tracer.done, timeout=10000):
         box.setCurrentText("2")
     assert window.replay.trace.parameters["TILE_WIDTH"] == 2
     assert window.stage.scene.find("tile-tileA").fill.shape == (2, 2)
-    assert "4 threads" in window.panel.launch.text()
+    assert "4 threads" in window.panels.kernel.launch.text()
 
 
 def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow, qtbot) -> None:
     with qtbot.waitSignal(window.tracer.done, timeout=10000):
         window.open_kernel("05_tiled_unguarded")
     before = window.replay
-    window.panel.sizes["K"].setValue(9)
-    qtbot.waitUntil(window.panel.message.isVisible)
-    assert "multiples of TILE_WIDTH" in window.panel.message.text()
-    assert window.panel.remedy.text() == "Use K = 8"
+    window.panels.kernel.sizes["K"].setValue(9)
+    qtbot.waitUntil(window.panels.kernel.message.isVisible)
+    assert "multiples of TILE_WIDTH" in window.panels.kernel.message.text()
+    assert window.panels.kernel.remedy.text() == "Use K = 8"
     assert "settings before" in window.stage.stale
     assert window.replay is before
     with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        qtbot.mouseClick(window.panel.remedy, Qt.MouseButton.LeftButton)
-    assert not window.panel.message.isVisible()
+        qtbot.mouseClick(window.panels.kernel.remedy, Qt.MouseButton.LeftButton)
+    assert not window.panels.kernel.message.isVisible()
     assert window.stage.stale == ""
     assert window.replay.trace.settings.problem.K == 8
 
@@ -100,7 +115,7 @@ def test_newer_settings_cancel_older_work(window: MainWindow, qtbot) -> None:
     results = []
     window.tracer.done.connect(results.append)
     for size in (512, 384, 24):
-        window.panel.sizes["M"].setValue(size)
+        window.panels.kernel.sizes["M"].setValue(size)
         window.run()
     qtbot.waitUntil(lambda: bool(results), timeout=20000)
     assert [replay.trace.settings.problem.M for replay in results] == [24]
@@ -121,34 +136,38 @@ def test_faults_of_the_kernel_mark_their_line(
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from(body).text)
     window.open_file(path)
-    qtbot.waitUntil(lambda: window.banner.isVisible() and words in window.banner.text(), timeout=10000)
-    assert f"mine.cu:{line}:" in window.banner.text()
-    assert window.source.marked_error.line == line
+    qtbot.waitUntil(lambda: window.panels.banner.isVisible() and words in window.panels.banner.text(), timeout=10000)
+    assert f"mine.cu:{line}:" in window.panels.banner.text()
+    assert window.panels.source.marked_error.line == line
 
 
 def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "plain.cu"
     path.write_text("__global__ void k() {}\n")
     window.open_file(path)
-    assert "no gemmviz header" in window.banner.text()
-    assert window.source.toPlainText().startswith("__global__")
+    assert "no gemmviz header" in window.panels.banner.text()
+    assert window.panels.source.toPlainText().startswith("__global__")
     assert window.replay is not None  # what was there stays
 
 
 def test_watching_another_block_and_warp(window: MainWindow, qtbot) -> None:
     with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.panel.load(load_kernel("04_tiled"), Settings(Problem(16, 16, 16), {"TILE_WIDTH": 8}))
-        window.run()
-    window.panel.block[0].setValue(1)
+        window.adopt(Setup(load_kernel("04_tiled"), Settings(Problem(16, 16, 16), {"TILE_WIDTH": 8}), "h200"))
+    window.panels.focus.block[0].setValue(1)
     assert window.replay.block == (1, 0, 0)
     qtbot.keyClick(window, Qt.Key.Key_W)
     assert window.replay.warp == 0
     assert "block (1, 0), warp 0" in window.stage.scene.find("action").texts[0]
+    qtbot.keyClick(window, Qt.Key.Key_T)
+    assert window.replay.thread == 0
+    qtbot.keyClick(window, Qt.Key.Key_A)
+    assert window.replay.focus.everyone
+    assert "all 4 blocks" in window.stage.scene.find("action").texts[0]
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.replay.focus == Focus((1, 0, 0))
 
 
 def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot) -> None:
-    from PySide6.QtCore import QPointF
-
     at = QPointF(100, 120)
     before = window.stage.view
     unit = ((at.x() - before.dx) / before.scale, (at.y() - before.dy) / before.scale)
@@ -163,9 +182,9 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot) -> None:
 
 def test_traces_and_frames_are_saved_and_opened(window: MainWindow, qtbot, tmp_path: Path, monkeypatch) -> None:
     for name, action in {
-        "a.gvt": window.ask_to_save_trace,
-        "a.svg": lambda: window.ask_to_save_frame("svg", 1),
-        "a.png": lambda: window.ask_to_save_frame("png", 2),
+        "a.gvt": window.files.ask_to_save_trace,
+        "a.svg": lambda: window.files.ask_to_save_frame("svg", 1),
+        "a.png": lambda: window.files.ask_to_save_frame("png", 2),
     }.items():
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         action()
@@ -176,34 +195,48 @@ def test_traces_and_frames_are_saved_and_opened(window: MainWindow, qtbot, tmp_p
 
 
 def test_number_keys_change_the_view(window: MainWindow, qtbot) -> None:
-    for key, primitive in ((Qt.Key.Key_2, "lines"), (Qt.Key.Key_3, "message"), (Qt.Key.Key_1, "C")):
+    found = {
+        Qt.Key.Key_2: "lines",
+        Qt.Key.Key_3: "message",
+        Qt.Key.Key_4: "lane-titles",
+        Qt.Key.Key_5: "lines",
+        Qt.Key.Key_1: "C",
+    }
+    for key, primitive in found.items():
         qtbot.keyClick(window, key)
         assert window.stage.scene.find(primitive) is not None
 
 
 def test_both_themes(window: MainWindow) -> None:
-    for dark in (False, True):
-        window.set_theme(dark)
-        assert window.stage.scene.background == window.theme.background
+    for name, theme in (("light", LIGHT), ("dark", DARK), ("system", DARK)):
+        window.choose_theme(name)
+        assert window.stage.scene.background == theme.background
 
 
-def test_every_control_has_a_tooltip_and_a_name(window: MainWindow) -> None:
-    from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QScrollBar
-
-    kinds = (QComboBox, QAbstractSpinBox, QAbstractButton, QAbstractSlider)
-    for root in (window.panel, window.timeline):
-        for kind in kinds:
-            for control in root.findChildren(kind):
-                if (
-                    not isinstance(control, QScrollBar)
-                    and control.parent() is not None
-                    and not control.objectName().startswith("qt_")
-                ):
-                    assert control.toolTip(), control
+def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindow) -> None:
+    kinds = (QComboBox, QAbstractSpinBox, QAbstractButton, QAbstractSlider, QTableWidget, QLineEdit)
+    roots = [dock.widget() for dock in window.panels.docks.values()] + [window.panels.timeline]
+    controls = [each for root in roots for kind in kinds for each in root.findChildren(kind)]
+    own = [
+        each
+        for each in controls
+        if not each.objectName().startswith("qt_")
+        and not isinstance(each, QScrollBar | QLineEdit)
+        and not isinstance(each.parent(), QLineEdit)
+    ]
+    own += [window.panels.kernel.blocks]
+    assert len(own) > 25
+    for control in own:
+        if isinstance(control, QTableWidget):
+            assert control.accessibleName()
+            continue
+        assert control.toolTip(), control
+        assert control.accessibleName() or isinstance(control, QAbstractButton), control
+        assert control.focusPolicy() & Qt.FocusPolicy.TabFocus, control
 
 
 def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow, qtbot) -> None:
-    box = window.panel.sizes["N"]
+    box = window.panels.kernel.sizes["N"]
     sizes = []
     window.tracer.done.connect(lambda replay: sizes.append(replay.trace.settings.problem.N))
     box.setFocus()
@@ -221,14 +254,14 @@ def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot, tmp_path: Path)
     path = tmp_path / "wrong.cu"
     path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))
     window.open_file(path)
-    qtbot.waitUntil(lambda: "C is wrong" in window.banner.text() and window.banner.isVisible(), timeout=10000)
+    qtbot.waitUntil(lambda: "C is wrong" in window.panels.banner.text() and window.panels.banner.isVisible(), timeout=10000)
     assert window.replay.trace.kernel == "wrong"  # and the picture is that of the wrong kernel
 
 
 def test_settings_that_cannot_run_are_not_clamped(window: MainWindow) -> None:
     window.open_kernel("04_tiled", Settings(Problem(8, 8, 8), {"TILE_WIDTH": 7}))
-    assert "choose one of" in window.panel.message.text()
-    assert window.panel.remedy.text() == "Use TILE_WIDTH = 8"
+    assert "choose one of" in window.panels.kernel.message.text()
+    assert window.panels.kernel.remedy.text() == "Use TILE_WIDTH = 8"
 
 
 def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainWindow, qtbot) -> None:
@@ -245,3 +278,237 @@ def test_the_menus_save_too(window: MainWindow, tmp_path: Path, monkeypatch) -> 
     assert len(frames) == 3
     frames[0].trigger()
     assert path.stat().st_size > 1000
+
+
+def cell_at(window: MainWindow, key: str, row: int, column: int) -> QPoint:
+    """The pixel in the middle of a cell."""
+    cells, view = window.stage.scene.find(key), window.stage.view
+    x, y = cells.x + (column + 0.5) * cells.size, cells.y + (row + 0.5) * cells.size
+    return QPointF(x * view.scale + view.dx, y * view.scale + view.dy).toPoint()
+
+
+def test_a_click_on_c_follows_the_thread_that_computes_it(window: MainWindow, qtbot) -> None:
+    with qtbot.waitSignal(window.looker.done, timeout=10000):
+        qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
+    assert window.replay.focus == Focus((0, 1, 0), 0, 9)
+    qtbot.waitUntil(lambda: "thread (1, 2)" in window.panels.variables.title.text())
+    table = window.panels.variables.table
+    values = {table.item(row, 0).text(): table.item(row, 1).text() for row in range(table.rowCount())}
+    assert (values["row"], values["col"]) == ("6", "1")
+    qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "B", 0, 5))
+    assert "No thread touches this now" in window.statusBar().currentMessage()
+
+
+def test_pointing_at_a_cell_tells_all_about_it(window: MainWindow, qtbot) -> None:
+    told = []
+    window.stage.hovered.connect(lambda hit: told.append(hit and hover_lines(window.replay, window.playback.step, hit)))
+    qtbot.waitUntil(lambda: window.replay.value is not None, timeout=5000)
+    qtbot.mouseMove(window.stage, cell_at(window, "A", 1, 2))
+    qtbot.waitUntil(lambda: bool(told and told[-1]))
+    lines = told[-1]
+    assert lines[0] == "A[1, 2]"
+    assert lines[1] == "element 10, byte 40: sector 1, line 0"
+    lane = window.replay.trace.space.lane((0, 0, 0), (2, 1, 0))
+    assert lines[2] == f"value {window.replay.value[0, lane]:.6g} (step 1)"
+    assert lines[3] == "now: threads (2, 1), (2, 1) of block (1, 0)"
+    assert lines[4] == "loaded 2 of 2 times, by threads of the traced blocks"
+
+
+def test_a_click_in_the_source_goes_to_the_next_step_there(window: MainWindow, qtbot) -> None:
+    sites = [window.replay.trace.site_of(step) for step in range(window.replay.steps)]
+    lines = window.replay.trace.source.splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if "tileB[k][x]" in text)
+    window.panels.source.place_clicked.emit(line, lines[line - 1].index("tileB") + 1)
+    assert sites[window.playback.step].text == "tileB[k][x]"
+    first = window.playback.step
+    window.panels.source.place_clicked.emit(line, 1)
+    assert window.playback.step == first + 1  # any access of the line
+    window.panels.source.place_clicked.emit(1, 1)
+    assert "line 1" in window.statusBar().currentMessage()
+
+
+def test_a_row_of_the_sites_goes_to_its_step_and_headings_sort(window: MainWindow, qtbot) -> None:
+    table = window.panels.metrics.site_table
+    table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
+    took = [table.item(row, 3).data(Qt.ItemDataRole.UserRole) for row in range(table.rowCount())]
+    assert took == sorted(took, reverse=True)
+    assert len(set(took)) > 1
+    row = next(row for row in range(table.rowCount()) if table.item(row, 1).text().startswith("C store"))
+    table.cellClicked.emit(row, 0)
+    assert window.replay.trace.site_of(window.playback.step).kind == "store"
+
+
+def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: MainWindow, qtbot) -> None:
+    table = window.panels.metrics.table
+    window.playback.go(2)
+    qtbot.waitUntil(lambda: table.item(1, 2) is not None and table.item(1, 2).text() == "8")
+    assert [table.item(1, column).text() for column in range(4)] == ["Sectors moved", "4", "8", "80"]
+
+
+def test_undo_and_redo_of_settings(window: MainWindow, qtbot) -> None:
+    box = window.panels.kernel.parameters["TILE_WIDTH"]
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        box.setCurrentText("2")
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.panels.kernel.sizes["K"].setValue(12)
+    assert window.history.stack.undoText() == "K = 12"
+    for key, modifiers, tile, k in [
+        (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier, 2, 8), (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier, 4, 8),
+        (Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier, 2, 8),
+    ]:  # fmt: skip
+        with qtbot.waitSignal(window.tracer.done, timeout=10000):
+            qtbot.keyClick(window, key, modifiers)
+        settings = window.replay.trace.settings
+        assert (settings.parameters["TILE_WIDTH"], settings.problem.K) == (tile, k)
+
+
+def test_every_limit_of_a_device_is_a_sentence_with_a_remedy(window: MainWindow, qtbot) -> None:
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.panels.kernel.parameters["TILE_WIDTH"].setCurrentText("32")
+    panel = window.panels.kernel
+    panel.device.setCurrentIndex(device_names().index("8800gtx"))
+    qtbot.waitUntil(panel.message.isVisible)
+    assert "1024 threads" in panel.message.text()
+    assert "512" in panel.message.text()
+    assert panel.remedy.text() == "Use TILE_WIDTH = 16"
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        qtbot.mouseClick(panel.remedy, Qt.MouseButton.LeftButton)
+    assert window.replay.trace.parameters["TILE_WIDTH"] == 16
+
+
+def test_values_blocks_and_seed_reach_the_trace(window: MainWindow, qtbot) -> None:
+    panel = window.panels.kernel
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        panel.pattern.setCurrentIndex(1)
+    assert window.replay.trace.settings.filling.pattern == "index"
+    assert not panel.seed.isEnabled()
+    assert "Only random" in panel.seed.toolTip()
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        panel.blocks.setText("1:2,0:2")
+        panel.blocks.editingFinished.emit()
+    assert window.replay.trace.window.blocks == 2
+    assert "2 of 4 blocks" in window.panels.metrics.check.text()
+    panel.blocks.setText("nonsense")
+    panel.blocks.editingFinished.emit()
+    qtbot.waitUntil(panel.message.isVisible)
+    assert "X0:X1,Y0:Y1" in panel.message.text()
+
+
+def test_layout_and_setup_come_back(qtbot, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept.ini")
+    first = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
+    qtbot.addWidget(first)
+    first.show()
+    with qtbot.waitSignal(first.tracer.done, timeout=10000):
+        first.open_kernel("07_tiled_transposed", Settings(Problem(32, 32, 32), {"TILE_WIDTH": 16, "PAD": 1}), "a100")
+    first.choose_theme("light")
+    first.show_view("banks")
+    first.panels.docks["Metrics"].close()
+    first.close()
+    second = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
+    qtbot.addWidget(second)
+    second.show()
+    with qtbot.waitSignal(second.tracer.done, timeout=10000):
+        assert second.open_last()
+    assert second.replay.trace.kernel == "07_tiled_transposed"
+    assert dict(second.replay.trace.parameters) == {"TILE_WIDTH": 16, "PAD": 1}
+    assert second.shown_setup.device_name == "a100"
+    assert (second.theme, second.view) == (LIGHT, "banks")
+    assert not second.panels.docks["Metrics"].isVisible()
+    second.panels.reset()
+    assert second.panels.docks["Metrics"].isVisible()
+
+
+@pytest.mark.parametrize("kernel", ["gone.cu", "04_tiled"])
+def test_what_was_kept_wrongly_is_forgotten(qtbot, tmp_path: Path, kernel: str) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    kept.setValue("setup/kernel", kernel)
+    kept.setValue("setup/sizes", "what?")
+    kept.setValue("layout", "torn")
+    kept.setValue("layer", "none")
+    kept.setValue("speed", "fast")
+    window = MainWindow(kept)
+    qtbot.addWidget(window)
+    assert not window.open_last()
+
+
+def test_files_are_dropped_remembered_and_offered_again(window: MainWindow, qtbot, tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(load_kernel("03_coalesced").text)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.dropEvent(event)
+    assert window.replay.trace.kernel == "mine"
+    window.menus.recent.aboutToShow.emit()
+    assert [action.text() for action in window.menus.recent.actions()] == [str(path)]
+    path.unlink()
+    window.menus.recent.aboutToShow.emit()
+    assert not window.menus.recent.actions()[0].isEnabled()
+
+
+def test_a_frame_is_copied_as_image_and_vectors(window: MainWindow, qtbot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    clip = QGuiApplication.clipboard().mimeData()
+    assert QGuiApplication.clipboard().image().width() == 1920
+    assert bytes(clip.data("image/svg+xml").data()).startswith(b"<svg")
+
+
+def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot) -> None:
+    window.start_tour()
+    titles = []
+    for _ in range(5):
+        titles.append(window.tour.title.text())
+        assert window.tour.rect().contains(window.tour.card.geometry())
+        qtbot.keyClick(window.tour, Qt.Key.Key_Return)
+    assert len(set(titles)) == 5
+    qtbot.waitUntil(lambda: window.tour is None)
+    assert window.memory.text("tour") == "seen"
+    window.start_tour()
+    qtbot.keyClick(window.tour, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.tour is None)
+
+
+def test_the_about_box_names_versions_and_licences() -> None:
+    text = about_text()
+    for word in ("numpy", "PySide6", "BSD", "MIT", "Open Font License"):
+        assert word in text
+
+
+def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert window.playback.moment == 0.0
+    assert window.stage.motion
+    qtbot.waitUntil(lambda: window.playback.moment == 1.0, timeout=3000)
+    assert window.stage.motion == ()
+    assert window.playback.step == 1
+
+
+def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot) -> None:
+    request = window.panels.views["request"]
+    qtbot.waitUntil(lambda: request.scene is not None)
+    assert request.scene.find("memory-sentence") is not None
+    step = next(s for s in range(window.replay.steps) if window.replay.trace.site_of(s).text == "tileA[y][k]")
+    window.playback.go(step)
+    qtbot.waitUntil(lambda: request.scene.find("banks") is not None)
+
+
+@pytest.mark.parametrize("size", [(1024, 640), (1280, 720), (3840, 2160)])
+def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    qtbot.waitUntil(lambda: (window.width(), window.height()) == size)
+    assert window.stage.width() >= size[0] * 0.4
+    assert window.stage.height() >= size[1] * 0.4
+
+
+def test_devices_have_a_source_for_every_figure() -> None:
+    assert {"8800gtx", "rtx3090", "rtx4090", "a100", "h100", "h200", "rx6800xt"} <= set(device_names())
+    for name in device_names():
+        device = load_device(name)
+        figures = {
+            key
+            for key in device.__dataclass_fields__
+            if key not in ("name", "vendor", "architecture", "compute_capability", "sources")
+        }
+        assert figures <= set(device.sources), name

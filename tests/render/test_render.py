@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.svg import scene_svg
 from gemmviz.scene.primitives import Cells, Scene
-from gemmviz.scene.stage_view import StageOptions, stage_scene
+from gemmviz.scene.stage_view import ViewOptions, stage_scene
 from gemmviz.scene.theme import LIGHT, channels
 from tests.conftest import trace_of
 
@@ -19,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def scene(qapp) -> Scene:
-    return stage_scene(Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), (1, 1, 0)), 7)
+    return stage_scene(Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus((1, 1, 0))), 7)
 
 
 def without_fonts(document: str) -> str:
@@ -29,7 +30,7 @@ def without_fonts(document: str) -> str:
 
 @pytest.mark.parametrize(("kernel", "step", "theme"), [("04_tiled", 7, None), ("02_naive", 2, LIGHT)])
 def test_golden_svg(kernel: str, step: int, theme, golden) -> None:
-    options = StageOptions() if theme is None else StageOptions(theme)
+    options = ViewOptions() if theme is None else ViewOptions(theme)
     golden(f"{kernel}-{step}.svg", without_fonts(scene_svg(stage_scene(Replay(trace_of(kernel, 8, 8, 8)), step, options))))
 
 

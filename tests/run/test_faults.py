@@ -9,7 +9,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
 from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import settings_for
+from gemmviz.source.launching import settings_for
 from tests.conftest import kernel_from, trace_of
 
 LINE = 10

@@ -3,25 +3,36 @@
 import numpy as np
 import pytest
 
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.replay import Replay
-from gemmviz.scene.matrix import AREA, BASE, LIT, SOURCE, label_size, pooled
-from gemmviz.scene.primitives import Cells, Labels, Picture, Rects
-from gemmviz.scene.stage_view import StageOptions, cross_layout, matrix_state, stage_scene
+from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.layout import cross_layout
+from gemmviz.scene.matrix import label_size
+from gemmviz.scene.palette import AREA, BASE, FIRST_OWNER, FIRST_WARP, LIT, SEVERAL, SOURCE, heat_levels
+from gemmviz.scene.primitives import Cells, Labels, Rects, Squares
+from gemmviz.scene.stage_view import matrix_state, stage_scene
 from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import DARK, LIGHT
-from tests.conftest import trace_of
+from gemmviz.scene.views import VIEWS
+from tests.conftest import kernel_from, trace_of
 
 
 @pytest.fixture(scope="module")
 def replay() -> Replay:
-    return Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), (1, 0, 0))
+    return Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus((1, 0, 0)))
+
+
+def state_of(replay: Replay, step: int, number: int, by_warp: bool = False) -> np.ndarray:
+    return matrix_state(replay, step, number, Grid(replay.trace.arrays[number]), by_warp)
 
 
 def test_lit_cells_are_the_touched_elements(replay: Replay) -> None:
     for step in range(replay.steps):
         site = replay.trace.site_of(step)
         for number, array in enumerate(replay.trace.arrays[:3]):
-            lit = matrix_state(replay, step, number) == LIT
+            lit = state_of(replay, step, number) == LIT
             touched = {int(e) for e in replay.elements(step) if e >= 0} if site.array == number else set()
             rows, columns = np.nonzero(lit)
             assert {int(r) * array.shape[1] + int(c) for r, c in zip(rows, columns, strict=True)} == touched
@@ -29,7 +40,7 @@ def test_lit_cells_are_the_touched_elements(replay: Replay) -> None:
 
 def test_what_is_read_from_a_tile_shows_where_it_came_from(replay: Replay) -> None:
     step = next(s for s in range(replay.steps) if replay.trace.site_of(s).text == "tileB[k][x]")
-    state = matrix_state(replay, step, 1)
+    state = state_of(replay, step, 1)
     assert np.argwhere(state == SOURCE).tolist() == [[0, 4], [0, 5], [0, 6], [0, 7]]
     assert (state[:4, 4:] >= AREA).all()
     assert (state[4:] == BASE).all()
@@ -58,7 +69,7 @@ def test_words_tell_the_step_and_its_cost(replay: Replay) -> None:
 def test_the_same_moment_is_the_same_scene(replay: Replay) -> None:
     assert stage_scene(replay, 5) == stage_scene(replay, 5)
     assert stage_scene(replay, 5) != stage_scene(replay, 6)
-    assert stage_scene(replay, 5, StageOptions(LIGHT)) != stage_scene(replay, 5, StageOptions(DARK))
+    assert stage_scene(replay, 5, ViewOptions(LIGHT)) != stage_scene(replay, 5, ViewOptions(DARK))
 
 
 @pytest.mark.parametrize(
@@ -86,14 +97,14 @@ def test_labels_only_where_they_can_be_read() -> None:
     assert text_width("127,127", label_size("127,127", 30)) <= 30
 
 
-def test_large_matrices_are_one_image_and_lose_nothing_lit() -> None:
-    state = np.zeros((3000, 2000), np.uint8)
-    state[2999, 1999] = LIT
-    small = pooled(state)
-    assert max(small.shape) <= 1024
-    assert small[-1, -1] == LIT
-    replay = Replay(trace_of("03_coalesced", 300, 8, 4, BLOCK=8))
-    assert isinstance(stage_scene(replay, 0).find("A"), Picture)
+def test_large_matrices_are_pooled_and_lose_nothing_lit() -> None:
+    replay = Replay(trace_of("03_coalesced", 3000, 8, 2, BLOCK=8), Focus((0, 374, 0)))
+    cells = stage_scene(replay, 0).find("A")
+    assert isinstance(cells, Cells)
+    assert cells.factor == 3
+    assert cells.fill.shape == (1000, 1)
+    assert np.flatnonzero(cells.fill == LIT).tolist() == [997, 998, 999]
+    assert stage_scene(replay, 0, ViewOptions(zoom=4)).find("A").factor == 1
 
 
 def test_text_is_cut_to_its_room() -> None:
@@ -105,8 +116,91 @@ def test_text_is_cut_to_its_room() -> None:
 
 def test_watching_a_warp_lights_only_its_lanes() -> None:
     trace = trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)
-    assert (matrix_state(Replay(trace, None, 1), 0, 0) == LIT).sum() == 32
-    assert (matrix_state(Replay(trace), 0, 0) == LIT).sum() == 64
+    assert (state_of(Replay(trace, Focus(warp=1)), 0, 0) == LIT).sum() == 32
+    assert (state_of(Replay(trace), 0, 0) == LIT).sum() == 64
+    assert (state_of(Replay(trace, Focus(everyone=True)), 0, 0) == LIT).sum() == 128  # two rows of blocks of it
+
+
+def test_colours_by_warp_are_those_of_the_lanes() -> None:
+    trace = trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)
+    replay = Replay(trace)
+    load = state_of(replay, 0, 0, by_warp=True)
+    assert load[:4, :8].tolist() == [[FIRST_WARP] * 8] * 4
+    assert load[4:8, :8].tolist() == [[FIRST_WARP + 1] * 8] * 4
+    owned = state_of(replay, 0, 2, by_warp=True)
+    assert owned[:8, :8].tolist() == [[FIRST_OWNER] * 8] * 4 + [[FIRST_OWNER + 1] * 8] * 4
+    naive = state_of(Replay(trace_of("03_coalesced", 8, 8, 8, BLOCK=8)), 1, 1, by_warp=True)
+    assert (naive[0] == SEVERAL).all()  # both warps read the row of B
+
+
+def test_a_followed_thread_is_lit_alone_and_ringed() -> None:
+    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)
+    replay = Replay(trace, Focus((1, 0, 0), thread=6))
+    assert np.argwhere(state_of(replay, 0, 0) == LIT).tolist() == [[1, 2]]
+    assert (state_of(replay, 0, 0) == SOURCE).sum() == 15  # the rest of its warp
+    ring = stage_scene(replay, 0).find("followed")
+    cross = cross_layout(8, 8, 8)
+    x, y = cross.at["C"]
+    assert ring.boxes.tolist() == [[x + 6 * cross.cell, y + cross.cell, cross.cell, cross.cell]]
+    assert stage_scene(replay, 0).find("action").texts[0].startswith("block (1, 0), thread (2, 1): reads A[1, 2], line")
+
+
+def test_heat_is_the_loads_so_far(replay: Replay) -> None:
+    last = replay.steps - 1
+    scene = stage_scene(replay, last, ViewOptions(layer="reuse"))
+    cells, tile = scene.find("A"), scene.find("tile-tileA")
+    assert cells.labels[:4].tolist() == [["1"] * 8] * 4
+    assert (cells.labels[4:] == "").all()
+    assert (tile.labels == "8").all()  # four threads, two phases
+    assert heat_levels(np.array([0, 1, 8, 80]), 1, 8).tolist() == [0, 1, 8, 8]
+
+
+def test_what_an_earlier_phase_stored_is_faded(replay: Replay) -> None:
+    def shown(text: str, phase: int) -> Cells:
+        trace = replay.trace
+        step = next(s for s in range(replay.steps) if trace.site_of(s).text.startswith(text) and trace.phase[s] == phase)
+        return stage_scene(replay, step).find("tile-tileB")
+
+    held, stale = shown("A[row", 1), shown("A[row", 1)
+    assert len(set(stale.fill.ravel().tolist())) == 1
+    held = shown("__syncthreads", 1)
+    assert set(held.fill.ravel().tolist()) != set(stale.fill.ravel().tolist())
+    palette = held.palette
+    assert palette[int(held.fill[0, 0])] == DARK.tint("B", 0.36)
+    assert palette[int(stale.fill[0, 0])] == DARK.tint("B", 0.12)
+
+
+@pytest.mark.parametrize("layer", ["matrix", "warp"])
+def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(replay: Replay, layer: str) -> None:
+    def middles(step: int, moment: float) -> np.ndarray:
+        moving = VIEWS["stage"].motion(replay, step, ViewOptions(moment=moment, layer=layer))
+        squares = [each for each in moving if isinstance(each, Squares)]
+        return np.concatenate([each.boxes[:, :2] + each.boxes[:, 2:] / 2 for each in squares])
+
+    cross = cross_layout(8, 8, 8)
+    texts = [replay.trace.site_of(step).text for step in range(replay.steps)]
+    load, store = 0, texts.index("tileA[y][x]")
+    read = texts.index("tileA[y][k]")
+    first = np.array([cross.at["A"][0] + cross.cell / 2, cross.at["A"][1] + cross.cell / 2])
+    assert middles(load, 0.0)[0] == pytest.approx(first)
+    assert middles(store, 0.0)[0] == pytest.approx(middles(load, 0.9999999)[0], abs=0.01)  # it waits in a register
+    tile = stage_scene(replay, store).find("tile-tileA")
+    assert middles(store, 0.9999999)[0] == pytest.approx([tile.x + tile.size / 2, tile.y + tile.size / 2], abs=0.01)
+    home = np.array([cross.at["C"][0] + 4.5 * cross.cell, cross.at["C"][1] + cross.cell / 2])
+    assert middles(read, 0.9999999)[0] == pytest.approx(home, abs=0.01)
+    assert VIEWS["stage"].motion(replay, load, ViewOptions(moment=1.0)) == ()
+    barrier = next(s for s in range(replay.steps) if replay.trace.site_of(s).is_barrier)
+    assert VIEWS["stage"].motion(replay, barrier, ViewOptions(moment=0.5)) == ()
+
+
+def test_cells_in_which_threads_collide_are_framed() -> None:
+    trace = trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x] = 1.0f; C[threadIdx.x] = s[3 - threadIdx.x];"))
+    replay = Replay(trace)
+    replay.conflicts = examined(trace).conflicts
+    step = next(s for s in range(replay.steps) if trace.site_of(s).text.startswith("s[3"))
+    marks = stage_scene(replay, step).find("conflict-3")
+    assert len(marks.boxes) == 4
+    assert stage_scene(replay, 0).find("conflict-3") is None
 
 
 def test_outlines_are_the_blocks_area(replay: Replay) -> None:

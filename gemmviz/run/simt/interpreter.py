@@ -17,7 +17,7 @@ from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
 from gemmviz.source import fold
-from gemmviz.source.header import evaluated
+from gemmviz.source.launching import evaluated
 from gemmviz.source.nodes import Parameter, Program, SharedArray
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 
@@ -125,6 +125,7 @@ def interpret(
         scalar = scalar_of(array.element)
         threads, blocks = len(space.thread_shape), len(space.block_shape)
         machine.slots[array.slot] = SharedMemory(info, number, scalar, blocks, threads, symbolic), 0
+    sink.started(machine.slots)
     try:
         with np.errstate(all="ignore"):
             run(machine)

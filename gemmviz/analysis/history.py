@@ -1,0 +1,65 @@
+"""What has happened to one element: who touches it, how often, and what it holds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """``now``: lanes of the trace that touch the element at the step, ascending. ``loads`` and ``stores``: of the whole trace,
+    with ``threads`` how many lanes make them, ``loads_so_far`` up to the step. ``value`` is what the latest access up to the
+    step read or wrote there, ``value_step`` when; None where that is not known.
+    """
+
+    now: tuple[int, ...]
+    loads: int
+    loads_so_far: int
+    stores: int
+    threads: int
+    value: float | None = None
+    value_step: int | None = None
+
+
+def history(replay: Replay, array: int, element: int, step: int) -> History:
+    """Of an element of a matrix in all traced blocks; of a shared array in the replay's block."""
+    trace = replay.trace
+    steps = replay.steps_of(array)
+    lanes = slice(0, trace.space.lanes) if trace.arrays[array].space == "global" else replay.block_lanes
+    found: list[tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]]]] = []
+    for number in np.unique(trace.site[steps]).tolist():
+        some = steps[trace.site[steps] == number]
+        beyond = element - trace.element[some, lanes]
+        touched = (beyond >= 0) & (beyond < trace.sites[number].width) & (beyond <= element)
+        rows, columns = np.nonzero(touched)
+        found += [(int(some[row]), columns[rows == row] + lanes.start) for row in np.unique(rows)]
+    found.sort(key=lambda each: each[0])
+    loads = [(at, who) for at, who in found if trace.site_of(at).kind == "load"]
+    everyone = np.concatenate([who for _, who in found]) if found else np.zeros(0, np.int64)
+    value = _value(replay, array, element, step, found)
+    return History(
+        now=tuple(next((who.tolist() for at, who in found if at == step), ())),
+        loads=sum(len(who) for _, who in loads),
+        loads_so_far=sum(len(who) for at, who in loads if at <= step),
+        stores=sum(len(who) for _, who in found) - sum(len(who) for _, who in loads),
+        threads=len(np.unique(everyone)),
+        value=value[0] if value else None,
+        value_step=value[1] if value else None,
+    )
+
+
+def _value(
+    replay: Replay, array: int, element: int, step: int, found: list[tuple[int, "np.ndarray[tuple[int], np.dtype[np.int64]]"]]
+) -> tuple[float, int] | None:
+    """What the latest access up to ``step`` read or wrote; of a matrix that is only read, also what a later one reads."""
+    if replay.value is None:
+        return None
+    known = [
+        (at, who) for at, who in found if replay.trace.element[at, who[-1]] == element
+    ]  # values are the first of a wide access
+    before = [each for each in known if each[0] <= step]
+    only_read = all(site.kind == "load" for site in replay.trace.sites if site.array == array)
+    chosen = before[-1] if before else known[0] if known and only_read else None
+    return None if chosen is None else (float(replay.value[chosen[0], chosen[1][-1]]), chosen[0])

@@ -1,0 +1,153 @@
+"""The first-run tour: five captions, each beside the part of the window that it is about."""
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gemmviz.gui.panels import Panels
+from gemmviz.gui.scene_widget import faded
+from gemmviz.scene.theme import Theme
+
+Stop = tuple[QWidget, str, str]
+_CAPTION_WIDTH = 380
+
+
+def tour_stops(panels: Panels) -> list[Stop]:
+    """What the tour says about which part of the window."""
+    return [
+        (
+            panels.stage,
+            "The stage",
+            "B above C, A to its left, the block's shared tiles between. Bright cells are touched in this step; copies fly "
+            "from a matrix to a tile to the thread that asked for them. Point at a cell to read all about it, click an element "
+            "of C to follow its thread.",
+        ),
+        (
+            panels.timeline,
+            "Time",
+            "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed.",
+        ),
+        (
+            panels.docks["Settings"],
+            "Settings",
+            "Change a size or a tile: the kernel runs again and the picture answers at once. What can't run says which limit "
+            "it breaks and offers the nearest that works. Above: whom to watch, and what colours tell.",
+        ),
+        (
+            panels.docks["Source"],
+            "The source",
+            "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below it are the thread's "
+            "variables, then the counts, as the hardware counts.",
+        ),
+        (
+            panels.docks["Request"],
+            "Memory",
+            "What one warp asks for in this step: sectors of global memory, or banks of shared memory. What is moved but not "
+            "needed is red. Behind it: every lane of the warp, and the cost of every step.",
+        ),
+    ]
+
+
+class Tour(QWidget):
+    """Lies over its window. Enter or Next goes on, Escape ends; ``finished`` either way."""
+
+    finished = Signal()
+
+    def __init__(self, window: QWidget, stops: list[Stop], theme: Theme) -> None:
+        super().__init__(window)
+        self.stops, self.theme, self.number = stops, theme, 0
+        self.setGeometry(window.rect())
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Tour")
+        self.card = QFrame(self)
+        self.card.setObjectName("card")
+        self.card.setStyleSheet(
+            f"#card {{ background: {theme.panel}; border: 1px solid {theme.accent('A')}; border-radius: 8px; }}"
+        )
+        self.card.setFixedWidth(_CAPTION_WIDTH)
+        self.title, self.text, self.count = QLabel(), QLabel(), QLabel()
+        self.title.setObjectName("heading")
+        self.text.setWordWrap(True)
+        self.count.setObjectName("faint")
+        self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
+        self.skip.setToolTip("End the tour (Escape); Help › Tour starts it again")
+        self.next.setToolTip("The next caption (Enter)")
+        self.skip.clicked.connect(self.end)
+        self.next.clicked.connect(self.go_on)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.count)
+        buttons.addStretch(1)
+        buttons.addWidget(self.skip)
+        buttons.addWidget(self.next)
+        layout = QVBoxLayout(self.card)
+        layout.addWidget(self.title)
+        layout.addWidget(self.text)
+        layout.addLayout(buttons)
+        self._show()
+        self.show()
+        self.raise_()
+        self.next.setFocus()
+
+    def go_on(self) -> None:
+        self.number += 1
+        self._show() if self.number < len(self.stops) else self.end()
+
+    def end(self) -> None:
+        self.hide()
+        self.finished.emit()
+        self.deleteLater()
+
+    def _show(self) -> None:
+        _, title, text = self.stops[self.number]
+        self.title.setText(title)
+        self.text.setText(text)
+        self.count.setText(f"{self.number + 1} of {len(self.stops)}")
+        self.next.setText("Done" if self.number + 1 == len(self.stops) else "Next")
+        self.place()
+
+    def place(self) -> None:
+        """Covers the window as it is now, the card beside what it is about."""
+        self.setGeometry(self.parentWidget().rect())
+        self.card.layout().activate()
+        self.card.setFixedHeight(self.card.layout().heightForWidth(_CAPTION_WIDTH))
+        hole, card = self._hole(), self.card.rect()
+        gap = 14
+        spots = [
+            QPoint(hole.right() + gap, hole.top()), QPoint(hole.left() - card.width() - gap, hole.top()),
+            QPoint(hole.left(), hole.bottom() + gap), QPoint(hole.left(), hole.top() - card.height() - gap),
+        ]  # fmt: skip
+        inside = [spot for spot in spots if self.rect().contains(QRect(spot, card.size()))]
+        centre = hole.center() - QPoint(card.width() // 2, card.height() // 2)
+        self.card.move(inside[0] if inside else centre)
+        self.update()
+
+    def _hole(self) -> QRect:
+        target = self.stops[self.number][0]
+        if not target.isVisible():
+            return QRect(self.rect().center(), self.rect().center())
+        return QRect(target.mapTo(self.parentWidget(), QPoint(0, 0)), target.size()).adjusted(-3, -3, 3, 3)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        cover, hole = QPainterPath(), QPainterPath()
+        cover.addRect(self.rect())
+        hole.addRoundedRect(self._hole(), 6, 6)
+        painter.fillPath(cover.subtracted(hole), faded(self.theme.background, 0.72))
+        painter.setPen(QPen(faded(self.theme.accent("A"), 1.0), 2))
+        painter.drawPath(hole)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # while the tour runs, keys are the tour's and not the window's
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.end()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Right):
+            self.go_on()
+
+    def mousePressEvent(self, event: object) -> None:
+        """Clicks go no further."""

@@ -1,0 +1,42 @@
+"""What was recorded of kernels on compilers and devices: figures that only the real kernel has."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gemmviz.model.device import Device
+from gemmviz.model.resources import resource_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """Registers of one thread, and who said so."""
+
+    per_thread: int
+    source: str
+
+
+def recorded_registers(kernel_text: str, parameters: Mapping[str, int], device: Device) -> Registers | None:
+    """What the compiler gave this very kernel with these parameters on the device's architecture; None where nobody asked."""
+    record = _registers()
+    found = record["kernels"].get(text_hash(kernel_text), {}).get(parameter_key(parameters), {})
+    count = found.get(device.compute_capability)
+    return None if count is None else Registers(count, f"{record['compiler']}, sm_{device.compute_capability.replace('.', '')}")
+
+
+def text_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def parameter_key(parameters: Mapping[str, int]) -> str:
+    """Parameters as one string, in the order of their names."""
+    return " ".join(f"{name}={parameters[name]}" for name in sorted(parameters))
+
+
+@cache
+def _registers() -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((resource_folder("assets") / "measurements" / "registers.json").read_text("utf-8"))
+    return record

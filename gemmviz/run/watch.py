@@ -1,0 +1,102 @@
+"""What the variables of one thread hold at every step, from a run of its block."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.device import Device
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.lanes import LaneSpace, Triple, Window
+from gemmviz.model.trace import AccessSink, Bools, Longs, Site
+from gemmviz.run.executor import bound
+from gemmviz.run.inputs import matrices
+from gemmviz.run.simt.interpreter import interpret, never
+from gemmviz.run.simt.memory import LocalMemory
+from gemmviz.run.simt.values import Partial
+from gemmviz.source.launching import launch_for
+from gemmviz.source.nodes import NamedSlot
+
+Value = float | int | bool | str | tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class Watched:
+    """``rows[step]`` holds the value of each of ``variables`` after that step: None before it has one, a tuple for an array or
+    a vector, "A + 12" for a pointer.
+    """
+
+    variables: tuple[NamedSlot, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def at(self, step: int, site: Site) -> list[tuple[str, Value]]:
+        """Names and values of the variables that can be seen where ``site`` is, after ``step``."""
+        lines = [place.line for place in (site.place, *site.calls)]
+        row = self.rows[step] if step < len(self.rows) else ()
+        return [
+            (variable.name, value)
+            for variable, value in zip(self.variables, row, strict=False)
+            if any(variable.first_line <= line <= variable.last_line for line in lines)
+        ]
+
+
+def watch_thread(
+    spec: KernelSpec, settings: Settings, device: Device, block: Triple, thread: Triple, cancelled: Callable[[], bool] = never
+) -> Watched:
+    """Runs one block and notes the variables of one of its threads. Raises as ``trace_kernel`` does."""
+    launch = launch_for(spec, settings, device)
+    window = Window(*((at, at + 1) for at in block))
+    binding = bound(spec, settings, launch, device)
+    space = LaneSpace(launch, window, device.warp_size)
+    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, cancelled)
+    sink = _Notes(space, binding.program.variables, thread)
+    interpret(binding, space, sink, data, cancelled=cancelled)
+    return Watched(binding.program.variables, sink.finished())
+
+
+class _Notes(AccessSink):
+    """Notes before each access what the variables hold: what they hold after the access before."""
+
+    def __init__(self, space: LaneSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
+        extents = zip(reversed(thread), reversed(space.launch.block), strict=True)
+        self.lane = tuple(at for at, extent in extents if extent > 1)
+        self.variables = variables
+        self.slots: list[Any] = []
+        self.rows: list[tuple[Value, ...]] = []
+
+    def started(self, slots: list[Any]) -> None:
+        self.slots = slots
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.rows.append(self._row())
+
+    def finished(self) -> tuple[tuple[Value, ...], ...]:
+        return (*self.rows[1:], self._row())
+
+    def _row(self) -> tuple[Value, ...]:
+        return tuple(self._value(self.slots[variable.slot]) for variable in self.variables)
+
+    def _value(self, value: Any) -> Value:
+        match value:
+            case None:
+                return None
+            case Partial(value=inner, written=written):
+                return self._value(inner) if bool(self._at(written)) else None
+            case (LocalMemory(values=values), _):
+                return tuple(self._value(each) for each in values)
+            case (memory, offset):
+                return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
+            case list():
+                return tuple(self._value(each) for each in value)
+            case np.ndarray():
+                found: Value = self._at(value).item()
+                return found
+            case np.generic():
+                plain: Value = value.item()
+                return plain
+        return value  # type: ignore[no-any-return]
+
+    def _at(self, value: Any) -> Any:
+        """The lane's own of a value that may not vary along some axes."""
+        return value[tuple(min(at, extent - 1) for at, extent in zip(self.lane, value.shape, strict=False))]

@@ -1,0 +1,107 @@
+"""What is said about the cell under the pointer: element, address, value, who touches it and how often."""
+
+from gemmviz.analysis.banks import BANK_BYTES, BANKS
+from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES
+from gemmviz.analysis.focus import thread_text
+from gemmviz.analysis.history import History, history
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.trace import MemoryArray
+from gemmviz.scene.memory_view import spaced
+from gemmviz.scene.primitives import Hit
+from gemmviz.scene.sentence import element_text
+
+_MOST_NAMED = 4
+
+
+def pointed_at(replay: Replay, hit: Hit) -> tuple[int, int] | None:
+    """The array and the (first) element that a cell stands for, None for a cell of another kind."""
+    name = hit.cells.key.removeprefix("tile-")
+    for number, array in enumerate(replay.trace.arrays):
+        if array.name == name and (array.space == "shared") == hit.cells.key.startswith("tile-"):
+            row, column = hit.row * hit.cells.factor, hit.column * hit.cells.factor
+            if array.space == "shared":
+                element = row * hit.cells.fill.shape[1] + column
+            else:
+                element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
+            return (number, element) if element < array.size else None
+    return None
+
+
+def hover_lines(replay: Replay, step: int, hit: Hit) -> list[str]:
+    """Lines of text about a cell; none for a cell that says all itself."""
+    found = pointed_at(replay, hit)
+    if found is None:
+        return []
+    number, element = found
+    array = replay.trace.arrays[number]
+    if hit.cells.factor > 1:
+        side = hit.cells.factor
+        return [
+            f"{element_text(array, element)} and its neighbours: {side} × {side} elements",
+            "Zoom in to see single elements",
+        ]
+    told = history(replay, number, element, step)
+    return [
+        element_text(array, element),
+        _address(array, element),
+        *_content(replay, step, number, element),
+        *_value(replay, told),
+        *_touches(replay, array, told),
+        *_owner(replay, array, element),
+    ]
+
+
+def _address(array: MemoryArray, element: int) -> str:
+    byte = element * array.itemsize
+    if array.space == "shared":
+        return f"byte {spaced(byte)}: bank {byte // BANK_BYTES % BANKS}"
+    place = f"sector {spaced(byte // SECTOR_BYTES)}, line {spaced(byte // LINE_BYTES)}"
+    return f"element {spaced(element)}, byte {spaced(byte)}: {place}"
+
+
+def _content(replay: Replay, step: int, number: int, element: int) -> list[str]:
+    content = replay.tiles(step).get(number)
+    if content is None:
+        return []
+    matrix, phase = int(content.array[element]), int(content.phase[element])
+    if phase < 0 and matrix < 0:
+        return ["nothing has been stored here yet"]
+    what = element_text(replay.trace.arrays[matrix], int(content.element[element])) if matrix >= 0 else "a computed value"
+    return [f"holds {what}" + (f", stored in phase {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else "")]
+
+
+def _value(replay: Replay, told: History) -> list[str]:
+    if replay.value is None:
+        return []
+    return (
+        ["value: not read or written yet"]
+        if told.value is None
+        else [f"value {told.value:.6g} (step {(told.value_step or 0) + 1})"]
+    )
+
+
+def _touches(replay: Replay, array: MemoryArray, told: History) -> list[str]:
+    where = "its block" if array.space == "shared" else "the traced blocks"
+    lines = []
+    if told.now:
+        named = ", ".join(_thread(replay, lane, array.space == "global") for lane in told.now[:_MOST_NAMED])
+        more = f" and {len(told.now) - _MOST_NAMED} more" if len(told.now) > _MOST_NAMED else ""
+        lines.append(f"now: thread{'s' if len(told.now) > 1 else ''} {named}{more}")
+    if told.loads:
+        lines.append(f"loaded {told.loads_so_far} of {told.loads} times, by threads of {where}")
+    if told.stores:
+        lines.append(f"stored {told.stores} time{'s' if told.stores > 1 else ''} in all")
+    return lines or ["never touched by the traced blocks"]
+
+
+def _thread(replay: Replay, lane: int, with_block: bool) -> str:
+    thread = thread_text(lane % replay.trace.space.threads, replay.trace)
+    block, _ = replay.trace.space.thread_of(lane)
+    return f"{thread} of block ({block[0]}, {block[1]})" if with_block and block != replay.block else thread
+
+
+def _owner(replay: Replay, array: MemoryArray, element: int) -> list[str]:
+    if array.name != "C":
+        return []
+    lane = replay.owners.lane_of(element)
+    return [] if lane is None else [f"computed by thread {_thread(replay, lane, True)}: click to follow it"]

@@ -1,0 +1,61 @@
+"""What the colours mean, on one line below the title."""
+
+import numpy as np
+
+from gemmviz.analysis.replay import Replay
+from gemmviz.scene.frame import MARGIN, ViewOptions
+from gemmviz.scene.palette import HEAT_LEVELS, heat_palette
+from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
+from gemmviz.scene.text import text_width
+from gemmviz.scene.theme import WARP_ACCENTS, warp_accent
+
+_SIDE, _Y, _SIZE = 18.0, 63.0, 19.0
+
+
+def legend(replay: Replay, options: ViewOptions) -> list[Primitive]:
+    """Nothing for matrix colours, which name themselves."""
+    if options.layer == "warp":
+        return _warps(replay, options)
+    return _heat(replay, options) if options.layer == "reuse" else []
+
+
+def _warps(replay: Replay, options: ViewOptions) -> list[Primitive]:
+    warps = replay.trace.space.warps
+    shown = min(warps, len(WARP_ACCENTS))
+    more = ", then again" if warps > shown else ""
+    entries = [(warp_accent(warp), f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
+    if warps > 1:
+        entries.append((options.theme.text, "several"))
+    return _row(entries, options)
+
+
+def _heat(replay: Replay, options: ViewOptions) -> list[Primitive]:
+    problem = replay.trace.settings.problem
+    top = max(problem.M, problem.N)
+    palette = heat_palette(options.theme, options.theme.faint)
+    bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
+    entries: list[tuple[str, str]] = []
+    for level, bound in enumerate(bounds):
+        if level + 1 == len(bounds) or bound != bounds[level + 1]:
+            entries.append((palette[level], str(bound)))
+    entries[-1] = (entries[-1][0], f"{top} (without any reuse)")
+    heading = "loads of an element so far:"
+    return _row(entries, options, heading)
+
+
+def _row(entries: list[tuple[str, str]], options: ViewOptions, heading: str = "") -> list[Primitive]:
+    """Chips with their texts, from the left edge on."""
+    theme = options.theme
+    widths = [_SIDE + 8 + text_width(text, _SIZE) + 18 for _, text in entries]
+    x = MARGIN
+    found: list[Primitive] = []
+    if heading:
+        found.append(Labels("legend-heading", points((x, _Y + 16)), (heading,), _SIZE, theme.faint))
+        x += text_width(heading, _SIZE) + 18
+    at = []
+    for number, ((colour, _), width) in enumerate(zip(entries, widths, strict=True)):
+        found.append(Rects(f"legend-{number}", boxes((x, _Y, _SIDE, _SIDE)), colour, radius=3.0))
+        at.append((x + _SIDE + 8, _Y + 16))
+        x += width
+    found.append(Labels("legend", points(*at), tuple(text for _, text in entries), _SIZE, theme.faint))
+    return found

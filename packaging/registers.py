@@ -1,0 +1,66 @@
+"""Records how many registers nvcc gives every shipped kernel, for each choice of its parameters: make registers."""
+
+import itertools
+import json
+import re
+import subprocess
+import tempfile
+from datetime import date
+from pathlib import Path
+
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.measurements import parameter_key, text_hash
+from gemmviz.source.catalog import kernel_names, load_kernel
+
+ARCHITECTURES = ("8.0", "8.6", "8.9", "9.0")
+RECORD = Path(__file__).resolve().parent.parent / "assets" / "measurements" / "registers.json"
+
+
+def main() -> None:
+    release = re.search(r"V([\d.]+)", subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout)
+    specs = [load_kernel(name) for name in kernel_names()]
+    record = {
+        "what": "registers of one thread, as ptxas -v reports them, by kernel text, parameters and compute capability",
+        "compiler": f"nvcc {release[1] if release else '?'}",
+        "date": str(date.today()),
+        "kernels": {text_hash(spec.text): choices(spec) for spec in specs},
+    }
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def choices(spec: KernelSpec) -> dict[str, dict[str, int]]:
+    names = [parameter.name for parameter in spec.parameters]
+    values = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
+    found = {}
+    for chosen in itertools.product(*values):
+        parameters = dict(zip(names, chosen, strict=True))
+        found[parameter_key(parameters)] = {arch: registers(spec, parameters, arch) for arch in ARCHITECTURES}
+    return found
+
+
+def registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> int:
+    macros = [f"-D{name}={value}" for name, value in parameters.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "kernel.cu"
+        source.write_text(spec.text, encoding="utf-8")
+        arch = "-arch=sm_" + architecture.replace(".", "")
+        command = [
+            "nvcc",
+            "-cubin",
+            arch,
+            "--std=c++17",
+            "-Xptxas",
+            "-v",
+            *macros,
+            "-o",
+            str(source.with_suffix(".cubin")),
+            str(source),
+        ]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    found = re.search(r"Used (\d+) registers", said)
+    assert found is not None, said
+    return int(found[1])
+
+
+if __name__ == "__main__":
+    main()
