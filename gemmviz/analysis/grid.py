@@ -1,6 +1,6 @@
 """A matrix at a resolution: each cell of a grid stands for ``factor`` x ``factor`` elements, so that 8192 x 8192 stay quick."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,30 +8,63 @@ import numpy.typing as npt
 
 from gemmviz.model.trace import MemoryArray
 
+Crop = tuple[int, int, int, int]
+
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells over ``array``."""
+    """Cells over ``array``, or over the part of it that ``crop`` says: rows and columns of cells, half-open."""
 
     array: MemoryArray
     factor: int = 1
-
-    @classmethod
-    def of(cls, array: MemoryArray, most: int) -> "Grid":
-        """The finest grid with at most ``most`` cells a side."""
-        return cls(array, max(1, -(-max(rows_columns(array)) // most)))
+    crop: Crop | None = None
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def whole(self) -> tuple[int, int]:
+        """Rows and columns of cells over all of the array."""
         rows, columns = rows_columns(self.array)
         return -(-rows // self.factor), -(-columns // self.factor)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        if self.crop is None:
+            return self.whole
+        r0, r1, c0, c1 = self.crop
+        return r1 - r0, c1 - c0
+
+    @property
+    def origin(self) -> tuple[int, int]:
+        """Row and column of the first cell."""
+        return (0, 0) if self.crop is None else (self.crop[0], self.crop[2])
+
+    def cropped(self, crop: Crop) -> "Grid":
+        """The part of this grid that lies within ``crop``; at least one cell."""
+        rows, columns = self.whole
+        r0, c0 = max(0, min(crop[0], rows - 1)), max(0, min(crop[2], columns - 1))
+        r1, c1 = max(r0 + 1, min(crop[1], rows)), max(c0 + 1, min(crop[3], columns))
+        return self if (r0, r1, c0, c1) == (0, rows, 0, columns) else replace(self, crop=(r0, r1, c0, c1))
+
+    @property
+    def cell_count(self) -> int:
+        return self.shape[0] * self.shape[1]
+
     def cells(self, elements: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """The cell of each element, flat, row by row."""
-        if self.factor == 1 and not self.array.column_major:
+        """The cell of each element, flat, row by row; ``cell_count`` for an element outside the crop."""
+        if self.factor == 1 and self.crop is None and not self.array.column_major:
             return elements.astype(np.int64)
         rows, columns = self.array.row_column(elements)
-        return np.asarray(rows // self.factor * self.shape[1] + columns // self.factor, np.int64)
+        (r0, c0), (height, width) = self.origin, self.shape
+        rows, columns = rows // self.factor - r0, columns // self.factor - c0
+        inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+        return np.where(inside, rows * width + columns, self.cell_count).astype(np.int64)
+
+    def table(self) -> npt.NDArray[np.uint8]:
+        """A zero for every cell, flat, and one more that takes what is outside."""
+        return np.zeros(self.cell_count + 1, np.uint8)
+
+    def shaped(self, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """A ``table`` as (rows, columns)."""
+        return table[: self.cell_count].reshape(self.shape)
 
 
 def rows_columns(array: MemoryArray) -> tuple[int, int]:

@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
             worker.failed.connect(self.show_warning)
         self.playback.moved.connect(self._on_moved)
         self.playback.flowed.connect(self._on_flowed)
-        self.stage.zoom_changed.connect(lambda _: self.redraw())
+        self.stage.looked_elsewhere.connect(self.redraw)
         self.stage.resized.connect(self.redraw)
         self.stage.hovered.connect(self._on_hovered)
         self.stage.clicked.connect(self._on_clicked)
@@ -323,9 +323,8 @@ class MainWindow(QMainWindow):
         self.redraw()
 
     def _options(self) -> ViewOptions:
-        return ViewOptions(
-            self.theme, self.stage.label_zoom, self.stage.frame_height, self.panels.focus.layer_name, self.playback.moment
-        )
+        stage, layer = self.stage, self.panels.focus.layer_name
+        return ViewOptions(self.theme, stage.label_zoom, stage.frame_height, layer, self.playback.moment, clip=stage.clip)
 
     def slide(self) -> Scene | None:
         """The present moment in the shape of a slide."""

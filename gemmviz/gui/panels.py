@@ -73,7 +73,7 @@ class Panels:
         return {
             "Settings": self._dock("Settings", _scrolled(settings, 262), _LEFT),
             "Source": self._dock("Source", code, _RIGHT),
-            "Metrics": self._dock("Metrics", _scrolled(self.metrics, 200), _RIGHT),
+            "Metrics": self._dock("Metrics", _scrolled(self.metrics, 300), _RIGHT),
             "Request": self._dock("Request", self.views["request"], _BOTTOM),
             "Warp": self._dock("Warp", self.views["warp"], _BOTTOM),
             "Cost per step": self._dock("Cost per step", self.chart, _BOTTOM),

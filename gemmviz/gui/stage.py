@@ -5,7 +5,8 @@ from PySide6.QtGui import QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget, faded
-from gemmviz.render.qt import View, font
+from gemmviz.render.fonts import font
+from gemmviz.render.qt import View
 from gemmviz.scene.primitives import Scene
 
 _MOST_ZOOM = 256.0
@@ -13,9 +14,9 @@ _DRAG_PIXELS = 4.0
 
 
 class Stage(SceneWidget):
-    """``zoom_changed`` tells the power of two next to the zoom, by which labels may be added; ``clicked`` a Hit."""
+    """``looked_elsewhere`` after zooming and panning: labels may be added, and other parts be seen; ``clicked`` tells a Hit."""
 
-    zoom_changed = Signal(float)
+    looked_elsewhere = Signal()
     clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -41,8 +42,8 @@ class Stage(SceneWidget):
     def fit(self) -> None:
         """Shows the whole frame."""
         self._shift = QPointF()
-        self._set_zoom(1.0)
-        self.forget_still()
+        self.zoom = 1.0
+        self._look()
 
     @property
     def view(self) -> View:
@@ -62,13 +63,20 @@ class Stage(SceneWidget):
         self._shift = (at - middle) - ((at - middle) - self._shift) * (zoom / before)
         if zoom == 1.0:
             self._shift = QPointF()
-        self._set_zoom(zoom)
-        self.forget_still()
+        self.zoom = zoom
+        self._look()
 
-    def _set_zoom(self, zoom: float) -> None:
-        before, self.zoom = self.label_zoom, zoom
-        if self.label_zoom != before:
-            self.zoom_changed.emit(self.label_zoom)
+    def _look(self) -> None:
+        self.forget_still()
+        self.looked_elsewhere.emit()
+
+    @property
+    def clip(self) -> tuple[float, float, float, float] | None:
+        """The part of the scene that can be seen, in its units; None where that is all."""
+        if self.scene is None or self.zoom == 1.0:
+            return None
+        view = self.view
+        return -view.dx / view.scale, -view.dy / view.scale, self.width() / view.scale, self.height() / view.scale
 
     @property
     def label_zoom(self) -> float:
@@ -106,7 +114,7 @@ class Stage(SceneWidget):
         if self._dragged > _DRAG_PIXELS:
             self._shift += moved
             self._grabbed = event.position()
-            self.forget_still()
+            self._look()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QComboBox,
@@ -28,30 +28,34 @@ class PhaseSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self.phase_starts: list[int] = []
         self.hazards: list[int] = []
-        self.warning = DARK.warning
+        self.theme = DARK
         self.setAccessibleName("Step")
         self.setToolTip("Drag to any step; ticks mark where phases start")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QColor(128, 140, 155, 160))
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        span = self.width() - handle
+        span, middle = self.width() - handle, self.height() // 2
 
         def x_of(step: int) -> int:
             return handle // 2 + QStyle.sliderPositionFromValue(self.minimum(), self.maximum(), step, span)
 
-        if len(self.phase_starts) * 4 < self.width():
+        theme, here = self.theme, x_of(self.value())
+        painter = QPainter(self)
+        painter.fillRect(handle // 2, middle - 2, span, 4, QColor(theme.line))
+        painter.fillRect(handle // 2, middle - 2, here - handle // 2, 4, QColor(theme.accent("A")))
+        if len(self.phase_starts) * 12 < self.width():
             for x in map(x_of, self.phase_starts):
-                painter.drawLine(x, self.height() - 5, x, self.height())
-        painter.setPen(QPen(QColor(self.warning), 2))
+                painter.fillRect(x, self.height() - 5, 1, 5, QColor(theme.faint))
         for x in sorted(set(map(x_of, self.hazards))):
-            painter.drawLine(x, 0, x, 5)
+            painter.fillRect(x - 1, 0, 2, 5, QColor(theme.warning))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.text if self.hasFocus() else theme.accent("A")), 2))
+        painter.setBrush(QColor(theme.panel))
+        painter.drawEllipse(QPointF(here, middle), 6, 6)
         painter.end()
-        super().paintEvent(event)
 
 
 class Timeline(QWidget):
@@ -113,7 +117,7 @@ class Timeline(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
-        self.slider.warning = theme.warning
+        self.slider.theme = theme
         for name, button in self._icons.items():
             button.setIcon(transport_icon(name, theme.text))
         self._on_playing(self.playback.playing)

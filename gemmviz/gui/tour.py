@@ -36,7 +36,7 @@ def tour_stops(panels: Panels) -> list[Stop]:
         (
             panels.docks["Source"],
             "The source",
-            "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below it are the thread's "
+            "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below, the thread's "
             "variables, then the counts, as the hardware counts.",
         ),
         (

@@ -5,20 +5,20 @@ call for thousands; everything else is drawn as it is.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QPen, QPixmap, QTransform
-from shiboken6 import Shiboken
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen, QStaticText, QTransform
 
+from gemmviz.render.fonts import font
+from gemmviz.render.stamps import Atlas, Floats, LabelLayout, stamp
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
+from gemmviz.scene.text import text_width
 
 _KEPT_LAYOUTS = 24
-Floats = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +45,6 @@ class View:
         """The view that shows the whole scene in the middle of this many pixels."""
         scale = min(width / scene.width, height / scene.height)
         return cls(scale, (width - scene.width * scale) / 2, (height - scene.height * scale) / 2, ratio)
-
-
-@cache
-def load_fonts() -> dict[Face, str]:
-    """Registers the bundled fonts with Qt, once; the family for each face. Needs a QGuiApplication."""
-    families: dict[Face, str] = {}
-    faces: tuple[Face, ...] = ("regular", "semibold", "mono")
-    for face in faces:
-        number = QFontDatabase.addApplicationFont(str(font_path(face)))
-        families[face] = QFontDatabase.applicationFontFamilies(number)[0]
-    return families
-
-
-def font(face: Face, pixels: float) -> QFont:
-    """The bundled font at a size in pixels."""
-    made = QFont(load_fonts()[face])
-    made.setPixelSize(max(1, round(pixels)))
-    made.setWeight(QFont.Weight.DemiBold if face == "semibold" else QFont.Weight.Normal)
-    made.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code keeps its columns
-    made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    return made
 
 
 class ScenePainter:
@@ -98,16 +77,18 @@ class ScenePainter:
             self._cell_labels(painter, cells, view, clip)
 
     def _grid(self, painter: QPainter, cells: Cells, box: QRectF, view: View) -> None:
+        """Lines between the cells, as thin rectangles on whole pixels."""
         rows, columns = cells.fill.shape
         step, pitch = cells.size * view.scale, cells.pitch * view.scale
-        pen = QPen(QColor(cells.line or ""), min(2.0, max(1.0, step * 0.05)))
-        pen.setCosmetic(True)
-        painter.setPen(pen)
-        xs, ys = (box.left() + step * np.arange(columns + 1)).tolist(), (box.top() + pitch * np.arange(rows + 1)).tolist()
+        thick = max(1, round(min(2.0, step * 0.05)))
+        left, top, width, height = round(box.left()), round(box.top()), round(box.width()), round(box.height())
+        xs, ys = (np.round(start + gap * np.arange(1, n)).astype(int).tolist()
+                  for start, gap, n in ((box.left(), step, columns), (box.top(), pitch, rows)))  # fmt: skip
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.drawLines(
-            [QLineF(x, box.top(), x, box.bottom()) for x in xs] + [QLineF(box.left(), y, box.right(), y) for y in ys]
-        )
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(cells.line or ""))
+        painter.drawRects([QRect(x - thick // 2, top, thick, height) for x in xs])
+        painter.drawRects([QRect(left, y - thick // 2, width, thick) for y in ys])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _cell_labels(self, painter: QPainter, cells: Cells, view: View, clip: QRectF) -> None:
@@ -130,22 +111,22 @@ class ScenePainter:
         for ink in sorted(set(inks)):
             chosen = np.array([other == ink for other in inks])[entry]
             if chosen.any():
-                self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], glyph[chosen], ratio)
+                self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], ratio, glyph[chosen])
 
     def squares(self, painter: QPainter, squares: Squares, view: View, clip: QRectF) -> None:
-        """All squares of one colour are one call."""
+        """All squares of one colour and side are one call."""
         boxes = squares.boxes * view.scale
         boxes[:, 0] += view.dx
         boxes[:, 1] += view.dy
-        pen = QPen(QColor(squares.line), 1.5) if squares.line else QPen(Qt.PenStyle.NoPen)
-        painter.setPen(pen)
-        for entry in np.unique(squares.fill).tolist():
-            painter.setBrush(QColor(squares.palette[entry]))
-            painter.drawRects([QRectF(x, y, side, side) for x, y, side in boxes[squares.fill == entry].tolist()])
+        middle = boxes[:, :2] + boxes[:, 2:] / 2
+        sides = np.maximum(1, np.round(boxes[:, 2] * view.ratio)).astype(int)
+        for side in np.unique(sides).tolist():
+            for entry in np.unique(squares.fill[sides == side]).tolist():
+                at = middle[(sides == side) & (squares.fill == entry)]
+                stamp(side, squares.palette[entry], squares.line).draw(painter, at[:, 0], at[:, 1], view.ratio)
         if squares.labels is not None and squares.label_size * view.scale >= 6:
             pixels = max(1, round(squares.label_size * view.scale * view.ratio))
             layout = LabelLayout.of(squares.labels[:, None], pixels)
-            middle = boxes[:, :2] + boxes[:, 2:] / 2
             x, y = middle[layout.row, 0] + layout.shift / view.ratio, middle[layout.row, 1]
             self._glyphs(painter, x, y, layout.glyph, squares.fill[layout.row], squares.inks, pixels, view.ratio)
 
@@ -188,24 +169,34 @@ class ScenePainter:
 
     def labels(self, painter: QPainter, labels: Labels, view: View, clip: QRectF) -> None:
         drawn_at = max(1, round(labels.size * view.scale))
-        painter.setFont(font(labels.face, drawn_at))
         painter.setPen(QColor(labels.colour))
         shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
         size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
             left = x - shares[labels.anchor] * text_width(text, labels.size, labels.face)
-            painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy), True)
-            painter.drawText(QPointF(0, 0), text)
-            painter.resetTransform()
+            laid_out, ascent = _laid_out(text, labels.face, drawn_at)
+            painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy))
+            painter.drawStaticText(QPointF(0, -ascent), laid_out)
+        painter.resetTransform()
+
+
+@lru_cache(maxsize=4096)
+def _laid_out(text: str, face: Face, pixels: int) -> tuple[QStaticText, float]:
+    """A text with its glyphs placed, and how far its baseline is below its top."""
+    chosen = font(face, pixels)
+    made = QStaticText(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.prepare(QTransform(), chosen)
+    return made, QFontMetricsF(chosen).ascent()
 
 
 def _draw_cells(painter: QPainter, box: QRectF, fill: npt.NDArray[np.uint8], palette: tuple[str, ...]) -> None:
-    """An image with one pixel a cell, stretched over the box."""
+    """An image with one pixel a cell, stretched over the box. Qt stretches RGB32 six times as fast as Indexed8."""
     rows, columns = fill.shape
     data = np.ascontiguousarray(fill)
     image = QImage(data.data, columns, rows, columns, QImage.Format.Format_Indexed8)
     image.setColorTable([0xFF000000 | int(colour[1:], 16) for colour in palette])
-    painter.drawImage(box, image)
+    painter.drawImage(box, image.convertToFormat(QImage.Format.Format_RGB32))
 
 
 _Paint = Callable[[ScenePainter, QPainter, Any, View, QRectF], None]
@@ -216,60 +207,6 @@ _PAINTERS: dict[type, _Paint] = {
     Labels: ScenePainter.labels,
     Squares: ScenePainter.squares,
 }
-
-
-@dataclass(frozen=True)
-class LabelLayout:
-    """One entry a glyph: its cell, which glyph of the atlas it is, and how far right of the cell's middle it goes (device
-    pixels).
-    """
-
-    row: npt.NDArray[np.int64]
-    column: npt.NDArray[np.int64]
-    glyph: npt.NDArray[np.int64]
-    shift: npt.NDArray[np.float64]
-
-    @classmethod
-    def of(cls, labels: npt.NDArray[np.str_], pixels: int) -> "LabelLayout":
-        rows, columns = labels.shape
-        codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, -1)
-        advances = np.zeros(256)
-        for code in np.unique(codes[codes > 0]).tolist():
-            advances[min(code, 255)] = text_width(chr(code), float(pixels))
-        codes = np.minimum(codes, 255)
-        widths = advances[codes]
-        left = np.cumsum(widths, axis=1) - widths - widths.sum(axis=1, keepdims=True) / 2
-        cell, position = np.nonzero(codes)
-        shift = left[cell, position] + widths[cell, position] / 2
-        return cls(cell // columns, cell % columns, codes[cell, position].astype(np.int64), shift)
-
-
-class Atlas:
-    """All Latin-1 glyphs of the label font at one size in one colour, in one pixmap."""
-
-    def __init__(self, pixels: int, ink: str) -> None:
-        self.side = int(pixels * 1.4) + 2
-        self.pixmap = QPixmap(16 * self.side, 16 * self.side)
-        self.pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(self.pixmap)
-        painter.setFont(font("regular", pixels))
-        painter.setPen(QColor(ink))
-        for code in range(33, 256):
-            x = (code % 16 + 0.5) * self.side - text_width(chr(code), float(pixels)) / 2
-            y = (code // 16 + 0.5) * self.side + CAP_HEIGHT * pixels / 2
-            painter.drawText(QPointF(x, y), chr(code))
-        painter.end()
-
-    def draw(self, painter: QPainter, x: npt.NDArray[Any], y: npt.NDArray[Any], glyph: npt.NDArray[Any], ratio: float) -> None:
-        """Draws one glyph at each (x, y), its middle. The array has the layout of QPainter.PixmapFragment."""
-        fragments = np.zeros((len(x), 10))
-        fragments[:, 0], fragments[:, 1] = np.round(x * ratio) / ratio, np.round(y * ratio) / ratio
-        fragments[:, 2], fragments[:, 3] = glyph % 16 * self.side, glyph // 16 * self.side
-        fragments[:, 4:6] = self.side
-        fragments[:, 6:8] = 1 / ratio
-        fragments[:, 9] = 1
-        first: Any = Shiboken.wrapInstance(fragments.ctypes.data, QPainter.PixmapFragment)
-        painter.drawPixmapFragments(first, len(fragments), self.pixmap)
 
 
 def scene_image(scene: Scene, pixels_per_unit: float, painter: ScenePainter | None = None) -> QImage:

@@ -21,7 +21,8 @@ LAYERS: tuple[Layer, ...] = ("matrix", "warp", "reuse")
 class ViewOptions:
     """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit;
     ``height``: of the frame, in units; ``layer``: what colours tell (the matrix, the warp that touches, or loads so far);
-    ``moment``: how much of the step has passed, 0 to 1; ``words``: with title and captions, or the picture alone.
+    ``moment``: how much of the step has passed, 0 to 1; ``words``: with title and captions, or the picture alone; ``clip``: the
+    part (x, y, width, height) that can be seen, None for all.
     """
 
     theme: Theme = DARK
@@ -30,6 +31,7 @@ class ViewOptions:
     layer: Layer = "matrix"
     moment: float = 1.0
     words: bool = True
+    clip: tuple[float, float, float, float] | None = None
 
     @property
     def top(self) -> float:

@@ -18,7 +18,9 @@ def pointed_at(replay: Replay, hit: Hit) -> tuple[int, int] | None:
     name = hit.cells.key.removeprefix("tile-")
     for number, array in enumerate(replay.trace.arrays):
         if array.name == name and (array.space == "shared") == hit.cells.key.startswith("tile-"):
-            row, column = hit.row * hit.cells.factor, hit.column * hit.cells.factor
+            row, column = (
+                (at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True)
+            )
             if array.space == "shared":
                 element = row * hit.cells.fill.shape[1] + column
             else:

@@ -1,5 +1,6 @@
 """One matrix as a table of cells, at a resolution that makes sense on a screen."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -7,20 +8,24 @@ import numpy.typing as npt
 
 from gemmviz.analysis.grid import Grid
 from gemmviz.model.trace import MemoryArray
+from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.layout import Table
 from gemmviz.scene.palette import Palette, inks_for
 from gemmviz.scene.primitives import Cells
 from gemmviz.scene.text import text_width
-from gemmviz.scene.theme import Theme
 
-_MOST_CELLS, _MOST_ZOOMED_CELLS = 1024, 4096
+_LEAST_CELL = 1.7  # units: at least a pixel where a frame is at least 950 wide
+_MOST_COUNTED_CELLS = 2048
+_CROP_STEP = 16
 _MOST_LABELS = 256 * 256
 _SMALLEST_LABEL = 7.0
 
 
 @lru_cache(maxsize=32)
-def index_labels(rows: int, columns: int) -> npt.NDArray[np.str_]:
-    """The text ``row,column`` for every cell."""
-    return np.array([[f"{row},{column}" for column in range(columns)] for row in range(rows)])
+def index_labels(rows: int, columns: int, first: tuple[int, int] = (0, 0)) -> npt.NDArray[np.str_]:
+    """The text ``row,column`` for every cell of a table that begins with row and column ``first``."""
+    across = range(first[1], first[1] + columns)
+    return np.array([[f"{row},{column}" for column in across] for row in range(first[0], first[0] + rows)])
 
 
 @lru_cache(maxsize=256)
@@ -30,27 +35,46 @@ def label_size(longest: str, cell: float, zoom: float = 1.0) -> float:
     return size if size * zoom >= _SMALLEST_LABEL else 0.0
 
 
-def grid_of(array: MemoryArray, zoom: float) -> Grid:
-    """The grid that a matrix is drawn on: finer when it is looked at closely."""
-    return Grid.of(array, int(min(_MOST_ZOOMED_CELLS, _MOST_CELLS * zoom)))
+def grid_of(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
+    """The grid that a matrix is drawn on: no cell smaller than can be seen, and no more of it than ``options.clip``."""
+    grid = Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom))))
+    if options.clip is None:
+        return grid
+    x, y, width, height = options.clip
+    side = table.cell * grid.factor
+
+    def cells(at: float, length: float, origin: float) -> tuple[int, int]:
+        step = side * _CROP_STEP
+        return math.floor((at - origin) / step) * _CROP_STEP, math.ceil((at + length - origin) / step) * _CROP_STEP
+
+    return grid.cropped((*cells(y, height, table.y), *cells(x, width, table.x)))
+
+
+def counting_grid(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
+    """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen."""
+    least = math.ceil(max(array.shape) / _MOST_COUNTED_CELLS)
+    return Grid(array, max(least, math.ceil(_LEAST_CELL / (table.cell * options.zoom)), 1))
 
 
 def matrix_cells(
-    key: str, fill: npt.NDArray[np.uint8], palette: Palette, at: tuple[float, float, float], theme: Theme, zoom: float,
-    labels: npt.NDArray[np.str_] | None = None, factor: int = 1,
+    key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: Table, grid: Grid, options: ViewOptions,
+    labels: npt.NDArray[np.str_] | None = None,
 ) -> Cells:  # fmt: skip
-    """``fill`` (rows, columns) from (x, y) with an element's side, given as ``at``. ``labels`` (default: the indices) are
-    written where all of them fit their cells at ``zoom``.
+    """``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are written
+    where all of them fit their cells.
     """
-    x, y, cell = at
+    theme, zoom = options.theme, options.zoom
     rows, columns = fill.shape
     size = 0.0
-    if factor == 1 and rows * columns <= _MOST_LABELS and cell * zoom > _SMALLEST_LABEL:
-        longest = f"{rows - 1},{columns - 1}" if labels is None else max(labels.ravel().tolist(), key=len) or "0"
-        size = label_size(longest, cell, zoom)
+    if grid.factor == 1 and rows * columns <= _MOST_LABELS and table.cell * zoom > _SMALLEST_LABEL:
+        all_rows, all_columns = grid.whole
+        longest = f"{all_rows - 1},{all_columns - 1}" if labels is None else max(labels.ravel().tolist(), key=len) or "0"
+        size = label_size(longest, table.cell, zoom)
         if size and labels is None:
-            labels = index_labels(rows, columns)
+            labels = index_labels(rows, columns, grid.origin)
+    side = table.cell * grid.factor
+    x, y = table.x + grid.origin[1] * side, table.y + grid.origin[0] * side
     return Cells(
-        key, x, y, cell * factor, fill, palette, inks_for(theme, palette), labels if size else None, size,
-        theme.background if cell * factor * zoom >= 7.5 else None, factor,
+        key, x, y, side, fill, palette, inks_for(theme, palette), labels if size else None, size,
+        theme.background if side * zoom >= 7.5 else None, grid.factor, None, grid.origin,
     )  # fmt: skip

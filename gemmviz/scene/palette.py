@@ -45,6 +45,5 @@ def heat_levels(counts: npt.NDArray[np.int64], elements: int, top: int) -> npt.N
     """Levels on a logarithmic scale: 0 for none, 1 for one load, the last for ``top`` and more. ``counts`` are loads in cells
     of ``elements`` elements each.
     """
-    mean = np.maximum(counts / elements, 1.0)
-    steps = (HEAT_LEVELS - 2) * np.log2(mean) / np.log2(max(2, top))
-    return np.where(counts > 0, 1 + np.minimum(np.floor(steps + 1e-9), HEAT_LEVELS - 2), 0).astype(np.uint8)
+    bounds = elements * max(2, top) ** (np.arange(1, HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) * (1 - 1e-9)
+    return np.where(counts > 0, 1 + np.searchsorted(bounds, counts, side="right"), 0).astype(np.uint8)

@@ -31,7 +31,8 @@ def _same(a: Any, b: Any) -> bool:
 @dataclass(frozen=True, eq=False)
 class Cells(_Comparable):
     """A table of cells from (x, y): ``fill`` uint8 (rows, columns) picks a colour of ``palette`` for each. Cells are ``size``
-    wide and, unless ``height`` says otherwise, as high.
+    wide and, unless ``height`` says otherwise, as high. ``origin``: the row and column that the first of them has in all of the
+    table.
 
     ``labels`` (rows, columns) of strings, or None; ``inks`` the label colour for each entry of the palette.
     ``line`` is the colour between cells, or None for none. ``factor``: how many elements a cell has along a side.
@@ -49,6 +50,7 @@ class Cells(_Comparable):
     line: str | None = None
     factor: int = 1
     height: float | None = None
+    origin: tuple[int, int] = (0, 0)
 
     @property
     def pitch(self) -> float:

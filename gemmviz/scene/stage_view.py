@@ -14,9 +14,9 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
 from gemmviz.scene.code_view import code_primitives
 from gemmviz.scene.frame import ViewOptions, framed
-from gemmviz.scene.layout import Cross, code_room, cross_of, matrix_table
+from gemmviz.scene.layout import Cross, Table, code_room, cross_of, matrix_table
 from gemmviz.scene.legend import legend
-from gemmviz.scene.matrix import grid_of, matrix_cells
+from gemmviz.scene.matrix import counting_grid, grid_of, matrix_cells
 from gemmviz.scene.palette import (
     AREA,
     FIRST_OWNER,
@@ -55,8 +55,8 @@ def stage_scene(replay: Replay, step: int, options: ViewOptions | None = None) -
 
 def matrix_state(replay: Replay, step: int, number: int, grid: Grid, by_warp: bool = False) -> npt.NDArray[np.uint8]:
     """What each cell of a matrix is at a step, uint8 (rows, columns): see ``gemmviz.scene.palette``."""
-    state = np.zeros(grid.shape, np.uint8)
-    flat = state.reshape(-1)
+    flat = grid.table()
+    state = grid.shaped(flat)
     if grid.array.name == "C":
         if by_warp:
             elements, lanes = replay.owners.of(replay.warp_lanes)
@@ -66,8 +66,12 @@ def matrix_state(replay: Replay, step: int, number: int, grid: Grid, by_warp: bo
             flat[grid.cells(replay.written(step))] = AREA
     area = replay.footprint(number, step)
     if area is not None and grid.array.name != "C":
-        f = grid.factor
-        state[area[0] // f : -(-area[1] // f), area[2] // f : -(-area[3] // f)] = AREA
+        f, (r0, c0) = grid.factor, grid.origin
+        rows, columns = (
+            slice(max(0, area[0] // f - r0), max(0, -(-area[1] // f) - r0)),
+            slice(max(0, area[2] // f - c0), max(0, -(-area[3] // f) - c0)),
+        )
+        state[rows, columns] = AREA
     flat[grid.cells(_sources(replay, step, number))] = SOURCE
     site = replay.trace.site_of(step)
     if site.array == number:
@@ -108,7 +112,7 @@ def _sources(replay: Replay, step: int, number: int) -> npt.NDArray[Any]:
 
 def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: ViewOptions) -> list[Primitive]:
     theme, table = options.theme, matrix_table(array, cross)
-    found: list[Primitive] = [_cells(replay, step, number, grid_of(array, options.zoom), cross, options)]
+    found: list[Primitive] = [_cells(replay, step, number, table, options)]
     found.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     area = replay.footprint(number, step)
     if area is not None:
@@ -120,20 +124,20 @@ def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: C
     return found
 
 
-def _cells(replay: Replay, step: int, number: int, grid: Grid, cross: Cross, options: ViewOptions) -> Cells:
-    name, theme = grid.array.name, options.theme
-    at = (*cross.at[name], cross.cell)
-    if options.layer != "reuse" or name == "C":
+def _cells(replay: Replay, step: int, number: int, table: Table, options: ViewOptions) -> Cells:
+    array, theme = replay.trace.arrays[number], options.theme
+    if options.layer != "reuse" or array.name == "C":
+        grid = grid_of(table, array, options)
         state = matrix_state(replay, step, number, grid, options.layer == "warp")
-        return matrix_cells(name, state, matrix_palette(theme, name), at, theme, options.zoom, None, grid.factor)
+        return matrix_cells(array.name, state, matrix_palette(theme, array.name), table, grid, options)
+    grid = counting_grid(table, array, options)
     counts = replay.loads(number, step, grid)
     fill = heat_levels(counts, grid.factor**2, most_loads(replay))
     site = replay.trace.site_of(step)
     if site.array == number:
         fill.reshape(-1)[grid.cells(spread(replay.elements(step), site.width))] = HEAT_LIT
     labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
-    palette = heat_palette(theme, theme.accent(name))
-    return matrix_cells(name, fill, palette, at, theme, options.zoom, labels, grid.factor)
+    return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
 
 
 def most_loads(replay: Replay) -> int:

@@ -1,0 +1,30 @@
+"""The bundled fonts, as Qt's."""
+
+from functools import cache, lru_cache
+
+from PySide6.QtGui import QFont, QFontDatabase
+
+from gemmviz.scene.primitives import Face
+from gemmviz.scene.text import font_path
+
+
+@cache
+def load_fonts() -> dict[Face, str]:
+    """Registers the bundled fonts with Qt, once; the family for each face. Needs a QGuiApplication."""
+    families: dict[Face, str] = {}
+    faces: tuple[Face, ...] = ("regular", "semibold", "mono")
+    for face in faces:
+        number = QFontDatabase.addApplicationFont(str(font_path(face)))
+        families[face] = QFontDatabase.applicationFontFamilies(number)[0]
+    return families
+
+
+@lru_cache(maxsize=256)
+def font(face: Face, pixels: float) -> QFont:
+    """The bundled font at a size in pixels."""
+    made = QFont(load_fonts()[face])
+    made.setPixelSize(max(1, round(pixels)))
+    made.setWeight(QFont.Weight.DemiBold if face == "semibold" else QFont.Weight.Normal)
+    made.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code keeps its columns
+    made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return made

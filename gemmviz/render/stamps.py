@@ -1,0 +1,105 @@
+"""What is painted by the thousand: glyphs and squares, each kind from one pixmap in one call."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from shiboken6 import Shiboken
+
+from gemmviz.render.fonts import font
+from gemmviz.scene.text import CAP_HEIGHT, text_width
+
+Floats = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LabelLayout:
+    """One entry a glyph: its cell, which glyph of the atlas it is, and how far right of the cell's middle it goes (device
+    pixels).
+    """
+
+    row: npt.NDArray[np.int64]
+    column: npt.NDArray[np.int64]
+    glyph: npt.NDArray[np.int64]
+    shift: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, labels: npt.NDArray[np.str_], pixels: int) -> "LabelLayout":
+        rows, columns = labels.shape
+        codes = np.ascontiguousarray(labels).view(np.uint32).reshape(rows * columns, -1)
+        advances = np.zeros(256)
+        for code in np.unique(codes[codes > 0]).tolist():
+            advances[min(code, 255)] = text_width(chr(code), float(pixels))
+        codes = np.minimum(codes, 255)
+        widths = advances[codes]
+        left = np.cumsum(widths, axis=1) - widths - widths.sum(axis=1, keepdims=True) / 2
+        cell, position = np.nonzero(codes)
+        shift = left[cell, position] + widths[cell, position] / 2
+        return cls(cell // columns, cell % columns, codes[cell, position].astype(np.int64), shift)
+
+
+class Atlas:
+    """All Latin-1 glyphs of the label font at one size in one colour, in one pixmap."""
+
+    def __init__(self, pixels: int, ink: str) -> None:
+        self.side = int(pixels * 1.4) + 2
+        self.pixmap = QPixmap(16 * self.side, 16 * self.side)
+        self.pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(self.pixmap)
+        painter.setFont(font("regular", pixels))
+        painter.setPen(QColor(ink))
+        for code in range(33, 256):
+            x = (code % 16 + 0.5) * self.side - text_width(chr(code), float(pixels)) / 2
+            y = (code // 16 + 0.5) * self.side + CAP_HEIGHT * pixels / 2
+            painter.drawText(QPointF(x, y), chr(code))
+        painter.end()
+
+    def draw(self, painter: QPainter, x: Floats, y: Floats, ratio: float, glyph: npt.NDArray[Any]) -> None:
+        """Draws one glyph at each (x, y), its middle."""
+        draw_pieces(painter, self.pixmap, self.side, (x, y), (glyph % 16, glyph // 16), ratio)
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A square, to be drawn many times."""
+
+    pixmap: QPixmap
+    side: int
+
+    def draw(self, painter: QPainter, x: Floats, y: Floats, ratio: float) -> None:
+        """Draws one square at each (x, y), its middle."""
+        draw_pieces(painter, self.pixmap, self.side, (x, y), (np.zeros(len(x)), np.zeros(len(x))), ratio)
+
+
+@lru_cache(maxsize=512)
+def stamp(side: int, colour: str, line: str | None) -> Stamp:
+    """A square of so many device pixels in one colour, with a border where it is large enough for one."""
+    pixmap = QPixmap(side, side)
+    pixmap.fill(QColor(colour))
+    if line is not None and side > 5:
+        painter = QPainter(pixmap)
+        painter.setPen(QPen(QColor(line), max(1, side // 14)))
+        painter.drawRect(pixmap.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+    return Stamp(pixmap, side)
+
+
+def draw_pieces(
+    painter: QPainter, pixmap: QPixmap, side: int, at: tuple[Floats, Floats], piece: tuple[Any, Any], ratio: float
+) -> None:
+    """Draws square pieces of a pixmap, given by column and row, each with its middle at a point: one call for thousands.
+
+    The array has the layout of QPainter.PixmapFragment.
+    """
+    fragments = np.zeros((len(at[0]), 10))
+    fragments[:, 0], fragments[:, 1] = np.round(at[0] * ratio) / ratio, np.round(at[1] * ratio) / ratio
+    fragments[:, 2], fragments[:, 3] = piece[0] * side, piece[1] * side
+    fragments[:, 4:6] = side
+    fragments[:, 6:8] = 1 / ratio
+    fragments[:, 9] = 1
+    first: Any = Shiboken.wrapInstance(fragments.ctypes.data, QPainter.PixmapFragment)
+    painter.drawPixmapFragments(first, len(fragments), pixmap)
