@@ -21,9 +21,10 @@ from gemmviz.gui.style import apply_theme, system_theme
 from gemmviz.gui.tour import Tour, tour_stops
 from gemmviz.gui.work import Worker
 from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.errors import GemmvizError, Place, SettingError
+from gemmviz.model.errors import GemmvizError, KernelFault, Place, SettingError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.measurements import recorded_registers
+from gemmviz.model.trace import Trace
 from gemmviz.model.trace_file import read_trace
 from gemmviz.scene.frame import LAYERS, ViewOptions
 from gemmviz.scene.hover import hover_lines, pointed_at
@@ -98,7 +99,7 @@ class MainWindow(QMainWindow):
         self._shown.timeout.connect(self._look_closer)
         self._panels_due.timeout.connect(self._show_panels)
         self.tracer.done.connect(self._on_traced)
-        self.tracer.failed.connect(self._show_error)
+        self.tracer.failed.connect(self._on_failed)
         self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
         self.looker.done.connect(self._on_looked)
         self.detailer.done.connect(self._on_detailed)
@@ -188,6 +189,20 @@ class MainWindow(QMainWindow):
         if not replay.trace.check.passed:
             self.show_warning(GemmvizError(str(replay.trace.check), file=replay.trace.file))
 
+    def _on_failed(self, error: GemmvizError) -> None:
+        """A kernel that was stopped is shown up to there."""
+        trace = error.trace if isinstance(error, KernelFault) else None
+        if not isinstance(trace, Trace):
+            self._show_error(error)
+            return
+        self._show_error(None)
+        self.playback.play(False)
+        self._show_replay(Replay(trace, self.panels.focus.focus), keep_step=False)
+        self.playback.go(trace.steps - 1)
+        if error.block is not None:
+            self.panels.focus.watch(Focus(error.block))
+        self.show_warning(error)
+
     def _show_replay(self, replay: Replay, keep_step: bool) -> None:
         self.replay, self.look, self.whole = replay, None, None
         panels = self.panels
@@ -198,6 +213,7 @@ class MainWindow(QMainWindow):
         panels.metrics.show_trace(replay.trace)
         panels.metrics.show_hazards([], replay.trace)
         panels.metrics.show_source(replay, None)
+        panels.metrics.show_launch(None, replay.trace)
         self.playback.load(replay.steps, starts, keep_step)
         self._shown.start()
 
@@ -216,7 +232,7 @@ class MainWindow(QMainWindow):
         self.panels.chart.load(look.replay, self.theme)
         self.panels.chart.show_step(self.playback.step)
         self._panels_due.start()
-        if self.whole is None:
+        if self.whole is None and look.replay.trace.stop is None:
             setup, trace = self.shown_setup, look.replay.trace
             self.detailer.submit(lambda cancelled: session.find_details(setup, trace, cancelled))
 

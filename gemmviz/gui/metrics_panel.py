@@ -84,6 +84,9 @@ class MetricsPanel(QWidget):
     def show_trace(self, trace: Trace) -> None:
         blocks = trace.window.blocks
         share = "all blocks" if blocks == trace.launch.blocks else f"{blocks} of {trace.launch.blocks} blocks"
+        if trace.stop is not None:
+            self.check.setText(f"✗ C was not checked, the run ended early: {trace.stop.sentence}")
+            return
         self.check.setText(("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)")
 
     def show_hazards(self, hazards: list[Hazard], trace: Trace) -> None:
@@ -106,8 +109,9 @@ class MetricsPanel(QWidget):
             who += f", whose warp {replay.warp} pays"
         blocks = replay.trace.launch.blocks
         which = f"all {blocks} blocks" if blocks > 1 else "its only block"
-        state = "counting …" if counter is None else "counted from the source as written"
-        self.source.setText(f"Step, so far: {who}, counted from the trace. Launch: {which}, {state}.")
+        state = "counting" if counter is None else "counted from the source as written"
+        launch = f"{which}, {state}" if replay.trace.stop is None else "not counted, the run ended early"
+        self.source.setText(f"Step, so far: {who}, counted from the trace. Launch: {launch}.")
 
     @staticmethod
     def _number(table: QTableWidget, row: int, column: int, counts: Counts | None, attribute: str) -> None:
@@ -120,6 +124,10 @@ class MetricsPanel(QWidget):
     def show_launch(self, counter: LaunchCounter | None, trace: Trace) -> None:
         """The whole launch's counts; None while they are being counted."""
         if counter is None:
+            for table, column in ((self.table, 3), (self.launch_table, 1)):
+                for row in range(table.rowCount()):
+                    _put(table, row, column, _NOT_HERE, right=True)
+            self.site_table.setRowCount(0)
             return
         sums = {space: sum(_of(counter, space), Counts()) for space in ("global", "shared")}
         for row, (_, kind, attribute, _) in enumerate(_ROWS):

@@ -78,6 +78,8 @@ def look_closer(setup: Setup, replay: Replay, cancelled: Cancel) -> Look:
     if charted:
         _ = replay.so_far(0, "global")  # works out all costs here, not on the GUI thread
     place = thread_place(replay.first_thread, replay.trace.launch)
+    if replay.trace.stop is not None:
+        return Look(replay, charted, None)
     return Look(replay, charted, watch_thread(setup.spec, setup.settings, setup.device, replay.block, place, cancelled))
 
 

@@ -35,9 +35,10 @@ class VariablesPanel(QWidget):
         layout.addWidget(self.table, 1)
 
     def show_step(self, replay: Replay, watched: Watched | None, step: int) -> None:
-        """``watched`` is None while the thread's block is being run."""
+        """``watched`` is None while the thread's block is being run, and where it can't be run to its end."""
         if watched is None:
-            self.title.setText("Variables: …")
+            self.title.setText("Variables: …" if replay.trace.stop is None else "No variables: the run ended early")
+            self.table.setRowCount(0)
             return
         who = f"block ({replay.block[0]}, {replay.block[1]}), thread {thread_text(replay.first_thread, replay.trace)}"
         self.title.setText(f"Variables of {who} after this step")

@@ -56,7 +56,11 @@ class SettingError(GemmvizError, ValueError):
 
 
 class KernelFault(GemmvizError, RuntimeError):
-    """The kernel did what a memory checker would stop it for; says which block and thread did it first."""
+    """The kernel did what a memory checker would stop it for; says which block and thread did it first.
+
+    Where it is about elements of an array, ``array`` is its number and ``elements`` are those, not all of them inside it;
+    ``trace`` is what was recorded until then, where something was.
+    """
 
     def __init__(
         self,
@@ -72,6 +76,10 @@ class KernelFault(GemmvizError, RuntimeError):
         super().__init__(message, place, remedy=remedy)
         self.block = block
         self.thread = thread
+        self.array = -1
+        self.elements: tuple[int, ...] = ()
+        self.unmade: tuple[object, object] | None = None  # offset and bad lanes of an access that was not made
+        self.trace: object = None
 
 
 class TraceFileError(GemmvizError, ValueError):

@@ -109,6 +109,15 @@ class Check:
         return "C is wrong: " + "; ".join(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a run ended early: a sentence, and the elements of an array (by its number, -1 for none) that it is about."""
+
+    sentence: str
+    array: int = -1
+    elements: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True)
 class Trace:
     """Dense record: row = step, column = lane (see LaneSpace for their order). Arrays are read-only.
@@ -119,6 +128,7 @@ class Trace:
     ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element of a store's width;
     ``origin_array`` int8 and ``origin`` int32 (n, lanes): the element of which array the stored value was, array COMPUTED or
     CONSTANT where it was none.
+    ``stop`` says why a run ended before its time; such a trace is looked at and never saved, and its C is not checked.
     """
 
     kernel: str
@@ -142,6 +152,7 @@ class Trace:
     origin: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     notes: tuple[str, ...] = ()
     executor: str = "interpreter"
+    stop: Stop | None = None
 
     @property
     def steps(self) -> int:

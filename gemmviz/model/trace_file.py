@@ -38,7 +38,9 @@ _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Writes the whole file or, on an error, leaves what was there."""
+    """Writes the whole file or, on an error, leaves what was there. Raises TraceFileError, also for a run that was stopped."""
+    if trace.stop is not None:
+        raise TraceFileError("this run ended before its time, so there is no whole trace to save", file=str(path))
     arrays = {name: getattr(trace, name) for name in _ARRAYS if getattr(trace, name) is not None}
     manifest = {
         "format": FORMAT,
@@ -46,7 +48,7 @@ def write_trace(trace: Trace, path: Path) -> None:
         "source_sha256": _hash(trace.source),
         "arrays": {name: {"dtype": _ARRAYS[name], "shape": array.shape} for name, array in arrays.items()},
         "memory": _plain(trace.arrays),
-        **{f.name: _plain(getattr(trace, f.name)) for f in fields(Trace) if f.name not in (*_ARRAYS, "arrays")},
+        **{f.name: _plain(getattr(trace, f.name)) for f in fields(Trace) if f.name not in (*_ARRAYS, "arrays", "stop")},
     }
     part = path.with_name(path.name + ".part")
     try:
@@ -217,6 +219,7 @@ def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Tra
         check=_check(manifest["check"]),
         notes=tuple(manifest["notes"]),
         executor=str(manifest["executor"]),
+        stop=None,
         **arrays,
     )
 

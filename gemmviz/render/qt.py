@@ -169,6 +169,7 @@ class ScenePainter:
 
     def labels(self, painter: QPainter, labels: Labels, view: View, clip: QRectF) -> None:
         drawn_at = max(1, round(labels.size * view.scale))
+        painter.setFont(font(labels.face, drawn_at))
         painter.setPen(QColor(labels.colour))
         shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
         size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact

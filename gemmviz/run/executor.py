@@ -1,6 +1,7 @@
 """From a kernel and its settings to a checked trace, on the CPU."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,7 +11,7 @@ from gemmviz.model.device import Device, load_device
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import LaneSpace, Window
-from gemmviz.model.trace import AccessSink, Ints, MemoryArray, Trace
+from gemmviz.model.trace import AccessSink, Check, Ints, MemoryArray, Stop, Trace
 from gemmviz.run.check import check_result
 from gemmviz.run.inputs import matrices
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder, StepCounter
@@ -53,22 +54,36 @@ def trace_kernel(
             raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=spec.file)
     origin, steps = _origins(binding, space, budget, cancelled) if origins else ({}, None)
     recorder = Recorder(space, values, limit_bytes, steps)
-    memories = interpret(binding, space, recorder, data, wants_values=values, budget=budget, cancelled=cancelled)
-    sites = tuple(recorder.sites)
-    element, site = recorder.element.finished(), _frozen(recorder.step_site)
-    if not len(site):
+    try:
+        memories = interpret(binding, space, recorder, data, wants_values=values, budget=budget, cancelled=cancelled)
+    except KernelFault as fault:
+        if recorder.step_site:  # else it ended before its first access
+            stop = Stop(fault.message, fault.array, fault.elements)
+            fault.trace = _trace(binding, space, recorder, origin, Check(0, 0, 0, 0.0, 0.0, (0, 0)), stop)
+        raise
+    trace = _trace(binding, space, recorder, origin, Check(0, 0, 0, 0.0, 0.0, (0, 0)), None)
+    if not trace.steps:
         raise KernelFault("the kernel reads and writes nothing", None).in_file(spec.file)
+    sites = trace.sites
     stores = np.flatnonzero([s.kind == "store" and s.array == binding.number("C") for s in sites])
-    written = _stored_elements(element[np.isin(site, stores)], {sites[i].width for i in stores.tolist()})
+    written = _stored_elements(trace.element[np.isin(trace.site, stores)], {sites[i].width for i in stores.tolist()})
     check = check_result(
         settings.problem, {name: memory.data for name, memory in memories.items()}, spec.column_major, written,
         window == Window.whole(launch), cancelled,
     )  # fmt: skip
+    return replace(trace, check=check)
+
+
+def _trace(
+    binding: Binding, space: LaneSpace, recorder: Recorder, origin: dict[str, Any], check: Check, stop: Stop | None
+) -> Trace:
+    spec = binding.spec
     return Trace(
-        kernel=spec.name, file=spec.file, source=spec.text, settings=settings, launch=launch, window=window,
-        warp_size=device.warp_size, arrays=binding.arrays, sites=sites, loops=binding.loops, site=site,
-        visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=element, check=check,
-        value=recorder.values.finished() if recorder.values else None, notes=binding.program.notes, **origin,
+        kernel=spec.name, file=spec.file, source=spec.text, settings=binding.settings, launch=space.launch, window=space.window,
+        warp_size=space.warp_size, arrays=binding.arrays, sites=tuple(recorder.sites), loops=binding.loops,
+        site=_frozen(recorder.step_site), visits=recorder.visit_table(), epoch=_frozen(recorder.epoch),
+        element=recorder.element.finished(), value=recorder.values.finished() if recorder.values else None, check=check,
+        notes=binding.program.notes, stop=stop, **origin,
     )  # fmt: skip
 
 
@@ -120,8 +135,8 @@ def affordable_window(
     counter = StepCounter()
     try:
         interpret(binding, LaneSpace(launch, one, device.warp_size), counter, None, cancelled=cancelled)
-    except NeedsValues:
-        return one
+    except (NeedsValues, KernelFault):
+        return one  # a fault is found again, and shown, when this block is traced
     blocks = limit_bytes // (4 * launch.threads * max(1, counter.steps))
     if blocks >= launch.blocks:
         return Window.whole(launch)
@@ -207,6 +222,8 @@ def _origins(
         interpret(binding, space, recorder, None, budget=budget, cancelled=cancelled)
     except NeedsValues:
         return {}, None
+    except KernelFault:
+        pass  # the run with values ends there too, and tells
     tags = recorder.tags.finished()
     origin = {
         "origin_step": _frozen(recorder.stores),

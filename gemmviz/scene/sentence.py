@@ -46,6 +46,8 @@ def cost(replay: Replay, step: int) -> str:
     """What a step costs the chosen threads, and the least that it could."""
     array = replay.trace.array_of(step)
     found = replay.cost(step)
+    if replay.trace.stop is not None and step == replay.steps - 1:
+        return f"then the run ends: {replay.trace.stop.sentence}"
     if array is None:
         return "no memory access"
     if not found.requests:

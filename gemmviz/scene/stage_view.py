@@ -30,6 +30,7 @@ from gemmviz.scene.palette import (
     matrix_palette,
 )
 from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scene.stop_marks import stop_marks
 from gemmviz.scene.text import text_width
 from gemmviz.scene.theme import WARP_ACCENTS, Theme
 from gemmviz.scene.tile_view import tile_primitives
@@ -48,6 +49,7 @@ def stage_scene(replay: Replay, step: int, options: ViewOptions | None = None) -
     found += _guides(replay, step, cross, theme)
     found += _followed(replay, cross, theme)
     found += tile_primitives(replay, step, cross.corner, options)
+    found += stop_marks(replay, step, cross, theme)
     found += code_primitives(replay, step, code_room(replay, cross), theme)
     found += legend(replay, options)
     return framed(found, replay, step, options)

@@ -21,8 +21,10 @@ from gemmviz.gui.about import about_text
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.session import Setup
 from gemmviz.model.device import device_names, load_device
+from gemmviz.model.errors import TraceFileError
 from gemmviz.model.kernel import Settings
 from gemmviz.model.problem import Problem
+from gemmviz.model.trace_file import write_trace
 from gemmviz.scene.hover import hover_lines
 from gemmviz.scene.theme import DARK, LIGHT
 from gemmviz.source.catalog import load_kernel
@@ -139,6 +141,24 @@ def test_faults_of_the_kernel_mark_their_line(
     qtbot.waitUntil(lambda: window.panels.banner.isVisible() and words in window.panels.banner.text(), timeout=10000)
     assert f"mine.cu:{line}:" in window.panels.banner.text()
     assert window.panels.source.marked_error.line == line
+
+
+def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot, tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
+    window.open_file(path)
+    qtbot.waitUntil(lambda: "out of range" in window.panels.banner.text(), timeout=10000)
+    qtbot.waitUntil(lambda: window.look is not None, timeout=10000)
+    assert window.stage.stale == ""
+    assert window.playback.step == window.replay.steps - 1 == 1
+    assert window.stage.scene.find("stop") is not None
+    assert "ended early" in window.panels.metrics.check.text()
+    assert window.panels.metrics.table.item(1, 3).text() == "–"
+    with pytest.raises(TraceFileError, match="before its time"):
+        write_trace(window.replay.trace, tmp_path / "a.gvt")
+    with qtbot.waitSignal(window.counter.done, timeout=10000):
+        window.open_kernel("04_tiled")
+    assert not window.panels.banner.isVisible()
 
 
 def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import KernelFault
 from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.layout import cross_layout
 from gemmviz.scene.matrix import label_size
@@ -226,3 +227,34 @@ def test_outlines_are_the_blocks_area(replay: Replay) -> None:
     assert isinstance(outline, Rects)
     x, y = cross.at["C"]
     assert outline.boxes.tolist() == [[x + 4 * cross.cell, y, 4 * cross.cell, 4 * cross.cell]]
+
+
+@pytest.mark.parametrize(
+    ("body", "array", "elements", "inside"),
+    [
+        ("C[threadIdx.x] = A[threadIdx.x * 30];", "A", (30, 60, 90), False),
+        ("C[threadIdx.x] = A[(int)threadIdx.x - 2];", "A", (-2, -1), False),
+        (
+            "__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = B[0]; C[threadIdx.x] = s[threadIdx.x];",
+            "s",
+            (3,),
+            True,
+        ),
+    ],
+)
+def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, ...], inside: bool) -> None:
+    spec = kernel_from("float keep = A[0]; " + body)
+    with pytest.raises(KernelFault) as caught:
+        trace_of(spec)
+    trace = caught.value.trace
+    assert trace.stop.elements == elements
+    assert trace.arrays[trace.stop.array].name == array
+    scene = stage_scene(Replay(trace), trace.steps - 1)
+    marks, table = scene.find("stop"), scene.find(array if array != "s" else "tile-s")
+    x, y, width, height = table.box
+    for left, top, side, _ in marks.boxes.tolist():
+        middle = left + side / 2, top + side / 2
+        assert (x <= middle[0] <= x + width and y <= middle[1] <= y + height) == inside
+        assert left >= 0 and left + side <= 1600 and top >= 0 and top + side <= 900
+    assert "the run ends" in scene.find("cost").texts[0]
+    assert stage_scene(Replay(trace), 0).find("stop") is None or trace.steps == 1

@@ -130,10 +130,22 @@ def interpret(
         with np.errstate(all="ignore"):
             run(machine)
     except KernelFault as fault:
+        _note_last_access(binding, machine, fault)
         fault.place = fault.place or machine.place
         fault.in_file(binding.spec.file)
         raise
     return memories
+
+
+def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) -> None:
+    """Tells the sink of the access that ended the run, as far as its lanes were right."""
+    if fault.unmade is None or fault.array < 0:
+        return
+    offset, bad = (np.asarray(each) for each in fault.unmade)
+    access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
+    if access is not None and fault.place is not None:
+        machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
+        machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
 
 
 def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None) -> GlobalMemory:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import Place
+from gemmviz.model.errors import KernelFault, Place
 from gemmviz.model.trace import MemoryArray
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Partial, from_memory, merged, read
@@ -18,6 +18,7 @@ from gemmviz.source.types import Scalar
 
 Offset = Any
 Shape = tuple[int, ...]
+_MOST_NAMED = 1024
 
 
 class Memory:
@@ -43,18 +44,34 @@ class Memory:
             if np.maximum.reduce(offset.view(np.uint64), axis=None) > last:
                 raise self._outside(machine, offset, last, place)
         if width > 1 and np.any(offset % width):
-            raise machine.fault(
-                f"{self.name}[{_first(offset, offset % width != 0)}] is read or written {width} elements at a time, "
-                f"but is not aligned to {width * self.scalar.bytes} bytes",
-                place,
-                offset % width != 0,
+            bad = np.asarray(offset % width != 0)
+            message = (
+                f"{self.name}[{_first(offset, bad)}] is read or written {width} elements at a time, "
+                f"but is not aligned to {width * self.scalar.bytes} bytes"
             )
+            raise self.unmade(machine, message, place, offset, bad)
         return offset
+
+    def unmade(self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_]) -> KernelFault:
+        """As ``fault``, for an access that is not made."""
+        found = self.fault(machine, message, place, offset, bad)
+        found.unmade = offset, bad
+        return found
+
+    def fault(
+        self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], remedy: str | None = None
+    ) -> KernelFault:
+        """The error for the active lanes where ``bad`` holds, with the elements that they asked for."""
+        found = machine.fault(message, place, bad, remedy)
+        offsets, lanes = np.broadcast_arrays(offset, bad if machine.mask is None else bad & machine.mask)
+        found.array, found.elements = self.number, tuple(np.unique(offsets[lanes])[:_MOST_NAMED].tolist())
+        return found
 
     def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, place: Place) -> Exception:
         bad = (offset < 0) | (offset > last)
         index = _first(offset, bad if machine.mask is None else bad & machine.mask)
-        return machine.fault(f"{self.element(index)} is out of range: it has {self.size} elements", place, bad)
+        message = f"{self.element(index)} is out of range: it has {self.size} elements"
+        return self.unmade(machine, message, place, offset, bad)
 
     def element(self, index: int) -> str:
         """An element as the source would write it."""
@@ -151,12 +168,8 @@ class SharedMemory(Memory):
             missing = missing & machine.mask
         if missing.any():
             index = _first(offset, missing)
-            raise machine.fault(
-                f"{self.element(index)} is read before it is written",
-                place,
-                missing,
-                "is a store or a __syncthreads() missing?",
-            )
+            message, remedy = f"{self.element(index)} is read before it is written", "is a store or a __syncthreads() missing?"
+            raise self.fault(machine, message, place, offset, missing, remedy)
 
     def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
         shape = _joint_shape(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), self._ndim)

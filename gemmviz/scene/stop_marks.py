@@ -1,0 +1,44 @@
+"""Where a run came to its end: the elements that a thread should not have asked for, outside their array or inside it."""
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay import Replay
+from gemmviz.scene.layout import Cross, Table, matrix_table, tile_tables
+from gemmviz.scene.primitives import Labels, Primitive, Rects, points
+from gemmviz.scene.theme import Theme
+
+Longs = npt.NDArray[np.int64]
+_LEAST_SIDE = 10.0
+_FARTHEST = 1.6  # cells from the edge: how far out an element beyond its array is drawn
+
+
+def stop_marks(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
+    """Frames around the elements that ended the run, at its last step."""
+    stop = replay.trace.stop
+    if stop is None or stop.array < 0 or step != replay.steps - 1:
+        return []
+    array = replay.trace.arrays[stop.array]
+    elements = np.array(stop.elements)
+    if array.space == "global":
+        table = matrix_table(array, cross)
+        rows, columns = array.row_column(elements)
+    else:
+        table = tile_tables(replay.trace.arrays, cross.corner)[stop.array]
+        rows, columns = np.divmod(elements, table.columns)
+    boxes = _boxes(table, rows, columns)
+    side = boxes[0, 2]
+    x, y = boxes[:, 0].max(), boxes[boxes[:, 0].argmax(), 1]
+    name = Labels("stop-name", points((x + side + 8, y + side)), (f"{array.name}[{stop.elements[0]}]",), 22.0, theme.warning,
+                  "start", "semibold")  # fmt: skip
+    return [Rects("stop", boxes, None, theme.warning, 5.0), name]
+
+
+def _boxes(table: Table, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
+    """Cells (x, y, width, height); those beyond the table just outside its edge."""
+    side = max(_LEAST_SIDE, table.cell)
+    far = _FARTHEST * side / table.cell
+    row = np.clip(rows, -far, table.rows - 1 + far)
+    column = np.clip(columns, -far, table.columns - 1 + far)
+    middle = table.middle(row, column)
+    return np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
