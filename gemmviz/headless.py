@@ -7,23 +7,26 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.offscreen import start_qt
-from gemmviz.scene.stage_view import stage_scene
+from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.views import VIEWS
 
 _MOST_FRAMES = 60
-_FRAME_MS = 500
+_STEP_MS = 600
 
 
 def render_without_display(spec: KernelSpec | None, trace: Trace) -> int:
     """Renders one PNG for each of up to 60 steps, evenly spread, and a GIF of them; the exit code."""
     start_qt()
     replay = Replay(trace)
+    stage, options = VIEWS["stage"], ViewOptions()
     folder = Path("out")
     folder.mkdir(exist_ok=True)
     every = max(1, -(-trace.steps // _MOST_FRAMES))
     steps = range(0, trace.steps, every)
     print(f"There is no display to open a window on, so the replay of {trace.kernel} is rendered to {folder}/ instead.")
     for step in steps:
-        save_frame(stage_scene(replay, step), folder / f"{trace.kernel}-step{step + 1:04}.png")
-    save_animation((stage_scene(replay, step) for step in steps), folder / f"{trace.kernel}.gif", _FRAME_MS)
-    print(f"{folder}/{trace.kernel}.gif: {len(steps)} frames; {trace.check}")
+        save_frame(stage.scene(replay, step, options), folder / f"{trace.kernel}-step{step + 1:04}.png")
+    film = (frame for step in steps for frame in stage.film(replay, step, options, _STEP_MS))
+    save_animation(film, folder / f"{trace.kernel}.gif")
+    print(f"{folder}/{trace.kernel}.gif: {len(steps)} steps; {trace.check}")
     return 0 if trace.check.passed else 1

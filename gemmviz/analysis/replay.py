@@ -33,7 +33,7 @@ class Replay:
         self.block, self.warp, self.thread = self.focus.block, self.focus.warp, self.focus.thread
         first = trace.space.lane(self.block, (0, 0, 0))
         self.block_lanes = slice(first, first + trace.space.threads)
-        self._tiles = Tiles(trace, self.block_lanes)
+        self._tiles, self._tiles_before = Tiles(trace, self.block_lanes), Tiles(trace, self.block_lanes)
         self._steps: dict[int, npt.NDArray[np.int64]] = {}
         self._footprints: dict[tuple[int, int], tuple[int, int, int, int] | None] = {}
         self._loads: dict[tuple[int, int], LoadCounts] = {}
@@ -180,6 +180,10 @@ class Replay:
     def tiles(self, step: int) -> dict[int, TileContent]:
         """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
         return self._tiles.after(step)
+
+    def tiles_before(self, step: int) -> dict[int, TileContent]:
+        """As ``tiles``, before ``step``."""
+        return self._tiles_before.after(step - 1)
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:

@@ -64,7 +64,7 @@ class MainWindow(QMainWindow):
         self.look: session.Look | None = None
         self.whole: session.Whole | None = None
         self.view = "stage"
-        self._file_error = False
+        self._arrived = True
         self.tracer, self.looker, self.detailer, self.counter = (Worker(self) for _ in range(4))
         self.playback = Playback(self)
         self.panels = Panels(self, self.playback)
@@ -327,8 +327,11 @@ class MainWindow(QMainWindow):
 
     def _on_flowed(self) -> None:
         if self.replay is not None and self.replay.steps:
-            view = VIEWS[self.view]
-            self.stage.set_motion(view.motion(self.replay, self.playback.step, self._options()))
+            options = self._options()
+            if options.arrived != self._arrived:
+                self.redraw()
+            else:
+                self.stage.set_motion(VIEWS[self.view].motion(self.replay, self.playback.step, options))
 
     # Drawing
 
@@ -353,6 +356,7 @@ class MainWindow(QMainWindow):
         if self.replay is None or not self.replay.steps:
             return
         step, options, view = self.playback.step, self._options(), VIEWS[self.view]
+        self._arrived = options.arrived
         self.stage.set_scene(view.still(self.replay, step, options), view.motion(self.replay, step, options))
         if not self._panels_due.isActive():
             self._panels_due.start()

@@ -24,7 +24,7 @@ _KEYS = """
 <tr><td><b>W</b><td>next warp<td><b>A</b><td>all traced blocks
 <tr><td><b>Esc</b><td>back to the block<td><b>L</b><td>colours: matrix, warp, reuse
 <tr><td><b>1 … 5</b><td>stage, memory, banks, warp, request<td><b>Ctrl+D</b><td>dark or light
-<tr><td><b>Ctrl+Z, Ctrl+Shift+Z</b><td>undo, redo settings<td><b>F11</b><td>full screen
+<tr><td><b>Ctrl+Z, Ctrl+Shift+Z</b><td>undo, redo settings<td><b>F11, S</b><td>full screen, stage alone
 <tr><td><b>Ctrl+O, Ctrl+S</b><td>open, save the trace<td><b>Ctrl+C</b><td>copy the frame
 <tr><td><b>Ctrl+E</b><td>save the frame as PNG<td><b>Ctrl+Shift+E</b><td>save it as SVG
 </table>"""
@@ -84,6 +84,7 @@ class Menus:
         menu.addSeparator()
         self._action(menu, "&Fit", window.panels.stage.fit, "F")
         self._action(menu, "F&ull screen", window.toggle_full_screen, "F11")
+        self._action(menu, "&Stage alone", window.panels.toggle_alone, "S")
         animated = self._action(menu, "&Animate steps taken by hand", lambda on: setattr(window.playback, "animated", on))
         animated.setCheckable(True)
         animated.setChecked(True)

@@ -46,6 +46,7 @@ class Panels:
         }
         self._lay_out()
         self.docks = self._docks()
+        self._hidden: list[QDockWidget] | None = None
         self.reset()
 
     def _lay_out(self) -> None:
@@ -86,8 +87,20 @@ class Panels:
         self.window.addDockWidget(area, dock)
         return dock
 
+    def toggle_alone(self) -> None:
+        """Hides all docks, for a hall; or shows those again that were hidden so."""
+        if self._hidden is None:
+            self._hidden = [dock for dock in self.docks.values() if dock.isVisible()]
+            for dock in self._hidden:
+                dock.hide()
+        else:
+            for dock in self._hidden:
+                dock.show()
+            self._hidden = None
+
     def reset(self) -> None:
         """All docks where they were at first."""
+        self._hidden = None
         areas = {"Settings": _LEFT, "Source": _RIGHT, "Metrics": _RIGHT}
         for title, dock in self.docks.items():
             dock.setFloating(False)

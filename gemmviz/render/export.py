@@ -2,13 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.svg import scene_svg
 from gemmviz.scene.primitives import Scene
 
+if TYPE_CHECKING:
+    from gemmviz.render.qt import ScenePainter
+
+_PALETTE_FRAMES = 12
 PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
 
 
@@ -43,17 +49,27 @@ def _save_png(scene: Scene, path: Path, scale: int) -> None:
 _FORMATS: dict[str, Callable[[Scene, Path, int], None]] = {".png": _save_png, ".svg": _save_svg}
 
 
-def save_animation(scenes: Iterable[Scene], path: Path, frame_ms: int, pixels_per_unit: float = 0.6) -> None:
-    """Writes an endlessly repeated GIF, ``frame_ms`` a frame. The palette of the first frame serves all."""
+def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_unit: float = 0.6) -> None:
+    """Writes an endlessly repeated GIF of scenes, each shown for so many milliseconds; one palette serves all."""
     from PIL import Image
 
-    from gemmviz.render.qt import ScenePainter, scene_image
+    from gemmviz.render.qt import ScenePainter
 
     painter = ScenePainter()
-    frames: list[Image.Image] = []
-    for scene in scenes:
-        image = scene_image(scene, pixels_per_unit, painter)
-        rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine() // 4, 4)
-        frame = Image.fromarray(np.ascontiguousarray(rows[:, : image.width(), 2::-1]))
-        frames.append(frame.quantize(palette=frames[0], dither=Image.Dither.NONE) if frames else frame.quantize(128))
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=frame_ms, loop=0)
+    scenes, durations = zip(*frames, strict=True)
+    sampled = scenes[:: max(1, len(scenes) // _PALETTE_FRAMES)]
+    palette = Image.fromarray(np.vstack([_pixels(each, pixels_per_unit, painter) for each in sampled])).quantize(255)
+    images = [
+        Image.fromarray(_pixels(each, pixels_per_unit, painter)).quantize(palette=palette, dither=Image.Dither.NONE)
+        for each in scenes
+    ]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=list(durations), loop=0)
+
+
+def _pixels(scene: Scene, pixels_per_unit: float, painter: "ScenePainter") -> npt.NDArray[np.uint8]:
+    """The painted scene: uint8 (rows, columns, 3)."""
+    from gemmviz.render.qt import scene_image
+
+    image = scene_image(scene, pixels_per_unit, painter)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine() // 4, 4)
+    return np.ascontiguousarray(rows[:, : image.width(), 2::-1])

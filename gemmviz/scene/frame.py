@@ -13,6 +13,7 @@ from gemmviz.scene.theme import DARK, Theme
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 TITLE_SIZE, CAPTION_SIZE = 30.0, 25.0
+ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "reuse")
 
@@ -32,6 +33,11 @@ class ViewOptions:
     moment: float = 1.0
     words: bool = True
     clip: tuple[float, float, float, float] | None = None
+
+    @property
+    def arrived(self) -> bool:
+        """Whether what moves in this step is where it goes to."""
+        return self.moment >= ARRIVAL
 
     @property
     def top(self) -> float:

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.flights import THREADS, Flights
 from gemmviz.analysis.replay import Replay
-from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.frame import ARRIVAL, ViewOptions
 from gemmviz.scene.layout import Cross, cell_of, cross_of, places
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.primitives import Primitive, Squares
@@ -17,7 +17,9 @@ _MOST_LABELLED = 80
 
 
 def stage_motion(replay: Replay, step: int, options: ViewOptions) -> tuple[Primitive, ...]:
-    """The copies that travel at ``options.moment``; nothing once all have arrived."""
+    """The copies that travel at ``options.moment``; nothing once all have arrived. What waits in a register stays in sight
+    until the step has passed.
+    """
     if options.moment >= 1.0:
         return ()
     cross = cross_of(replay, options.height)
@@ -31,7 +33,10 @@ def _squares(replay: Replay, step: int, group: Flights, cross: Cross, options: V
     if not known.any():
         return None
     first, last = group.way
-    eased = options.moment**2 * (3 - 2 * options.moment)  # slow, quick, slow
+    if options.arrived and last == 1.0:
+        return None
+    way = min(1.0, options.moment / ARRIVAL)
+    eased = way**2 * (3 - 2 * way)  # slow, quick, slow
     share = first + (last - first) * eased
     middle = (start + (end - start) * share)[known]
     sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(replay, cross, each)) for each in (group.source, group.target)]

@@ -31,7 +31,7 @@ def matrix_palette(theme: Theme, name: str) -> Palette:
 @lru_cache(maxsize=64)
 def heat_palette(theme: Theme, accent: str) -> Palette:
     """Colours for levels of heat, and one for what is touched now."""
-    shares = (0.06, *(0.14 + 0.86 * (level / (HEAT_LEVELS - 2)) ** 1.2 for level in range(HEAT_LEVELS - 1)))
+    shares = (0.05, *(0.22 + 0.78 * (level / (HEAT_LEVELS - 2)) ** 1.2 for level in range(HEAT_LEVELS - 1)))
     return *(mixed(theme.background, accent, share) for share in shares), theme.text
 
 

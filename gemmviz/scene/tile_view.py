@@ -26,7 +26,7 @@ _MOST_LABELS = 96 * 96
 
 def tile_primitives(replay: Replay, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
     """All shared arrays of the replay's block, side by side in ``room``."""
-    contents = replay.tiles(step)
+    contents = replay.tiles(step) if options.arrived else replay.tiles_before(step)
     found: list[Primitive] = []
     for number, table in tile_tables(replay.trace.arrays, room).items():
         found += _tile(replay, step, number, table, contents.get(number), options)
@@ -89,7 +89,7 @@ def _look(
     stale = np.zeros(len(kinds), bool) if content is None else content.phase < replay.trace.phase[step]
     fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
     site = replay.trace.site_of(step)
-    if site.array != number:
+    if site.array != number or (site.kind == "store" and not options.arrived):
         return fill
     threads = replay.seen_elements(step)
     cells = spread(threads, site.width)

@@ -1,6 +1,6 @@
 """The views by name: what the window, the command line and the exporters offer. A new view is one file and one line here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from gemmviz.analysis.replay import Replay
@@ -12,6 +12,8 @@ from gemmviz.scene.primitives import Primitive, Scene
 from gemmviz.scene.request_view import request_scene
 from gemmviz.scene.stage_view import stage_scene
 from gemmviz.scene.warp_view import warp_scene
+
+_MOMENTS = 6
 
 
 def _nothing_moves(replay: Replay, step: int, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -30,6 +32,15 @@ class View:
         """The whole picture at ``options.moment``."""
         still = self.still(replay, step, options)
         return replace(still, primitives=(*still.primitives, *self.motion(replay, step, options)))
+
+    def film(self, replay: Replay, step: int, options: ViewOptions, step_ms: int) -> Iterator[tuple[Scene, int]]:
+        """A step as scenes and how many milliseconds each is shown: several where something moves, else one."""
+        moments = [number / _MOMENTS for number in range(_MOMENTS)]
+        if any(self.motion(replay, step, replace(options, moment=moment)) for moment in moments):
+            for moment in moments:
+                yield self.scene(replay, step, replace(options, moment=moment)), step_ms // _MOMENTS
+        else:
+            yield self.still(replay, step, options), step_ms
 
 
 VIEWS = {

@@ -78,7 +78,7 @@ def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
 def test_animation_has_every_frame(qapp, tmp_path: Path) -> None:
     replay = Replay(trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2))
     path = tmp_path / "a.gif"
-    save_animation((stage_scene(replay, step) for step in range(6)), path, 200)
+    save_animation(((stage_scene(replay, step), 200) for step in range(6)), path)
     with Image.open(path) as image:
         assert image.n_frames == 6
         assert image.size == (960, 540)

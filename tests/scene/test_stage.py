@@ -8,7 +8,7 @@ from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import KernelFault
-from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.frame import ARRIVAL, ViewOptions
 from gemmviz.scene.layout import cross_layout
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.palette import AREA, BASE, FIRST_OWNER, FIRST_WARP, LIT, SEVERAL, SOURCE, heat_levels
@@ -201,12 +201,16 @@ def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(replay: Replay,
     read = texts.index("tileA[y][k]")
     first = np.array([cross.at["A"][0] + cross.cell / 2, cross.at["A"][1] + cross.cell / 2])
     assert middles(load, 0.0)[0] == pytest.approx(first)
-    assert middles(store, 0.0)[0] == pytest.approx(middles(load, 0.9999999)[0], abs=0.01)  # it waits in a register
+    assert middles(store, 0.0)[0] == pytest.approx(middles(load, ARRIVAL * 0.9999999)[0], abs=0.01)  # it waits in a register
     tile = stage_scene(replay, store).find("tile-tileA")
-    assert middles(store, 0.9999999)[0] == pytest.approx([tile.x + tile.size / 2, tile.y + tile.size / 2], abs=0.01)
+    assert middles(store, ARRIVAL * 0.9999999)[0] == pytest.approx([tile.x + tile.size / 2, tile.y + tile.size / 2], abs=0.01)
     home = np.array([cross.at["C"][0] + 4.5 * cross.cell, cross.at["C"][1] + cross.cell / 2])
-    assert middles(read, 0.9999999)[0] == pytest.approx(home, abs=0.01)
+    assert middles(read, ARRIVAL * 0.9999999)[0] == pytest.approx(home, abs=0.01)
     assert VIEWS["stage"].motion(replay, load, ViewOptions(moment=1.0)) == ()
+    assert VIEWS["stage"].motion(replay, store, ViewOptions(moment=ARRIVAL)) == ()
+    before, after = (stage_scene(replay, store, ViewOptions(moment=m)).find("tile-tileA") for m in (0.5, ARRIVAL))
+    assert set(before.labels.ravel().tolist()) == {""}  # nothing is in the tile before it arrives
+    assert after.labels[0, 0] == "0,0"
     barrier = next(s for s in range(replay.steps) if replay.trace.site_of(s).is_barrier)
     assert VIEWS["stage"].motion(replay, barrier, ViewOptions(moment=0.5)) == ()
 
@@ -255,6 +259,7 @@ def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, 
     for left, top, side, _ in marks.boxes.tolist():
         middle = left + side / 2, top + side / 2
         assert (x <= middle[0] <= x + width and y <= middle[1] <= y + height) == inside
-        assert left >= 0 and left + side <= 1600 and top >= 0 and top + side <= 900
+        assert 0 <= left <= 1600 - side
+        assert 0 <= top <= 900 - side
     assert "the run ends" in scene.find("cost").texts[0]
     assert stage_scene(Replay(trace), 0).find("stop") is None or trace.steps == 1
