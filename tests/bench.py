@@ -155,7 +155,7 @@ def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.
     """By warp, followed warp, copies in mid-flight, labels where the zoom lets them fit: everything that a frame can hold."""
     before = shown.replay
     shown.open_kernel("04_tiled", settings_for(load_kernel("04_tiled"), Problem(size, size, size), {"TILE_WIDTH": tile}))
-    wait(app, lambda: shown.replay is not before and shown.look is not None)
+    wait(app, lambda: shown.replay is not before and shown.afterwork.look is not None)
     shown.panels.focus.layer.setCurrentIndex(1)
     shown.stage.fit()
     shown.stage.zoom_by(zoom)
@@ -177,7 +177,7 @@ def presented(app: Any, shown: Any) -> None:
     """Frames that reach the screen while the window plays with all its panels."""
     before = shown.replay
     shown.open_kernel("04_tiled", settings_for(load_kernel("04_tiled"), Problem(32, 32, 32), {"TILE_WIDTH": 16}))
-    wait(app, lambda: shown.replay is not before and shown.whole is not None)
+    wait(app, lambda: shown.replay is not before and shown.afterwork.whole is not None)
     for speed in (2.0, 60.0):
         count = []
         shown.stage.painted.connect(lambda count=count: count.append(1))

@@ -4,31 +4,32 @@ import contextlib
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QCursor, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QToolTip
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui import session
+from gemmviz.gui.afterwork import Afterwork
 from gemmviz.gui.files import KINDS, Files
 from gemmviz.gui.history import SetupHistory
 from gemmviz.gui.memory import Memory
 from gemmviz.gui.menus import Menus
+from gemmviz.gui.navigation import Navigation
 from gemmviz.gui.panels import Panels
 from gemmviz.gui.playback import Playback
-from gemmviz.gui.session import Setup
+from gemmviz.gui.session import Details, Look, Setup, Whole
 from gemmviz.gui.style import apply_theme, system_theme
 from gemmviz.gui.tour import Tour, tour_stops
 from gemmviz.gui.work import Worker
 from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.errors import GemmvizError, KernelFault, Place, SettingError
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.measurements import recorded_registers
 from gemmviz.model.trace import Trace
 from gemmviz.model.trace_file import read_trace
 from gemmviz.scene.frame import LAYERS, ViewOptions
-from gemmviz.scene.hover import hover_lines, pointed_at
-from gemmviz.scene.primitives import Hit, Scene
+from gemmviz.scene.primitives import Scene
 from gemmviz.scene.theme import DARK, LIGHT, Theme
 from gemmviz.scene.views import VIEWS
 from gemmviz.source.catalog import load_kernel
@@ -36,7 +37,6 @@ from gemmviz.source.header import parse_kernel
 from gemmviz.source.launching import launch_for, settings_for
 
 _DEBOUNCE_MS = 4
-_AFTER_PICTURE_MS = 80
 _PANELS_MS = 40
 _STALE = "This is the picture of the settings before: the present ones can't run"
 
@@ -44,8 +44,7 @@ _STALE = "This is the picture of the settings before: the present ones can't run
 class MainWindow(QMainWindow):
     """Settings go to a worker; its replay comes back and is played. Newer settings cancel older work.
 
-    After a picture is shown three more things are worked out, one after the other: what the focus needs (costs, variables),
-    what the trace tells (values, hazards), and the counts of the whole launch.
+    What can wait until the picture is on the screen is Afterwork's; clicks are Navigation's.
     """
 
     def __init__(self, kept: QSettings | None = None) -> None:
@@ -61,20 +60,18 @@ class MainWindow(QMainWindow):
         self.spec: KernelSpec | None = None
         self.shown_setup: Setup | None = None
         self.replay: Replay | None = None
-        self.look: session.Look | None = None
-        self.whole: session.Whole | None = None
         self.view = "stage"
         self._arrived = True
-        self.tracer, self.looker, self.detailer, self.counter = (Worker(self) for _ in range(4))
+        self.tracer, self.afterwork = Worker(self), Afterwork(self)
         self.playback = Playback(self)
         self.panels = Panels(self, self.playback)
         self.stage = self.panels.stage
         self.history = SetupHistory(self.adopt)
         self.files = Files(self)
         self._edited = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
-        self._shown = QTimer(self, singleShot=True, interval=_AFTER_PICTURE_MS)
         self._panels_due = QTimer(self, singleShot=True, interval=_PANELS_MS)
         self.menus = Menus(self)
+        self.navigation = Navigation(self)
         self._connect()
         self.choose_theme(self.theme_choice)
         self._restore()
@@ -87,31 +84,23 @@ class MainWindow(QMainWindow):
         panels.focus.changed.connect(self._on_focus)
         panels.focus.layer_changed.connect(self.redraw)
         panels.timeline.used.connect(self.stage.setFocus)
-        panels.chart.step_chosen.connect(self.playback.go)
-        panels.source.place_clicked.connect(self._on_source_clicked)
-        panels.metrics.site_chosen.connect(self._on_site_chosen)
-        for dock in panels.views.values():
-            dock.resized.connect(self._panels_due.start)
-            dock.hovered.connect(self._on_hovered)
+        for view in panels.views.values():
+            view.resized.connect(self._panels_due.start)
         for dock in panels.docks.values():
             dock.visibilityChanged.connect(lambda _: self._panels_due.start())
         self._edited.timeout.connect(self.run)
-        self._shown.timeout.connect(self._look_closer)
         self._panels_due.timeout.connect(self._show_panels)
         self.tracer.done.connect(self._on_traced)
         self.tracer.failed.connect(self._on_failed)
         self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
-        self.looker.done.connect(self._on_looked)
-        self.detailer.done.connect(self._on_detailed)
-        self.counter.done.connect(self._on_counted)
-        for worker in (self.looker, self.detailer, self.counter):
-            worker.failed.connect(self.show_warning)
+        self.afterwork.looked.connect(self._on_looked)
+        self.afterwork.detailed.connect(self._on_detailed)
+        self.afterwork.counted.connect(self._on_counted)
+        self.afterwork.failed.connect(self.show_warning)
         self.playback.moved.connect(self._on_moved)
         self.playback.flowed.connect(self._on_flowed)
         self.stage.looked_elsewhere.connect(self.redraw)
         self.stage.resized.connect(self.redraw)
-        self.stage.hovered.connect(self._on_hovered)
-        self.stage.clicked.connect(self._on_clicked)
         _app().styleHints().colorSchemeChanged.connect(lambda _: self.choose_theme(self.theme_choice))
 
     # What is set, and running it
@@ -157,7 +146,7 @@ class MainWindow(QMainWindow):
         """Runs the present settings in the worker, or says which limit they break."""
         if self.spec is None:
             return
-        self._cancel_details()
+        self.afterwork.cancel()
         try:
             setup = self.panels.kernel.setup(self.spec)
             launch = launch_for(setup.spec, setup.settings, setup.device)
@@ -175,11 +164,6 @@ class MainWindow(QMainWindow):
         self._keep_step = keep_step
         self.shown_setup = setup
         self.tracer.submit(lambda cancelled: session.make_replay(setup, focus, cancelled))
-
-    def _cancel_details(self) -> None:
-        self._shown.stop()
-        for worker in (self.looker, self.detailer, self.counter):
-            worker.cancel()
 
     def _on_traced(self, replay: Replay) -> None:
         self._show_error(None)
@@ -204,7 +188,7 @@ class MainWindow(QMainWindow):
         self.show_warning(error)
 
     def _show_replay(self, replay: Replay, keep_step: bool) -> None:
-        self.replay, self.look, self.whole = replay, None, None
+        self.replay = replay
         panels = self.panels
         panels.source.load(replay.trace.source)
         panels.source.show_error(None)
@@ -215,45 +199,26 @@ class MainWindow(QMainWindow):
         panels.metrics.show_source(replay, None)
         panels.metrics.show_launch(None, replay.trace)
         self.playback.load(replay.steps, starts, keep_step)
-        self._shown.start()
+        assert self.shown_setup is not None
+        self.afterwork.begin(self.shown_setup, replay)
 
-    # What is worked out after the picture
-
-    def _look_closer(self) -> None:
-        if self.replay is None or self.shown_setup is None:
-            return
-        setup, replay = self.shown_setup, self.replay
-        self.looker.submit(lambda cancelled: session.look_closer(setup, replay, cancelled))
-
-    def _on_looked(self, look: session.Look) -> None:
-        if look.replay is not self.replay or self.shown_setup is None:
-            return
-        self.look = look
+    def _on_looked(self, look: Look) -> None:
         self.panels.chart.load(look.replay, self.theme)
         self.panels.chart.show_step(self.playback.step)
         self._panels_due.start()
-        if self.whole is None and look.replay.trace.stop is None:
-            setup, trace = self.shown_setup, look.replay.trace
-            self.detailer.submit(lambda cancelled: session.find_details(setup, trace, cancelled))
 
-    def _on_detailed(self, details: session.Details) -> None:
-        if self.replay is None or details.trace is not self.replay.trace or self.shown_setup is None:
-            return
-        self.replay.value, self.replay.conflicts = details.value, details.conflicts
+    def _on_detailed(self, details: Details) -> None:
         self.panels.metrics.show_hazards(details.hazards, details.trace)
         self.panels.timeline.show_hazards(details.conflicts.steps)
         if details.hazards:
             self.show_warning(details.hazards[0].fault(details.trace.file))
             self.redraw()
         self._panels_due.start()
-        setup = self.shown_setup
-        self.counter.submit(lambda cancelled: session.count_whole(setup, details.trace, cancelled))
 
-    def _on_counted(self, whole: session.Whole) -> None:
-        if self.replay is not None and whole.trace is self.replay.trace:
-            self.whole = whole
-            self.panels.metrics.show_source(self.replay, whole.counter)
-            self.panels.metrics.show_launch(whole.counter, whole.trace)
+    def _on_counted(self, whole: Whole) -> None:
+        assert self.replay is not None
+        self.panels.metrics.show_source(self.replay, whole.counter)
+        self.panels.metrics.show_launch(whole.counter, whole.trace)
 
     # Whom to watch
 
@@ -265,61 +230,14 @@ class MainWindow(QMainWindow):
         if inside.block != focus.block:
             self._edited.start()  # a block that was not traced
             return
-        self.replay, self.look = inside, None
-        self.panels.metrics.show_source(inside, self.whole.counter if self.whole else None)
+        self.replay = inside
+        assert self.shown_setup is not None
+        self.afterwork.begin(self.shown_setup, inside)
+        whole = self.afterwork.whole
+        self.panels.metrics.show_source(inside, whole.counter if whole else None)
         self.redraw()
-        self._shown.start()
-
-    def _on_clicked(self, hit: Hit) -> None:
-        """Follows the thread that computes an element of C, or that touches another element at this step."""
-        found = None if self.replay is None else pointed_at(self.replay, hit)
-        if found is None or self.replay is None:
-            return
-        number, element = found
-        trace = self.replay.trace
-        lane = self.replay.owners.lane_of(element) if trace.arrays[number].name == "C" else None
-        if lane is None and trace.arrays[number].name != "C":
-            touching = self.replay.trace.element[self.playback.step, self.replay.seen_lanes] == element
-            if trace.site_of(self.playback.step).array == number and touching.any():
-                lane = self.replay.seen_lanes.start + int(touching.argmax())
-        if lane is None:
-            text = (
-                "No traced thread computes this element" if trace.arrays[number].name == "C" else "No thread touches this now"
-            )
-            self.statusBar().showMessage(text + ": click an element of C to follow its thread", 5000)
-            return
-        block, _ = trace.space.thread_of(lane)
-        self.panels.focus.watch(Focus(block, None, lane % trace.space.threads))
-
-    def _on_hovered(self, hit: Hit | None) -> None:
-        lines = [] if hit is None or self.replay is None else hover_lines(self.replay, self.playback.step, hit)
-        if lines:
-            QToolTip.showText(QCursor.pos(), f"<b>{lines[0]}</b><br>" + "<br>".join(lines[1:]), self.stage)
-        else:
-            QToolTip.hideText()
 
     # Where in the run
-
-    def _on_source_clicked(self, line: int, column: int) -> None:
-        """The next step of what stands there: the access under the pointer, else any on the line."""
-        if self.replay is None or self.panels.source.text != self.replay.trace.source:
-            return
-        sites = self.replay.trace.sites
-        here = [n for n, site in enumerate(sites) if _holds(site.place, line, column)]
-        self._go_to_sites(here or [n for n, site in enumerate(sites) if site.place.line <= line <= site.place.end_line], line)
-
-    def _on_site_chosen(self, place: Place) -> None:
-        if self.replay is not None:
-            self._go_to_sites([n for n, site in enumerate(self.replay.trace.sites) if site.place == place], place.line)
-
-    def _go_to_sites(self, numbers: list[int], line: int) -> None:
-        assert self.replay is not None
-        step = self.replay.next_step(numbers, self.playback.step)
-        if step is None:
-            self.statusBar().showMessage(f"No traced thread touches memory on line {line}", 5000)
-        else:
-            self.playback.play(False)
-            self.playback.go(step)
 
     def _on_moved(self, step: int) -> None:
         self.redraw()
@@ -370,8 +288,9 @@ class MainWindow(QMainWindow):
         if panels.source.text == replay.trace.source:
             accent = self.theme.faint if site.is_barrier else self.theme.accent(replay.trace.arrays[site.array].name)
             panels.source.show_running(site.place, accent)
-        panels.metrics.show_step(replay, step, self.look is not None and self.look.charted)
-        panels.variables.show_step(replay, self.look.watched if self.look else None, step)
+        look = self.afterwork.look
+        panels.metrics.show_step(replay, step, look is not None and look.charted)
+        panels.variables.show_step(replay, look.watched if look else None, step)
         for name, dock in panels.views.items():
             if dock.is_seen:
                 options = ViewOptions(self.theme, height=dock.frame_height, words=False)
@@ -387,7 +306,7 @@ class MainWindow(QMainWindow):
         self.panels.timeline.set_theme(self.theme)
         self.panels.source.set_theme(self.theme)
         if self.replay is not None:
-            if self.look is not None:
+            if self.afterwork.look is not None:
                 self.panels.chart.load(self.replay, self.theme)
             self.redraw()
 
@@ -406,8 +325,8 @@ class MainWindow(QMainWindow):
         """Settings' errors go beside the settings; the kernel's own to the banner, with their place marked in the source."""
         is_setting = isinstance(error, SettingError)
         self.stage.set_stale("" if error is None or self.replay is None else _STALE)
-        if error is not None and self.replay is not None:
-            self._shown.start()  # the picture that stays gets its counts
+        if error is not None:
+            self.afterwork.again()  # the picture that stays gets its counts
         self.panels.kernel.show_error(error if is_setting else None)
         self.panels.banner.setVisible(error is not None and not is_setting)
         if error is not None and not is_setting:
@@ -442,7 +361,7 @@ class MainWindow(QMainWindow):
             return
         self._edited.stop()
         self.tracer.cancel()
-        self._cancel_details()
+        self.afterwork.cancel()
         self.remember_file(path)
         before = self._present_setup()
         filled = Settings(settings.problem, settings.parameters, trace.settings.filling)
@@ -518,13 +437,9 @@ class MainWindow(QMainWindow):
         self.memory.put("speed", self.playback.speed)
         self.memory.put("layer", self.panels.focus.layer_name)
         self.memory.put("view", self.view)
-        for worker in (self.tracer, self.looker, self.detailer, self.counter):
-            worker.stop()
+        self.tracer.stop()
+        self.afterwork.stop()
         super().closeEvent(event)
-
-
-def _holds(place: Place, line: int, column: int) -> bool:
-    return (place.line, place.column) <= (line, column) < (place.end_line, place.end_column)
 
 
 def _app() -> QApplication:

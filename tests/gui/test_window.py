@@ -35,7 +35,7 @@ from tests.conftest import kernel_from
 def window(qtbot):
     made = MainWindow()
     qtbot.addWidget(made)
-    with qtbot.waitSignals([made.tracer.done, made.counter.done], timeout=20000):
+    with qtbot.waitSignals([made.tracer.done, made.afterwork.counted], timeout=20000):
         made.open_kernel("04_tiled")
     made.show()
     qtbot.waitExposed(made)
@@ -148,7 +148,7 @@ def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot, 
     path.write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
     window.open_file(path)
     qtbot.waitUntil(lambda: "out of range" in window.panels.banner.text(), timeout=10000)
-    qtbot.waitUntil(lambda: window.look is not None, timeout=10000)
+    qtbot.waitUntil(lambda: window.afterwork.look is not None, timeout=10000)
     assert window.stage.stale == ""
     assert window.playback.step == window.replay.steps - 1 == 1
     assert window.stage.scene.find("stop") is not None
@@ -156,7 +156,7 @@ def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot, 
     assert window.panels.metrics.table.item(1, 3).text() == "–"
     with pytest.raises(TraceFileError, match="before its time"):
         write_trace(window.replay.trace, tmp_path / "a.gvt")
-    with qtbot.waitSignal(window.counter.done, timeout=10000):
+    with qtbot.waitSignal(window.afterwork.counted, timeout=10000):
         window.open_kernel("04_tiled")
     assert not window.panels.banner.isVisible()
 
@@ -209,7 +209,7 @@ def test_traces_and_frames_are_saved_and_opened(window: MainWindow, qtbot, tmp_p
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         action()
         assert (tmp_path / name).stat().st_size > 1000
-    with qtbot.waitSignal(window.counter.done, timeout=10000):
+    with qtbot.waitSignal(window.afterwork.counted, timeout=10000):
         window.open_file(tmp_path / "a.gvt")
     assert window.replay.trace.kernel == "04_tiled"
 
@@ -308,7 +308,7 @@ def cell_at(window: MainWindow, key: str, row: int, column: int) -> QPoint:
 
 
 def test_a_click_on_c_follows_the_thread_that_computes_it(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.looker.done, timeout=10000):
+    with qtbot.waitSignal(window.afterwork.looked, timeout=10000):
         qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
     assert window.replay.focus == Focus((0, 1, 0), 0, 9)
     qtbot.waitUntil(lambda: "thread (1, 2)" in window.panels.variables.title.text())
