@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QShortcut
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu, QMessageBox
 
 from gemmviz.gui.about import AboutBox
 from gemmviz.scene.views import VIEWS
@@ -119,11 +119,22 @@ class Menus:
         return action
 
 
+def press_or_play(window: "MainWindow") -> None:
+    """Space presses the button and opens the list that has the focus; anywhere else it plays."""
+    match QApplication.focusWidget():
+        case QAbstractButton() as button:
+            button.click()
+        case QComboBox() as box:
+            box.showPopup()
+        case _:
+            window.playback.toggle()
+
+
 def make_shortcuts(window: "MainWindow") -> None:
     """The keys that drive the replay."""
     play, focus = window.playback, window.panels.focus
     for key, action in {
-        "Space": play.toggle, "Left": lambda: play.by(-1), "Right": lambda: play.by(1), "PgUp": lambda: play.phase(-1),
+        "Space": lambda: press_or_play(window), "Left": lambda: play.by(-1), "Right": lambda: play.by(1), "PgUp": lambda: play.phase(-1),
         "PgDown": lambda: play.phase(1), "Home": lambda: play.go(0), "End": lambda: play.go(play.steps - 1),
         "+": lambda: play.faster(1), "=": lambda: play.faster(1), "-": lambda: play.faster(-1),
         "R": window.panels.timeline.reverse.toggle, "W": focus.next_warp, "T": focus.next_thread, "A": focus.everyone,

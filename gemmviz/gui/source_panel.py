@@ -50,7 +50,7 @@ class SourcePanel(QPlainTextEdit):
         self.setAccessibleName("Source")
         self.setToolTip("Click a line, or one access in it, to go to its next step")
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setTabChangesFocus(True)
         self.text = ""
         self._theme = DARK
         self._highlighter = _Highlighter(self.document())

@@ -77,6 +77,17 @@ def test_space_plays_and_pauses_and_speed_keys_work(window: MainWindow, qtbot) -
     assert window.playback.speed == 240
 
 
+def test_space_presses_what_has_the_focus(window: MainWindow, qtbot) -> None:
+    window.panels.timeline.reverse.setFocus()
+    qtbot.keyClick(window.panels.timeline.reverse, Qt.Key.Key_Space)
+    assert window.panels.timeline.reverse.isChecked()
+    assert not window.playback.playing
+    window.panels.kernel.device.setFocus()
+    qtbot.keyClick(window.panels.kernel.device, Qt.Key.Key_Space)
+    assert window.panels.kernel.device.view().isVisible()
+    window.panels.kernel.device.hidePopup()
+
+
 def test_playing_backwards_wraps(window: MainWindow, qtbot) -> None:
     window.playback.set_speed(240)
     window.panels.timeline.reverse.setChecked(True)
