@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli import main
+from gemmviz.model.filling import Filling
+from gemmviz.model.trace_file import read_trace
 from tests.conftest import DATA, kernel_from
 
 
@@ -50,6 +52,41 @@ def test_trace_info_and_render(tmp_path: Path, capsys) -> None:
         assert main(["render", path, "--step", "5", "--block", "2,1", "-o", str(tmp_path / name)]) == 0
         assert (tmp_path / name).stat().st_size > 1000
     assert main(["render", path, "--block", "0,0", "-o", str(tmp_path / "f.svg")]) == 2
+
+
+def test_render_shows_whom_what_and_when(tmp_path: Path, capsys) -> None:
+    def frame(*options: str) -> str:
+        path = tmp_path / "frame.svg"
+        assert main(["render", "04_tiled", "-o", str(path), *options]) == 0
+        return path.read_text()
+
+    assert "thread (1, 1): reads" in frame("--thread", "5")
+    assert "all 4 blocks" in frame("--all")
+    assert "warp 0" in frame("--layer", "warp")
+    assert "moving-0-3" in frame("--moment", "0.5")
+    assert "lane-titles" in frame("--view", "warp")
+    assert main(["render", "04_tiled", "-o", str(tmp_path / "f.svg"), "--thread", "99"]) == 2
+    assert "thread 99 is not in the trace" in capsys.readouterr().err
+    for wrong in (["--moment", "2"], ["--warp", "0", "--thread", "1"], ["--device", "toaster"]):
+        with pytest.raises(SystemExit):
+            main(["render", "04_tiled", "-o", str(tmp_path / "f.svg"), *wrong])
+
+
+def test_devices_set_the_limits(tmp_path: Path, capsys) -> None:
+    command = ["counts", "04_tiled", "-D", "TILE_WIDTH=32"]
+    assert main([*command, "--device", "a100"]) == 0
+    assert main([*command, "--device", "8800gtx"]) == 2
+    assert "holds at most 512" in capsys.readouterr().err
+
+
+def test_values_are_chosen_and_kept(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "t.gvt"
+    assert main(["trace", "03_coalesced", "--fill", "ones", "--values", "-o", str(path)]) == 0
+    trace = read_trace(path)
+    assert trace.settings.filling == Filling("ones")
+    assert set(trace.value[trace.element >= 0].tolist()) == {1.0, 32.0}  # C is K = 32 everywhere
+    assert main(["trace", "03_coalesced", "--fill", "index", "--seed", "3", "-o", str(path)]) == 0
+    assert read_trace(path).settings.filling == Filling("index", 3)
 
 
 def test_counts_under_the_hardwares_names(capsys) -> None:

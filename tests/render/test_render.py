@@ -10,9 +10,10 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.svg import scene_svg
-from gemmviz.scene.primitives import Cells, Scene
+from gemmviz.scene.primitives import Cells, Scene, Squares
 from gemmviz.scene.stage_view import ViewOptions, stage_scene
 from gemmviz.scene.theme import LIGHT, channels
+from gemmviz.scene.views import VIEWS
 from tests.conftest import trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,10 +29,41 @@ def without_fonts(document: str) -> str:
     return head + "<style>" + rest[rest.index("</style>") :]
 
 
-@pytest.mark.parametrize(("kernel", "step", "theme"), [("04_tiled", 7, None), ("02_naive", 2, LIGHT)])
-def test_golden_svg(kernel: str, step: int, theme, golden) -> None:
-    options = ViewOptions() if theme is None else ViewOptions(theme)
-    golden(f"{kernel}-{step}.svg", without_fonts(scene_svg(stage_scene(Replay(trace_of(kernel, 8, 8, 8)), step, options))))
+GOLDEN = {
+    "04_tiled-7": ("stage", 7, ViewOptions()),
+    "02_naive-2": ("stage", 2, ViewOptions(LIGHT)),
+    "04_tiled-1-moving": ("stage", 1, ViewOptions(moment=0.4)),
+    "04_tiled-20-reuse": ("stage", 20, ViewOptions(LIGHT, layer="reuse")),
+    "04_tiled-2-warp": ("stage", 2, ViewOptions(layer="warp")),
+    "02_naive-0-memory": ("memory", 0, ViewOptions()),
+    "04_tiled-6-banks": ("banks", 6, ViewOptions(LIGHT)),
+    "04_tiled-1-lanes": ("warp", 1, ViewOptions()),
+}
+
+
+@pytest.mark.parametrize("name", list(GOLDEN))
+def test_golden_svg(name: str, golden) -> None:
+    view, step, options = GOLDEN[name]
+    replay = Replay(trace_of(name.rpartition("-")[0].split("-")[0], 8, 8, 8))
+    golden(f"{name}.svg", without_fonts(scene_svg(VIEWS[view].scene(replay, step, options))))
+
+
+@pytest.mark.parametrize("layer", ["matrix", "warp"])
+def test_moving_squares_are_painted_where_the_scene_has_them(qapp, tmp_path: Path, layer: str) -> None:
+    replay = Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    scene = VIEWS["stage"].scene(replay, 1, ViewOptions(moment=0.4, layer=layer))
+    save_frame(scene, tmp_path / "frame.png")
+    image = np.asarray(Image.open(tmp_path / "frame.png").convert("RGB")).astype(int)
+    squares = next(each for each in scene.primitives if isinstance(each, Squares))
+    for (x, y, side), entry in zip(squares.boxes.tolist(), squares.fill.tolist(), strict=True):
+        at = image[int((y + 0.85 * side) * 1.2), int((x + 0.15 * side) * 1.2)]
+        assert at.tolist() == list(channels(squares.palette[entry]))
+
+
+def test_very_many_cells_are_an_image_in_svg() -> None:
+    replay = Replay(trace_of("03_coalesced", 600, 600, 1, BLOCK=8))
+    root = ElementTree.fromstring(scene_svg(stage_scene(replay, 0, ViewOptions(zoom=4))))
+    assert len(list(root.iter(f"{SVG}image"))) == 1  # C, at this zoom, has more than 65,536 cells
 
 
 def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
