@@ -133,11 +133,24 @@ def press_or_play(window: "MainWindow") -> None:
 def make_shortcuts(window: "MainWindow") -> None:
     """The keys that drive the replay."""
     play, focus = window.playback, window.panels.focus
-    for key, action in {
-        "Space": lambda: press_or_play(window), "Left": lambda: play.by(-1), "Right": lambda: play.by(1),
-        "PgUp": lambda: play.phase(-1), "PgDown": lambda: play.phase(1), "Home": lambda: play.go(0), "End": lambda: play.go(play.steps - 1),
-        "+": lambda: play.faster(1), "=": lambda: play.faster(1), "-": lambda: play.faster(-1),
-        "R": window.panels.timeline.reverse.toggle, "W": focus.next_warp, "T": focus.next_thread, "A": focus.everyone,
-        "Esc": focus.whole_block, "L": focus.next_layer, "Ctrl+D": window.toggle_theme,
-    }.items():  # fmt: skip
+    keys = {
+        "Space": lambda: press_or_play(window),
+        "Left": lambda: play.by(-1),
+        "Right": lambda: play.by(1),
+        "PgUp": lambda: play.phase(-1),
+        "PgDown": lambda: play.phase(1),
+        "Home": lambda: play.go(0),
+        "End": lambda: play.go(play.steps - 1),
+        "+": lambda: play.faster(1),
+        "=": lambda: play.faster(1),
+        "-": lambda: play.faster(-1),
+        "R": window.panels.timeline.reverse.toggle,
+        "W": focus.next_warp,
+        "T": focus.next_thread,
+        "A": focus.everyone,
+        "Esc": focus.whole_block,
+        "L": focus.next_layer,
+        "Ctrl+D": window.toggle_theme,
+    }
+    for key, action in keys.items():
         QShortcut(QKeySequence(key), window, action)
