@@ -12,7 +12,7 @@
 // grid  = ["ceil_div(N, TILE_WIDTH)", "ceil_div(M, TILE_WIDTH)"]
 // [parameters.TILE_WIDTH]
 // default = 4
-// choices = [2, 4, 8, 16, 32]
+// choices = [2, 4, 8, 16, 32, 64]
 // description = "rows and columns of a tile, and of the block"
 // [[require]]
 // that = "TILE_WIDTH * TILE_WIDTH <= max_threads_per_block"

@@ -12,7 +12,7 @@
 // problem = { M = 64, N = 64, K = 64 }
 // [parameters.TILE_WIDTH]
 // default = 32
-// choices = [2, 4, 8, 16, 32]
+// choices = [2, 4, 8, 16, 32, 64]
 // description = "rows and columns of a tile, and of the block"
 // [parameters.PAD]
 // default = 0

@@ -16,7 +16,7 @@ def test_kernels_as_json(capsys) -> None:
     assert main(["kernels", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert [kernel["name"] for kernel in facts][:4] == ["01_single_block", "02_naive", "03_coalesced", "04_tiled"]
-    assert facts[3]["parameters"][0]["choices"] == [2, 4, 8, 16, 32]
+    assert facts[3]["parameters"][0]["choices"] == [2, 4, 8, 16, 32, 64]
 
 
 def test_trace_info_and_render(tmp_path: Path, capsys) -> None:

@@ -21,13 +21,16 @@ _NOBODY = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class Hazard:
-    """All conflicts of one kind between two sites; element, block and threads (numbers within the block) of the first."""
+    """All conflicts of one kind between two sites; element (and how the source would write it), block and threads (numbers
+    within the block) of the first.
+    """
 
     kind: Kind
     earlier: Site
     later: Site
     array: str
     element: int
+    where: str
     block: tuple[int, int, int]
     threads: tuple[int, int]
     step: int
@@ -43,7 +46,7 @@ class Hazard:
         verbs = {"write": "writes", "read": "reads"}
         later, earlier = self.kind.split(" after ")
         return (
-            f"{self.array}[{self.element}]: thread {self.threads[1]} {verbs[later]} it (line {self.later.place.line}) after "
+            f"{self.where}: thread {self.threads[1]} {verbs[later]} it (line {self.later.place.line}) after "
             f"thread {self.threads[0]} {verbs[earlier]} it (line {self.earlier.place.line}), no barrier between; "
             f"{self.count} such conflicts"
         )
@@ -197,7 +200,16 @@ class HazardFinder:
     ) -> None:  # fmt: skip
         key = kind, earlier, later
         example = self.found.get(key) or Hazard(
-            kind, earlier, later, self.arrays[later.array].name, int(at[1][i]), block_of(int(at[0][i])), threads, step, 0
+            kind,
+            earlier,
+            later,
+            self.arrays[later.array].name,
+            int(at[1][i]),
+            self.arrays[later.array].subscripted(int(at[1][i])),
+            block_of(int(at[0][i])),
+            threads,
+            step,
+            0,
         )
         self.found[key] = replace(example, count=example.count + count)
 

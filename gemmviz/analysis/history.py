@@ -9,16 +9,16 @@ from gemmviz.analysis.replay import Replay
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """``now``: lanes of the trace that touch the element at the step, ascending. ``loads`` and ``stores``: of the whole trace,
-    with ``threads`` how many lanes make them, ``loads_so_far`` up to the step. ``value`` is what the latest access up to the
-    step read or wrote there, ``value_step`` when; None where that is not known.
+    """``now``: lanes of the trace that touch the element at the step, ascending. ``loads`` and ``stores``: of the whole
+    trace, ``loads_so_far`` up to the step, ``own_so_far`` of these by the chosen threads. ``value`` is what the latest access
+    up to the step read or wrote there, ``value_step`` when; None where that is not known.
     """
 
     now: tuple[int, ...]
     loads: int
     loads_so_far: int
+    own_so_far: int
     stores: int
-    threads: int
     value: float | None = None
     value_step: int | None = None
 
@@ -37,14 +37,14 @@ def history(replay: Replay, array: int, element: int, step: int) -> History:
         found += [(int(some[row]), columns[rows == row] + lanes.start) for row in np.unique(rows)]
     found.sort(key=lambda each: each[0])
     loads = [(at, who) for at, who in found if trace.site_of(at).kind == "load"]
-    everyone = np.concatenate([who for _, who in found]) if found else np.zeros(0, np.int64)
+    own = replay.seen_lanes if trace.arrays[array].space == "shared" else replay.lanes
     value = _value(replay, array, element, step, found)
     return History(
         now=tuple(next((who.tolist() for at, who in found if at == step), ())),
         loads=sum(len(who) for _, who in loads),
         loads_so_far=sum(len(who) for at, who in loads if at <= step),
+        own_so_far=sum(int(((who >= own.start) & (who < own.stop)).sum()) for at, who in loads if at <= step),
         stores=sum(len(who) for _, who in found) - sum(len(who) for _, who in loads),
-        threads=len(np.unique(everyone)),
         value=value[0] if value else None,
         value_step=value[1] if value else None,
     )

@@ -11,6 +11,13 @@ from gemmviz.gui.session import MOST_CHARTED_STEPS
 from gemmviz.scene.theme import Theme, mixed
 
 
+class _Unsigned(pg.AxisItem):
+    """What points down is counted as what points up."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        return [f"{abs(value * scale):g}" for value in values]
+
+
 class CostChart(QWidget):
     """A click goes to the step under it."""
 
@@ -18,7 +25,7 @@ class CostChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.plot = pg.PlotWidget()
+        self.plot = pg.PlotWidget(axisItems={"left": _Unsigned("left")})
         self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=True, y=False)
         self.plot.hideButtons()

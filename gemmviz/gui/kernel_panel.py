@@ -56,6 +56,9 @@ class KernelPanel(QWidget):
         self.seed.valueChanged.connect(self._on_changed)
         self.seed.lineEdit().returnPressed.connect(self.entered)
         self.device = self._choice("Device", "", [load_device(name).name for name in device_names()])
+        self.limits = QLabel()
+        self.limits.setWordWrap(True)
+        self.limits.setObjectName("faint")
         self.blocks = QLineEdit()
         self.blocks.setPlaceholderText(AUTOMATIC)
         self.blocks.setClearButtonEnabled(True)
@@ -92,6 +95,7 @@ class KernelPanel(QWidget):
         self._form.addRow("&Values", self.pattern)
         self._form.addRow("S&eed", self.seed)
         self._form.addRow("&Device", self.device)
+        self._form.addRow(self.limits)
         self._form.addRow("&Blocks", self.blocks)
         self._form.addRow(_ruler())
         layout = QVBoxLayout(self)
@@ -250,6 +254,10 @@ class KernelPanel(QWidget):
             else "Only random values have a seed"
         )
         device = load_device(device_names()[self.device.currentIndex()])
+        self.limits.setText(
+            f"A block: at most {device.max_threads_per_block} threads, {device.shared_per_block // 1024} KiB of shared memory, "
+            f"{device.registers_per_block} registers"
+        )
         self.device.setToolTip(
             f"Whose limits hold. {device.name}: {device.max_threads_per_block} threads and "
             f"{device.shared_per_block // 1024} KiB of shared memory a block, {device.registers_per_block} registers; "

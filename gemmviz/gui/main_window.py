@@ -3,9 +3,9 @@
 import contextlib
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtCore import QFileSystemWatcher, QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
@@ -21,6 +21,7 @@ from gemmviz.gui.playback import Playback
 from gemmviz.gui.session import Details, Look, Setup, Whole
 from gemmviz.gui.style import apply_theme, system_theme
 from gemmviz.gui.tour import Tour, tour_stops
+from gemmviz.gui.wheel import WheelGuard
 from gemmviz.gui.work import Worker
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
@@ -38,6 +39,7 @@ from gemmviz.source.launching import launch_for, settings_for
 
 _DEBOUNCE_MS = 4
 _PANELS_MS = 40
+_FILE_MS = 150
 _STALE = "This is the picture of the settings before: the present ones can't run"
 
 
@@ -50,7 +52,7 @@ class MainWindow(QMainWindow):
     def __init__(self, kept: QSettings | None = None) -> None:
         super().__init__()
         self.setWindowTitle("gemmviz")
-        self.resize(1600, 960)
+        self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
         self.memory = Memory(kept)
@@ -69,7 +71,14 @@ class MainWindow(QMainWindow):
         self.history = SetupHistory(self.adopt)
         self.files = Files(self)
         self._edited = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self.busy = QLabel()
+        self.statusBar().addPermanentWidget(self.busy)
         self._panels_due = QTimer(self, singleShot=True, interval=_PANELS_MS)
+        self._changed_on_disk = QTimer(self, singleShot=True, interval=_FILE_MS)
+        self._watcher = QFileSystemWatcher(self)
+        self._file: Path | None = None
+        self.wheel = WheelGuard(self)
+        self.wheel.guard(self.panels.docks["Settings"])
         self.menus = Menus(self)
         self.navigation = Navigation(self)
         self._connect()
@@ -90,9 +99,11 @@ class MainWindow(QMainWindow):
             dock.visibilityChanged.connect(lambda _: self._panels_due.start())
         self._edited.timeout.connect(self.run)
         self._panels_due.timeout.connect(self._show_panels)
+        self._watcher.fileChanged.connect(lambda _: self._changed_on_disk.start())
+        self._changed_on_disk.timeout.connect(self.reload)
         self.tracer.done.connect(self._on_traced)
         self.tracer.failed.connect(self._on_failed)
-        self.tracer.busy.connect(lambda busy: self.statusBar().showMessage("Running the kernel …" if busy else ""))
+        self.tracer.busy.connect(lambda busy: self.busy.setText("Running the kernel …" if busy else ""))
         self.afterwork.looked.connect(self._on_looked)
         self.afterwork.detailed.connect(self._on_detailed)
         self.afterwork.counted.connect(self._on_counted)
@@ -107,6 +118,7 @@ class MainWindow(QMainWindow):
 
     def open_kernel(self, name: str, settings: Settings | None = None, device: str | None = None) -> None:
         """Loads a shipped kernel or a file and runs it; an error leaves what is shown."""
+        self._follow_file(Path(name))
         try:
             spec = load_kernel(name)
         except GemmvizError as error:
@@ -114,19 +126,39 @@ class MainWindow(QMainWindow):
             return
         if Path(name).is_file():
             self.remember_file(Path(name))
-        setup = self._setup_for(spec, settings, device)
-        self.adopt(setup, keep_step=False)
+        self.adopt(self._setup_for(spec, settings, device), keep_step=self.spec is not None and spec.file == self.spec.file)
+
+    def _follow_file(self, path: Path) -> None:
+        """From now on the kernel is run again whenever this file of the person's own is saved."""
+        if self._watcher.files():
+            self._watcher.removePaths(self._watcher.files())
+        self._file = path if path.is_file() else None
+        if self._file is not None:
+            self._watcher.addPath(str(path))
+
+    def reload(self) -> None:
+        """Reads the person's own file again."""
+        if self._file is not None:
+            self.open_kernel(str(self._file))
 
     def _setup_for(self, spec: KernelSpec, settings: Settings | None, device: str | None) -> Setup:
-        """What is asked for or, where that is left open, what was set before as far as this kernel can run with it."""
+        """What is asked for or, where that is left open, what was set before as far as a person set it and this kernel can
+        run with it.
+        """
         before = self._present_setup()
         if before is None or settings is not None:
             return Setup(spec, settings or settings_for(spec), device or (before.device_name if before else DEFAULT_DEVICE))
+        untouched = before.spec.name != spec.name and before.settings.problem == before.spec.problem
+        problem = spec.problem if untouched else before.settings.problem
         shared = {n: v for n, v in before.settings.parameters.items() if n in spec.defaults}
-        carried = settings_for(spec, before.settings.problem, shared)
+        carried = settings_for(spec, problem, shared)
         carried = Settings(carried.problem, carried.parameters, before.settings.filling)
         setup = Setup(spec, carried, device or before.device_name)
-        return setup if setup.why_not() is None else Setup(spec, settings_for(spec), setup.device_name)
+        why = setup.why_not()
+        if why is None:
+            return setup
+        self.statusBar().showMessage(f"{problem} can't run here, so the kernel's own sizes are set: {why.message}", 10_000)
+        return Setup(spec, settings_for(spec), setup.device_name)
 
     def _present_setup(self) -> Setup | None:
         """What the panel says, None before there is a kernel or where it says nothing that can be."""
@@ -139,6 +171,7 @@ class MainWindow(QMainWindow):
         """Puts a setup into the panel and runs it."""
         self.spec = setup.spec
         self.panels.kernel.load(setup)
+        self.wheel.guard(self.panels.kernel)  # it may have other parameters now
         self.panels.source.load(setup.spec.text)
         self.run(keep_step)
 
@@ -196,7 +229,7 @@ class MainWindow(QMainWindow):
         panels.timeline.load(replay.steps, starts)
         panels.metrics.show_trace(replay.trace)
         panels.metrics.show_hazards([], replay.trace)
-        panels.metrics.show_source(replay, None)
+        panels.metrics.show_source(replay, None, self.shown_setup.device)
         panels.metrics.show_launch(None, replay.trace)
         self.playback.load(replay.steps, starts, keep_step)
         assert self.shown_setup is not None
@@ -217,7 +250,7 @@ class MainWindow(QMainWindow):
 
     def _on_counted(self, whole: Whole) -> None:
         assert self.replay is not None
-        self.panels.metrics.show_source(self.replay, whole.counter)
+        self.panels.metrics.show_source(self.replay, whole.counter, self.shown_setup.device)
         self.panels.metrics.show_launch(whole.counter, whole.trace)
 
     # Whom to watch
@@ -234,7 +267,7 @@ class MainWindow(QMainWindow):
         assert self.shown_setup is not None
         self.afterwork.begin(self.shown_setup, inside)
         whole = self.afterwork.whole
-        self.panels.metrics.show_source(inside, whole.counter if whole else None)
+        self.panels.metrics.show_source(inside, whole.counter if whole else None, self.shown_setup.device)
         self.redraw()
 
     # Where in the run
@@ -288,6 +321,7 @@ class MainWindow(QMainWindow):
         if panels.source.text == replay.trace.source:
             accent = self.theme.faint if site.is_barrier else self.theme.accent(replay.trace.arrays[site.array].name)
             panels.source.show_running(site.place, accent)
+        panels.metrics.show_site(site.place)
         look = self.afterwork.look
         panels.metrics.show_step(replay, step, look is not None and look.charted)
         panels.variables.show_step(replay, look.watched if look else None, step)
@@ -324,7 +358,11 @@ class MainWindow(QMainWindow):
     def _show_error(self, error: GemmvizError | None) -> None:
         """Settings' errors go beside the settings; the kernel's own to the banner, with their place marked in the source."""
         is_setting = isinstance(error, SettingError)
-        self.stage.set_stale("" if error is None or self.replay is None else _STALE)
+        stale = "" if error is None or self.replay is None else _STALE
+        self.stage.set_stale(stale)
+        for view in self.panels.views.values():
+            view.set_stale(stale)
+        self.panels.metrics.setEnabled(not stale)
         if error is not None:
             self.afterwork.again()  # the picture that stays gets its counts
         self.panels.kernel.show_error(error if is_setting else None)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 THEMES = {"system": "Like the &system", "dark": "&Dark", "light": "&Light"}
 _KEYS = """
-<table cellpadding=4>
+<style>b { font-weight: 600; } td { white-space: nowrap; }</style><table cellpadding=4>
 <tr><td><b>Space</b><td>play, pause<td><b>R</b><td>play backwards
 <tr><td><b>←, →</b><td>one step<td><b>+, −</b><td>faster, slower
 <tr><td><b>Page Up, Page Down</b><td>previous, next phase<td><b>Home, End</b><td>first, last step
@@ -26,6 +26,7 @@ _KEYS = """
 <tr><td><b>1 … 5</b><td>stage, memory, banks, warp, request<td><b>Ctrl+D</b><td>dark or light
 <tr><td><b>Ctrl+Z, Ctrl+Shift+Z</b><td>undo, redo settings<td><b>F11, S</b><td>full screen, stage alone
 <tr><td><b>Ctrl+O, Ctrl+S</b><td>open, save the trace<td><b>Ctrl+C</b><td>copy the frame
+<tr><td><b>F5</b><td>reload your file<td><td>
 <tr><td><b>Ctrl+E</b><td>save the frame as PNG<td><b>Ctrl+Shift+E</b><td>save it as SVG
 </table>"""
 
@@ -49,6 +50,7 @@ class Menus:
         self._action(menu, "&Open kernel or trace …", files.ask_to_open, QKeySequence.StandardKey.Open)
         self.recent = menu.addMenu("Open &recent")
         self.recent.aboutToShow.connect(self._fill_recent)
+        self._action(menu, "Re&load the kernel's file", self.window.reload, "F5")
         self._action(menu, "Save &trace …", files.ask_to_save_trace, QKeySequence.StandardKey.Save)
         frames = menu.addMenu("Save &frame")
         for scale in (1, 2, 4):

@@ -7,6 +7,7 @@ from gemmviz.analysis.counts import Counts, LaunchCounter, intensity, loads_per_
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.device import Device
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import Trace
 from gemmviz.scene.memory_view import spaced
@@ -31,9 +32,9 @@ _LAUNCH_ROWS = (
     ("Loads per element of A", "How often an element of A is loaded from global memory, on average"),
     ("Loads per element of B", "How often an element of B is loaded from global memory, on average"),
 )
-_SITE_COLUMNS = ("Line", "Access", "Requests", "Took", "Needed", "Lost")
+_SITE_COLUMNS = ("Line", "Access", "Took", "Needed", "Lost")
 _SITE_TIPS = (
-    "Line of the source", "What is touched there; click a row to go to its next step", "Warps' executions of it",
+    "Line of the source", "What is touched there; click a row to go to its next step",
     "Sectors of global memory, wavefronts of shared memory", "The fewest that could do",
     "Took less needed: uncoalesced, or bank conflicts",
 )  # fmt: skip
@@ -102,8 +103,17 @@ class MetricsPanel(QWidget):
             self._number(self.table, row, 1, found if space == kind else None, attribute)
             self._number(self.table, row, 2, sums.get(kind), attribute)
 
-    def show_source(self, replay: Replay, counter: LaunchCounter | None) -> None:
-        """Whose costs the columns are."""
+    def show_site(self, place: Place) -> None:
+        """Marks the row of the running access."""
+        for row in range(self.site_table.rowCount()):
+            if self.site_table.item(row, 0).data(_PLACE) == place:
+                if self.site_table.currentRow() != row:
+                    self.site_table.selectRow(row)
+                return
+        self.site_table.clearSelection()
+
+    def show_source(self, replay: Replay, counter: LaunchCounter | None, device: Device) -> None:
+        """Whose costs the columns are, and by which rules they are counted."""
         who = focus_text(replay.focus, replay.trace)
         if replay.thread is not None:
             who += f", whose warp {replay.warp} pays"
@@ -111,7 +121,10 @@ class MetricsPanel(QWidget):
         which = f"all {blocks} blocks" if blocks > 1 else "its only block"
         state = "counting" if counter is None else "counted from the source as written"
         launch = f"{which}, {state}" if replay.trace.stop is None else "not counted, the run ended early"
-        self.source.setText(f"Step, so far: {who}, counted from the trace. Launch: {launch}.")
+        rules = (
+            "" if device.follows_the_rules else f" By the rules of recent NVIDIA GPUs: a {device.name} serves memory otherwise."
+        )
+        self.source.setText(f"Step, so far: {who}, counted from the trace. Launch: {launch}.{rules}")
 
     @staticmethod
     def _number(table: QTableWidget, row: int, column: int, counts: Counts | None, attribute: str) -> None:
@@ -152,11 +165,17 @@ class MetricsPanel(QWidget):
             took, needed = (
                 (found.sectors, found.ideal_sectors) if array.space == "global" else (found.wavefronts, found.ideal_wavefronts)
             )
-            unit = "sectors" if array.space == "global" else "wavefronts"
+            unit = "sectors of global memory" if array.space == "global" else "wavefronts of shared memory"
             _put(self.site_table, row, 0, str(site.place.line), site.place.line, right=True)
-            _put(self.site_table, row, 1, f"{array.name} {site.kind}, {unit}", tip=site.text)
+            _put(
+                self.site_table,
+                row,
+                1,
+                f"{array.name} {site.kind}",
+                tip=f"{site.text}: {spaced(found.requests)} times, in {unit}",
+            )
             self.site_table.item(row, 0).setData(_PLACE, site.place)
-            for column, value in enumerate((found.requests, took, needed, took - needed), 2):
+            for column, value in enumerate((took, needed, took - needed), 2):
                 _put(self.site_table, row, column, spaced(value), value, right=True)
         self.site_table.setSortingEnabled(True)
 

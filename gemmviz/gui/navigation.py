@@ -46,13 +46,20 @@ class Navigation(QObject):
             self._say(f"{why}: click an element of C to follow its thread")
             return
         block, _ = replay.trace.space.thread_of(lane)
+        if replay.thread is not None and lane == replay.lanes.start:
+            self.window.panels.focus.whole_block()  # a second click lets it go
+            return
         self.window.panels.focus.watch(Focus(block, None, lane % replay.trace.space.threads))
 
     def _on_hovered(self, hit: Hit | None) -> None:
         replay = self.window.replay
         lines = [] if hit is None or replay is None else hover_lines(replay, self.window.playback.step, hit)
         if lines:
-            QToolTip.showText(QCursor.pos(), f"<b>{lines[0]}</b><br>" + "<br>".join(lines[1:]), self.window.stage)
+            QToolTip.showText(
+                QCursor.pos(),
+                f"<span style='font-weight:600'>{lines[0]}</span><br>" + "<br>".join(lines[1:]),
+                self.window.stage,
+            )
         else:
             QToolTip.hideText()
 

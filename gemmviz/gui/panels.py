@@ -72,7 +72,7 @@ class Panels:
         code.setStretchFactor(1, 2)
         code.setChildrenCollapsible(False)
         return {
-            "Settings": self._dock("Settings", _scrolled(settings, 262), _LEFT),
+            "Settings": self._dock("Settings", _scrolled(settings, 284), _LEFT),
             "Source": self._dock("Source", code, _RIGHT),
             "Metrics": self._dock("Metrics", _scrolled(self.metrics, 300), _RIGHT),
             "Request": self._dock("Request", self.views["request"], _BOTTOM),
@@ -118,8 +118,12 @@ class Panels:
         """Gives the docks their share of the window as it is; small windows keep the room for the stage."""
         width, height = self.window.width(), self.window.height()
         across = [self.docks["Settings"], self.docks["Source"]]
-        self.window.resizeDocks(across, [min(290, width // 4), max(300, min(460, width // 4))], Qt.Orientation.Horizontal)
-        self.window.resizeDocks([self.docks["Request"]], [min(240, height // 4)], Qt.Orientation.Vertical)
+        self.window.resizeDocks(
+            across, [max(284, min(300, width // 4)), max(300, min(460, width // 4))], Qt.Orientation.Horizontal
+        )
+        self.window.resizeDocks(
+            [self.docks["Request"]], [min(240, height // 4 if height > 700 else height // 5)], Qt.Orientation.Vertical
+        )
         down = [self.docks["Source"], self.docks["Metrics"]]
         self.window.resizeDocks(down, [height * 55 // 100, height * 45 // 100], Qt.Orientation.Vertical)
 

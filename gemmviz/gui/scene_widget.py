@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from gemmviz.render.fonts import font
 from gemmviz.render.qt import ScenePainter, View
 from gemmviz.scene.primitives import Hit, Primitive, Scene
 
@@ -24,6 +25,7 @@ class SceneWidget(QWidget):
         self.setMouseTracking(True)
         self.scene: Scene | None = None
         self.motion: tuple[Primitive, ...] = ()
+        self.stale = ""
         self._painter = ScenePainter()
         self._still: QPixmap | None = None
         self._seen_once = False
@@ -39,6 +41,12 @@ class SceneWidget(QWidget):
         self.update()
         if self._at is not None:
             self._rest.start()  # what is under the pointer may have changed
+
+    def set_stale(self, why: str) -> None:
+        """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
+        if why != self.stale:
+            self.stale = why
+            self.update()
 
     def set_motion(self, motion: tuple[Primitive, ...]) -> None:
         """The same picture at another moment."""
@@ -72,7 +80,8 @@ class SceneWidget(QWidget):
             painter.fillRect(area, self.palette().base())
         else:
             self._paint(painter, self.scene, area)
-            self.paint_above(painter, self.scene, area)
+            if self.stale:
+                self._paint_veil(painter, self.scene, area)
         painter.end()
         self.painted.emit()
 
@@ -101,8 +110,12 @@ class SceneWidget(QWidget):
         brush.end()
         return pixmap
 
-    def paint_above(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        """What a kind of widget adds to the picture."""
+    def _paint_veil(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
+        painter.fillRect(area, faded(scene.background, 0.72))
+        painter.setFont(font("semibold", 22 if area.height() > 400 else 15))
+        painter.setPen(self.palette().text().color())
+        inside = area.adjusted(40, 20, -40, -20)
+        painter.drawText(inside, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.stale)
 
     def point_at(self, at: QPointF | None) -> None:
         """The pointer is here; None when it has left."""
@@ -131,10 +144,10 @@ class SceneWidget(QWidget):
 class SceneDock(SceneWidget):
     """A view in a dock: the picture alone, as wide as the dock."""
 
-    def __init__(self, name: str, tip: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, what: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
-        self.setMinimumSize(240, 120)
-        self.setToolTip(tip)
+        self.setMinimumSize(240, 110)
+        self.setAccessibleDescription(what)
 
     @property
     def frame_height(self) -> float:

@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextFormat,
+    QTextOption,
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
@@ -45,7 +46,7 @@ class SourcePanel(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setReadOnly(True)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # nothing is out of sight to the right
         self.setFont(font("mono", 13))
         self.setAccessibleName("Source")
         self.setToolTip("Click a line, or one access in it, to go to its next step")
@@ -91,14 +92,15 @@ class SourcePanel(QPlainTextEdit):
             self._reveal(place)
 
     def _reveal(self, place: Place) -> None:
-        first = self.firstVisibleBlock().blockNumber() + 1
-        visible = self.viewport().height() // max(1, self.fontMetrics().lineSpacing())
-        if not first <= place.line <= first + visible - 4:
-            self.verticalScrollBar().setValue(max(0, place.line - 1 - visible // 2))
-        advance, bar = self.fontMetrics().horizontalAdvance("0"), self.horizontalScrollBar()
-        starts, ends = advance * (place.column - 1), advance * (place.end_column + 1)
-        if place.end_line == place.line and not bar.value() <= starts <= ends <= bar.value() + self.viewport().width():
-            bar.setValue(0 if ends <= self.viewport().width() else starts - 5 * advance)
+        here = self.cursorRect(self._cursor(place.line, place.column, place.line, place.column))
+        margin = 2 * self.fontMetrics().lineSpacing()
+        if not margin // 2 <= here.top() <= self.viewport().height() - 2 * margin:
+            before = self.textCursor()
+            self.setTextCursor(self._cursor(place.line, place.column, place.line, place.column))
+            self.centerCursor()
+            middle = self.verticalScrollBar().value()
+            self.setTextCursor(before)
+            self.verticalScrollBar().setValue(middle)
 
     def _mark(self) -> None:
         marks = []

@@ -1,13 +1,11 @@
 """The large picture in the middle: drag to pan, wheel to zoom, double click to fit, click a cell to follow its thread."""
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QWheelEvent
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.gui.scene_widget import SceneWidget, faded
-from gemmviz.render.fonts import font
+from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.render.qt import View
-from gemmviz.scene.primitives import Scene
 
 _MOST_ZOOM = 256.0
 _DRAG_PIXELS = 4.0
@@ -27,17 +25,10 @@ class Stage(SceneWidget):
         self.setAccessibleDescription(
             "The replay. Wheel zooms, drag pans, double click fits, a click on a cell follows its thread"
         )
-        self.stale = ""
         self.zoom = 1.0
         self._shift = QPointF()
         self._grabbed: QPointF | None = None
         self._dragged = 0.0
-
-    def set_stale(self, why: str) -> None:
-        """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
-        if why != self.stale:
-            self.stale = why
-            self.update()
 
     def fit(self) -> None:
         """Shows the whole frame."""
@@ -82,15 +73,6 @@ class Stage(SceneWidget):
     def label_zoom(self) -> float:
         """The largest power of two that is not above the zoom."""
         return float(1 << (int(self.zoom).bit_length() - 1))
-
-    def paint_above(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        if not self.stale:
-            return
-        painter.fillRect(area, faded(scene.background, 0.72))
-        painter.setFont(font("semibold", 22))
-        painter.setPen(self.palette().text().color())
-        inside = area.adjusted(40, 40, -40, -40)
-        painter.drawText(inside, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.stale)
 
     @property
     def frame_height(self) -> float:

@@ -68,7 +68,7 @@ class Timeline(QWidget):
         self.playback = playback
         self.slider = PhaseSlider()
         self.position = QLabel("–")
-        self.position.setMinimumWidth(92)
+        self.position.setMinimumWidth(80)
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._theme = DARK
         self._icons: dict[str, QToolButton] = {}
@@ -85,6 +85,7 @@ class Timeline(QWidget):
         self.reverse.toggled.connect(playback.reverse)
         self.speed = QComboBox()
         self.speed.setAccessibleName("Speed")
+        self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.speed.setToolTip("Steps per second (+ and −)")
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g} steps/s", speed)

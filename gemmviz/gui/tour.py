@@ -36,14 +36,15 @@ def tour_stops(panels: Panels) -> list[Stop]:
         (
             panels.docks["Source"],
             "The source",
-            "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below, the thread's "
-            "variables, then the counts, as the hardware counts.",
+            "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below are the variables "
+            "of the thread that you follow.",
         ),
         (
             panels.docks["Request"],
             "Memory",
             "What one warp asks for in this step: sectors of global memory, or banks of shared memory. What is moved but not "
-            "needed is red. Behind it: every lane of the warp, and the cost of every step.",
+            "needed is red. Behind it: every lane of the warp, and the cost of every step. All counts, as the hardware "
+            "counts, are in Metrics at the right.",
         ),
     ]
 

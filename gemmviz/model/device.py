@@ -55,6 +55,13 @@ class Device:
             "shared_per_block": self.shared_per_block,
         }
 
+    @property
+    def follows_the_rules(self) -> bool:
+        """Whether memory is served by the rules that everything is counted by: 32-byte sectors, 32 banks of 4 bytes for a whole
+        warp. True of NVIDIA GPUs from compute capability 5.0 on (CUDA C++ Programming Guide, Compute Capabilities 5.x).
+        """
+        return self.vendor == "NVIDIA" and float(self.compute_capability) >= 5.0
+
     def registers_of_block(self, threads: int, registers: int) -> int:
         """What a block of so many threads, each with so many registers, takes of the file: whole units for whole warps.
 
@@ -67,9 +74,14 @@ class Device:
 
 @cache
 def device_names() -> tuple[str, ...]:
-    """The names of all device files, oldest chips first as far as their peak tells."""
+    """The names of all device files: NVIDIA's by compute capability, then the others."""
     names = [path.stem for path in (resource_folder("assets") / "devices").glob("*.toml")]
-    return tuple(sorted(names, key=lambda name: load_device(name).peak_gflops))
+
+    def order(name: str) -> tuple[bool, str, str]:
+        device = load_device(name)
+        return device.vendor != "NVIDIA", device.compute_capability, device.name
+
+    return tuple(sorted(names, key=order))
 
 
 @cache

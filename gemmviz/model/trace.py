@@ -43,6 +43,14 @@ class MemoryArray:
     def itemsize(self) -> int:
         return np.dtype(self.dtype).itemsize
 
+    def subscripted(self, element: int) -> str:
+        """An element as the source would write it: ``tile[2][3]`` of a shared array, ``A[19]`` of a matrix."""
+        subscripts: list[int] = []
+        for extent in reversed(self.shape[1:] if self.space == "shared" else ()):
+            element, inner = divmod(element, extent)
+            subscripts.insert(0, inner)
+        return self.name + "".join(f"[{each}]" for each in (element, *subscripts))
+
     def row_column(self, element: npt.NDArray[np.generic]) -> tuple[Any, Any]:
         """Row and column of each element, for arrays of one or two dims (leading dims are stacked as rows)."""
         if self.column_major:
@@ -85,7 +93,8 @@ class LoopInfo:
 class Check:
     """C against float64: how many elements were written and compared, the largest error and what was allowed there.
 
-    ``unwritten`` counts elements of C that no traced thread wrote although the whole launch was traced.
+    ``unwritten`` counts elements of C that no traced thread wrote although the whole launch was traced; ``wrong_elements``
+    are the first of the wrong ones.
     """
 
     compared: int
@@ -94,6 +103,7 @@ class Check:
     worst_error: float
     worst_allowed: float
     worst_at: tuple[int, int]
+    wrong_elements: tuple[int, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -228,7 +228,13 @@ def _check(facts: dict[str, Any]) -> Check:
     numbers = {name: int(facts[name]) for name in ("compared", "wrong", "unwritten")}
     error = math.inf if facts["worst_error"] is None else float(facts["worst_error"])
     row, column = (int(each) for each in facts["worst_at"])
-    return Check(**numbers, worst_error=error, worst_allowed=float(facts["worst_allowed"]), worst_at=(row, column))
+    return Check(
+        **numbers,
+        worst_error=error,
+        worst_allowed=float(facts["worst_allowed"]),
+        worst_at=(row, column),
+        wrong_elements=tuple(int(each) for each in facts.get("wrong_elements", ())),
+    )
 
 
 def _site(facts: dict[str, Any]) -> Site:

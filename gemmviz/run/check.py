@@ -11,6 +11,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
 
 _FLOPS_PER_CHUNK = 1 << 24
+_MOST_NAMED = 4096
 
 
 def check_result(
@@ -31,6 +32,7 @@ def check_result(
     rows, columns = _places(written, problem, "C" in column_major)
     used_rows, used_columns = _used(rows, problem.M), _used(columns, problem.N)
     eps = np.finfo(c.dtype).eps / 2 if c.dtype.kind == "f" else 0.0
+    wrong_elements: list[int] = []
     wrong, worst = 0, (-np.inf, 0.0, 0.0, (0, 0))
     right = np.asarray(b[:, used_columns], np.float64)
     for some in _row_chunks(used_rows, len(used_columns) * problem.K):
@@ -42,6 +44,8 @@ def check_result(
         here = _membership(rows, columns, some, used_columns)
         excess = np.where(here, np.where(np.isnan(error), np.inf, error - allowed), -np.inf)
         wrong += int((excess > 0).sum())
+        if wrong and len(wrong_elements) < _MOST_NAMED:
+            wrong_elements += _elements(excess > 0, some, used_columns, problem, "C" in column_major)
         at = np.unravel_index(int(np.argmax(np.where(here, np.nan_to_num(error, nan=np.inf), -1))), error.shape)
         found = (
             float(excess.max()),
@@ -52,7 +56,14 @@ def check_result(
         if found[0] > worst[0]:
             worst = found
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0
-    return Check(len(written), wrong, unwritten, worst[1], worst[2], worst[3])
+    return Check(len(written), wrong, unwritten, worst[1], worst[2], worst[3], tuple(wrong_elements[:_MOST_NAMED]))
+
+
+def _elements(bad: Any, rows: Any, columns: Any, problem: Problem, column_major: bool) -> list[int]:
+    """The elements of C at the true places of a table of some rows and columns."""
+    row, column = (each[at] for each, at in zip((rows, columns), np.nonzero(bad), strict=True))
+    found: list[int] = (column * problem.M + row if column_major else row * problem.N + column).tolist()
+    return found
 
 
 def _shaped(flat: npt.NDArray[Any], shape: tuple[int, int], column_major: bool) -> npt.NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from gemmviz.analysis.banks import BANK_BYTES, BANKS
 from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES
-from gemmviz.analysis.focus import thread_text
+from gemmviz.analysis.focus import focus_text, thread_text
 from gemmviz.analysis.history import History, history
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
@@ -47,9 +47,10 @@ def hover_lines(replay: Replay, step: int, hit: Hit) -> list[str]:
         element_text(array, element),
         _address(array, element),
         *_content(replay, step, number, element),
-        *_value(replay, told),
+        *_value(replay, step, told),
         *_touches(replay, array, told),
         *_owner(replay, array, element),
+        *(["wrong: not what the float64 product says"] if _is_wrong(replay, array, element) else []),
     ]
 
 
@@ -72,25 +73,26 @@ def _content(replay: Replay, step: int, number: int, element: int) -> list[str]:
     return [f"holds {what}" + (f", stored in phase {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else "")]
 
 
-def _value(replay: Replay, told: History) -> list[str]:
+def _value(replay: Replay, step: int, told: History) -> list[str]:
     if replay.value is None:
         return []
-    return (
-        ["value: not read or written yet"]
-        if told.value is None
-        else [f"value {told.value:.6g} (step {(told.value_step or 0) + 1})"]
-    )
+    if told.value is None or told.value_step is None:
+        return ["value: not read or written yet"]
+    verb = "read" if replay.trace.site_of(told.value_step).kind == "load" else "written"
+    first = "first " if told.value_step > step else ""
+    return [f"value {told.value:.6g}, {first}{verb} at step {told.value_step + 1}"]
 
 
 def _touches(replay: Replay, array: MemoryArray, told: History) -> list[str]:
-    where = "its block" if array.space == "shared" else "the traced blocks"
     lines = []
     if told.now:
         named = ", ".join(_thread(replay, lane, array.space == "global") for lane in told.now[:_MOST_NAMED])
         more = f" and {len(told.now) - _MOST_NAMED} more" if len(told.now) > _MOST_NAMED else ""
         lines.append(f"now: thread{'s' if len(told.now) > 1 else ''} {named}{more}")
     if told.loads:
-        lines.append(f"loaded {told.loads_so_far} of {told.loads} times, by threads of {where}")
+        whole = "this block" if array.space == "shared" else "all traced blocks"
+        own = "" if replay.focus.everyone else f"{told.own_so_far} by {focus_text(replay.focus, replay.trace)}, "
+        lines.append(f"loads so far: {own}{told.loads_so_far} by {whole} ({told.loads} at the end)")
     if told.stores:
         lines.append(f"stored {told.stores} time{'s' if told.stores > 1 else ''} in all")
     return lines or ["never touched by the traced blocks"]
@@ -102,8 +104,15 @@ def _thread(replay: Replay, lane: int, with_block: bool) -> str:
     return f"{thread} of block ({block[0]}, {block[1]})" if with_block and block != replay.block else thread
 
 
+def _is_wrong(replay: Replay, array: MemoryArray, element: int) -> bool:
+    return array.name == "C" and element in replay.trace.check.wrong_elements
+
+
 def _owner(replay: Replay, array: MemoryArray, element: int) -> list[str]:
     if array.name != "C":
         return []
     lane = replay.owners.lane_of(element)
-    return [] if lane is None else [f"computed by thread {_thread(replay, lane, True)}: click to follow it"]
+    if lane is None:
+        return []
+    followed = replay.thread is not None and lane == replay.lanes.start
+    return [f"computed by thread {_thread(replay, lane, True)}: click to {'let it go' if followed else 'follow it'}"]

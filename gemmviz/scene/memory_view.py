@@ -24,6 +24,7 @@ _AWAY, _BROUGHT, _ASKED = range(3)
 _LEFT, _RIGHT, _HEADING = 230.0, 350.0, 24.0
 _STRIP_HEIGHT, _LEAST_TABLE = 300.0, 200.0
 _LINE_GAP = 10.0
+_LEAST_ASKED = 4.0  # units: wide enough to be seen
 
 
 def memory_scene(replay: Replay, step: int, options: ViewOptions | None = None) -> Scene:
@@ -37,11 +38,12 @@ def memory_scene(replay: Replay, step: int, options: ViewOptions | None = None) 
     top, room = options.top, options.bottom - options.top
     tall = room >= _STRIP_HEIGHT + _LEAST_TABLE
     numbers, table, counts = line_table(lanes, array.itemsize, site.width)
-    strip = _Strip(lanes, numbers, table, array, options.theme)
     cost = count_rows(lanes[None], site, array)
+    palette = _palette(array.name, cost.excessive_sectors > 0, options.theme)
+    strip = _Strip(lanes, numbers, table, array, palette, options.theme)
     found = strip.primitives(top, _STRIP_HEIGHT if tall else room, f"{array.name}, warp {warp}: {request_sentence(cost)}")
     if tall:
-        found += _rows(numbers, table, counts, array, top + _STRIP_HEIGHT + 40, options)
+        found += _rows(numbers, table, counts, array, palette, top + _STRIP_HEIGHT + 40, options)
     return framed(found, replay, step, options)
 
 
@@ -77,15 +79,20 @@ def _fill(table: Table) -> npt.NDArray[np.uint8]:
     return np.where(table >= 0, _ASKED, np.where(table == -1, _BROUGHT, _AWAY)).astype(np.uint8)
 
 
-def _palette(name: str, theme: Theme) -> tuple[str, str, str]:
-    return theme.empty, mixed(theme.background, theme.warning, 0.45), theme.accent(name)
+def _palette(name: str, wasteful: bool, theme: Theme) -> tuple[str, str, str]:
+    """Sectors that stay away; what comes along unasked, red where fewer sectors would do; what is asked for."""
+    brought = mixed(theme.background, theme.warning, 0.45) if wasteful else theme.tint(name, 0.3)
+    return theme.empty, brought, theme.accent(name)
 
 
 class _Strip:
     """The address line: all touched lines side by side, lanes above them, and threads of light between."""
 
-    def __init__(self, lanes: Table, numbers: Table, table: Table, array: MemoryArray, theme: Theme) -> None:
-        self.lanes, self.numbers, self.table, self.array, self.theme = lanes, numbers, table, array, theme
+    def __init__(
+        self, lanes: Table, numbers: Table, table: Table, array: MemoryArray, palette: tuple[str, str, str], theme: Theme
+    ) -> None:
+        self.lanes, self.numbers, self.table, self.array = lanes, numbers, table, array
+        self.palette, self.theme = palette, theme
         lines, per_line = table.shape
         self.per_line = per_line
         self.cell = min((WIDTH - 2 * MARGIN - _LINE_GAP * (lines - 1)) / (lines * per_line), 22.0)
@@ -138,13 +145,14 @@ class _Strip:
         ]
 
     def _lines(self, y: float, bar: float) -> list[Primitive]:
-        theme, palette = self.theme, _palette(self.array.name, self.theme)
+        theme, palette = self.theme, self.palette
         fill = _fill(self.table)
         x = self.line_x(np.arange(len(self.numbers)))
         found: list[Primitive] = []
         for state, colour in enumerate(palette):
             row, column = np.nonzero(fill == state)
-            boxes = np.stack([x[row] + column * self.cell, np.full(len(row), y), np.full(len(row), self.cell),
+            wide = max(self.cell, _LEAST_ASKED) if state == _ASKED else self.cell
+            boxes = np.stack([x[row] + column * self.cell, np.full(len(row), y), np.full(len(row), wide),
                               np.full(len(row), bar)], axis=1)  # fmt: skip
             found.append(Rects(f"line-bytes-{state}", boxes, colour))
         sector = SECTOR_BYTES // self.array.itemsize * self.cell
@@ -153,14 +161,11 @@ class _Strip:
         return [*found, *self._addresses(x, y + bar + 22)]
 
     def _addresses(self, x: npt.NDArray[np.float64], y: float) -> list[Primitive]:
-        """As many as don't touch each other."""
-        texts, at, free = [], [], 0.0
-        for number, left in zip(self.numbers.tolist(), x.tolist(), strict=True):
-            text = spaced(int(number) * LINE_BYTES)
-            if left >= free:
-                texts.append(text)
-                at.append((left, y))
-                free = left + text_width(text, 18.0) + 26
+        """Of every line, or of every second or so where they would touch."""
+        texts = [spaced(int(number) * LINE_BYTES) for number in self.numbers]
+        pitch = self.per_line * self.cell + _LINE_GAP
+        every = max(1, int(np.ceil((max(text_width(text, 18.0) for text in texts) + 20) / pitch)))
+        texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
         name = Labels("line-name", points((MARGIN, y + 26)), ("byte address of each 128-byte line",), 18.0, self.theme.faint)
         return [Labels("line-addresses", points(*at), tuple(texts), 18.0, self.theme.faint), name]
 
@@ -170,36 +175,39 @@ def spaced(number: int) -> str:
     return f"{number:,}".replace(",", "\u202f")
 
 
-def _rows(numbers: Table, table: Table, counts: Table, array: MemoryArray, top: float, options: ViewOptions) -> list[Primitive]:
+def _rows(
+    numbers: Table, table: Table, counts: Table, array: MemoryArray, palette: tuple[str, str, str], top: float,
+    options: ViewOptions,
+) -> list[Primitive]:  # fmt: skip
     """Each line as a row of its elements, which bear their lanes."""
     theme, (rows, columns) = options.theme, table.shape
-    cell = min((WIDTH - _LEFT - _RIGHT) / columns, (options.bottom - top - 12) / rows, 34.0)
+    cell, high = (WIDTH - _LEFT - _RIGHT) / columns, min((options.bottom - top - 12) / rows, 34.0)
     y = top + 12
-    palette = _palette(array.name, theme)
     many = np.char.add("×", counts.astype("<U3"))
     texts = np.where(table < 0, "", np.where(counts > 1, many, table.astype("<U4")))
-    size = label_size("×32" if (counts > 1).any() else "31", cell, options.zoom)
+    size = label_size("×32" if (counts > 1).any() else "31", min(cell, 1.6 * high), options.zoom)
     inks = (theme.faint, theme.text, theme.ink_on(palette[_ASKED]))
     heading = "the same lines, one below the other; numbers are lanes, ×n: so many share"
     step = SECTOR_BYTES // array.itemsize * cell
-    marks = np.array([(_LEFT + i * step, y, _LEFT + i * step, y + rows * cell) for i in range(5)])
+    marks = np.array([(_LEFT + i * step, y, _LEFT + i * step, y + rows * high) for i in range(5)])
+    line = theme.background if high > 7 else None
     found: list[Primitive] = [
-        Cells("lines", _LEFT, y, cell, _fill(table), palette, inks, texts if size else None, size, theme.background),
+        Cells("lines", _LEFT, y, cell, _fill(table), palette, inks, texts if size else None, size, line, 1, high),
         Lines("sector-marks", marks, theme.text, 2.0),
         Labels("memory-heading", points((_LEFT, y - 12)), (heading,), 20.0, theme.faint),
     ]
-    return found + _row_words(numbers, table, array, (_LEFT, y, cell), theme)
+    return found + _row_words(numbers, table, array, (_LEFT, y, cell, high), theme)
 
 
 def _row_words(
-    numbers: Table, table: Table, array: MemoryArray, at: tuple[float, float, float], theme: Theme
+    numbers: Table, table: Table, array: MemoryArray, at: tuple[float, float, float, float], theme: Theme
 ) -> list[Primitive]:
     """The address of each line at its left, what it brings at its right; every second or so where rows are narrow."""
-    x, y, cell = at
+    x, y, cell, high = at
     rows, columns = table.shape
-    every = max(1, int(np.ceil(21 / cell)))
+    every = max(1, int(np.ceil(21 / high)))
     shown = range(0, rows, every)
-    middle = [y + (row + 0.5) * cell + 6 for row in shown]
+    middle = [y + (row + 0.5) * high + 6 for row in shown]
     moved = (table.reshape(rows, -1, SECTOR_BYTES // array.itemsize) > -2).any(axis=2).sum(axis=1)
     used = (table >= 0).sum(axis=1) * array.itemsize
     addresses = tuple(f"byte {spaced(int(numbers[row]) * LINE_BYTES)}" for row in shown)

@@ -57,11 +57,10 @@ def cost(replay: Replay, step: int) -> str:
 
 
 def global_cost(found: Counts) -> str:
-    used, moved = found.bytes_used, found.bytes_moved
-    return (
-        f"{_many(found.requests, 'request')} {'moves' if found.requests == 1 else 'move'} {_many(found.sectors, 'sector')} of "
-        f"32 bytes, {found.ideal_sectors} needed: {used} of {moved} bytes are used ({100 * used / moved:.3g} %)"
-    )
+    verb = "moves" if found.requests == 1 else "move"
+    moved = f"{_many(found.requests, 'request')} {verb} {_many(found.sectors, 'sector')} of 32 bytes"
+    lost = found.excessive_sectors
+    return f"{moved}: {f'{lost} too many, {found.ideal_sectors} would do' if lost else 'none too many'}"
 
 
 def shared_cost(found: Counts) -> str:

@@ -47,10 +47,11 @@ def stage_scene(replay: Replay, step: int, options: ViewOptions | None = None) -
         if array.space == "global":
             found += _matrix(replay, step, number, array, cross, options)
     found += _guides(replay, step, cross, theme)
+    found += _wrong(replay, step, cross, theme)
     found += _followed(replay, cross, theme)
     found += tile_primitives(replay, step, cross.corner, options)
-    found += stop_marks(replay, step, cross, theme)
     found += code_primitives(replay, step, code_room(replay, cross), theme)
+    found += stop_marks(replay, step, cross, theme)
     found += legend(replay, options)
     return framed(found, replay, step, options)
 
@@ -179,6 +180,20 @@ def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primi
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
 
 
+def _wrong(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
+    """Frames around the elements of C that are stored by now and wrong."""
+    wrong = np.intersect1d(np.array(replay.trace.check.wrong_elements, np.int64), replay.written(step))
+    array = next((array for array in replay.trace.arrays if array.name == "C"), None)
+    return _rings("wrong", wrong, array, cross, theme.warning) if array is not None and len(wrong) else []
+
+
+def _rings(key: str, elements: npt.NDArray[np.int64], array: MemoryArray, cross: Cross, colour: str) -> list[Primitive]:
+    rows, columns = array.row_column(elements)
+    (x, y), side = cross.at[array.name], cross.cell
+    boxes = np.stack([x + columns * side, y + rows * side, *np.full((2, len(elements)), side)], axis=1)
+    return [Rects(key, boxes, None, colour, 4.0)]
+
+
 def _followed(replay: Replay, cross: Cross, theme: Theme) -> list[Primitive]:
     """A ring around what the followed thread computes."""
     if replay.thread is None:
@@ -187,7 +202,4 @@ def _followed(replay: Replay, cross: Cross, theme: Theme) -> list[Primitive]:
     array = next((array for array in replay.trace.arrays if array.name == "C"), None)
     if array is None or not len(elements):
         return []
-    rows, columns = array.row_column(elements)
-    (x, y), side = cross.at["C"], cross.cell
-    ring = np.stack([x + columns * side, y + rows * side, *np.full((2, len(elements)), side)], axis=1)
-    return [Rects("followed", ring, None, theme.text, 4.0)]
+    return _rings("followed", elements, array, cross, theme.text)

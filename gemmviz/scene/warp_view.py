@@ -86,6 +86,6 @@ def _lane(replay: Replay, step: int, warp: int, lane: int, with_address: bool) -
         return title, None
     if array is None:
         return title, "waits"
-    value = "" if replay.value is None else f"  {replay.value[step, column]:.4g}"
+    value = "" if replay.value is None else f"  {replay.value[step, column]:.3g}"
     address = f"  {spaced(element * array.itemsize)}" if with_address else ""
     return title, f"{element_text(array, element)}{address}{value}"

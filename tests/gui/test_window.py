@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAction, QDropEvent, QGuiApplication
+from PySide6.QtGui import QAction, QDropEvent, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSlider,
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
     QFileDialog,
     QLineEdit,
@@ -26,6 +27,7 @@ from gemmviz.model.kernel import Settings
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace_file import write_trace
 from gemmviz.scene.hover import hover_lines
+from gemmviz.scene.primitives import Hit
 from gemmviz.scene.theme import DARK, LIGHT
 from gemmviz.source.catalog import load_kernel
 from tests.conftest import kernel_from
@@ -34,6 +36,7 @@ from tests.conftest import kernel_from
 @pytest.fixture
 def window(qtbot):
     made = MainWindow()
+    made.resize(1600, 960)
     qtbot.addWidget(made)
     with qtbot.waitSignals([made.tracer.done, made.afterwork.counted], timeout=20000):
         made.open_kernel("04_tiled")
@@ -287,6 +290,10 @@ def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot, tmp_path: Path)
     window.open_file(path)
     qtbot.waitUntil(lambda: "C is wrong" in window.panels.banner.text() and window.panels.banner.isVisible(), timeout=10000)
     assert window.replay.trace.kernel == "wrong"  # and the picture is that of the wrong kernel
+    window.playback.go(window.replay.steps - 1)
+    assert len(window.stage.scene.find("wrong").boxes) == 1024
+    cells = window.stage.scene.find("C")
+    assert "wrong: not what the float64 product says" in hover_lines(window.replay, window.playback.step, Hit(cells, 0, 0))
 
 
 def test_settings_that_cannot_run_are_not_clamped(window: MainWindow) -> None:
@@ -330,6 +337,62 @@ def test_a_click_on_c_follows_the_thread_that_computes_it(window: MainWindow, qt
     assert "No thread touches this now" in window.statusBar().currentMessage()
 
 
+def test_a_second_click_lets_the_thread_go(window: MainWindow, qtbot) -> None:
+    for thread in (9, None):
+        qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
+        assert window.replay.thread == thread
+
+
+def test_a_file_that_is_saved_runs_again(window: MainWindow, qtbot, tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    right = load_kernel("03_coalesced").text
+    path.write_text(right.replace("sum +=", "summ +="))
+    window.open_file(path)
+    assert "summ" in window.panels.banner.text() or not window.panels.banner.isVisible()
+    qtbot.waitUntil(lambda: "summ" in window.panels.banner.text(), timeout=10000)
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        path.write_text(right)
+    assert window.replay.trace.kernel == "mine"
+    assert not window.panels.banner.isVisible()
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        qtbot.keyClick(window, Qt.Key.Key_F5)
+
+
+def test_the_wheel_changes_nothing_that_has_no_focus(window: MainWindow, qtbot) -> None:
+    for box in (window.panels.kernel.sizes["M"], window.panels.kernel.parameters["TILE_WIDTH"]):
+        before = window.panels.kernel.settings()
+        window.stage.setFocus()
+        turn_wheel(box)
+        assert window.panels.kernel.settings() == before
+        box.setFocus()
+        turn_wheel(box)
+        assert window.panels.kernel.settings() != before
+
+
+def turn_wheel(widget) -> None:
+    at = QPointF(widget.rect().center())
+    event = QWheelEvent(
+        at, widget.mapToGlobal(at), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(widget, event)
+
+
+def test_sizes_that_nobody_chose_are_not_carried_to_the_next_kernel(window: MainWindow, qtbot) -> None:
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.open_kernel("02_naive")
+    assert window.replay.trace.settings.problem == Problem(32, 32, 32)
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.panels.kernel.sizes["M"].setValue(64)
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.open_kernel("03_coalesced")
+    assert window.replay.trace.settings.problem == Problem(64, 32, 32)
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.open_kernel("01_single_block")
+    assert window.replay.trace.settings.problem == Problem(8, 8, 8)
+    assert "64 x 32 x 32 can't run here" in window.statusBar().currentMessage()
+
+
 def test_pointing_at_a_cell_tells_all_about_it(window: MainWindow, qtbot) -> None:
     told = []
     window.stage.hovered.connect(lambda hit: told.append(hit and hover_lines(window.replay, window.playback.step, hit)))
@@ -340,9 +403,9 @@ def test_pointing_at_a_cell_tells_all_about_it(window: MainWindow, qtbot) -> Non
     assert lines[0] == "A[1, 2]"
     assert lines[1] == "element 10, byte 40: sector 1, line 0"
     lane = window.replay.trace.space.lane((0, 0, 0), (2, 1, 0))
-    assert lines[2] == f"value {window.replay.value[0, lane]:.6g} (step 1)"
+    assert lines[2] == f"value {window.replay.value[0, lane]:.6g}, read at step 1"
     assert lines[3] == "now: threads (2, 1), (2, 1) of block (1, 0)"
-    assert lines[4] == "loaded 2 of 2 times, by threads of the traced blocks"
+    assert lines[4] == "loads so far: 1 by block (0, 0), 2 by all traced blocks (2 at the end)"
 
 
 def test_a_click_in_the_source_goes_to_the_next_step_there(window: MainWindow, qtbot) -> None:

@@ -136,7 +136,7 @@ def test_the_warp_view_tells_thread_element_byte_and_value() -> None:
     scene = VIEWS["warp"].still(Replay(trace, Focus((1, 0, 0))), 0, ViewOptions())
     assert scene.find("lane-titles").texts[5] == "5  (1, 1)"
     lane = trace.space.lane((1, 0, 0), (1, 1, 0))
-    assert scene.find("lane-touches").texts[5] == f"A[1, 1]  36  {trace.value[0, lane]:.4g}"
+    assert scene.find("lane-touches").texts[5] == f"A[1, 1]  36  {trace.value[0, lane]:.3g}"
     assert len(scene.find("idle-titles").texts) == 16
     assert scene.find("idle-titles").texts[0] == "16  no thread"
 

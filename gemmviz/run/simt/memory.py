@@ -124,11 +124,11 @@ class SharedMemory(Memory):
     long as all blocks along it hold the same.
     """
 
-    __slots__ = ("blocks", "complete", "data", "shape", "threads_ndim", "written")
+    __slots__ = ("blocks", "complete", "data", "info", "threads_ndim", "written")
 
     def __init__(self, info: MemoryArray, number: int, scalar: Scalar, blocks: int, threads_ndim: int, tags: bool) -> None:
         super().__init__(info.name, number, scalar, info.size)
-        self.shape = info.shape
+        self.info = info
         self.blocks = blocks
         self.threads_ndim = threads_ndim
         self.data = np.zeros((1,) * blocks + (info.size,), np.int64 if tags else scalar.dtype)
@@ -136,11 +136,7 @@ class SharedMemory(Memory):
         self.complete = tags
 
     def element(self, index: int) -> str:
-        subscripts: list[int] = []
-        for extent in reversed(self.shape[1:]):
-            index, inner = divmod(index, extent)
-            subscripts.insert(0, inner)
-        return self.name + "".join(f"[{each}]" for each in (index, *subscripts))
+        return self.info.subscripted(index)
 
     def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
         if not self.complete:
