@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QSettings, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
 
 from gemmviz.analysis.focus import Focus
@@ -460,11 +460,16 @@ class MainWindow(QMainWindow):
             self.adopt(setup, keep_step=False)
         return setup is not None
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.memory.data("layout").isEmpty():
+            QTimer.singleShot(0, self.panels.fit_docks)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         before = event.oldSize()
         if before.isValid() and (event.size().width() < 1400 or before.width() < 1400):
-            self.panels.fit_docks()
+            QTimer.singleShot(0, self.panels.fit_docks)  # once the new size has been laid out
         if self.tour is not None:
             self.tour.place()
 

@@ -14,15 +14,15 @@ from gemmviz.scene.memory_view import spaced
 
 # Name, kind of memory, attribute of Counts, and what it is
 _ROWS = (
-    ("Global requests", "global", "requests", "One warp's execution of one global load or store"),
-    ("Sectors moved", "global", "sectors", "32-byte sectors that the requests touch"),
-    ("Sectors needed", "global", "ideal_sectors", "The fewest that could carry the bytes asked for (Nsight's ideal)"),
-    ("Sectors lost", "global", "excessive_sectors", "Moved but not needed: uncoalesced or misaligned access"),
-    ("Lines touched", "global", "lines", "128-byte lines, four sectors each"),
-    ("Shared instructions", "shared", "requests", "One warp's execution of one shared load or store"),
+    ("Requests", "global", "requests", "One warp's execution of one global load or store"),
+    ("Sectors", "global", "sectors", "32-byte sectors that the requests touch"),
+    ("    needed", "global", "ideal_sectors", "The fewest that could carry the bytes asked for (Nsight's ideal)"),
+    ("    lost", "global", "excessive_sectors", "Moved but not needed: uncoalesced or misaligned access"),
+    ("Lines", "global", "lines", "128-byte lines, four sectors each"),
+    ("Shared accesses", "shared", "requests", "One warp's execution of one shared load or store"),
     ("Wavefronts", "shared", "wavefronts", "Passes over the 32 banks"),
-    ("Wavefronts needed", "shared", "ideal_wavefronts", "The fewest that could carry the words asked for (Nsight's ideal)"),
-    ("Wavefronts lost", "shared", "excessive_wavefronts", "Taken but not needed: bank conflicts"),
+    ("    needed", "shared", "ideal_wavefronts", "The fewest that could carry the words asked for (Nsight's ideal)"),
+    ("    lost", "shared", "excessive_wavefronts", "Taken but not needed: bank conflicts"),
 )
 _LAUNCH_ROWS = (
     ("Global load sectors", "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),

@@ -73,6 +73,7 @@ class Timeline(QWidget):
         self._theme = DARK
         self._icons: dict[str, QToolButton] = {}
         buttons = QHBoxLayout()
+        buttons.setSpacing(1)
         self._add(buttons, "first", "First step (Home)", lambda: playback.go(0))
         self._add(buttons, "phase back", "Previous phase (Page Up)", lambda: playback.phase(-1))
         self._add(buttons, "back", "Step back (Left)", lambda: playback.by(-1))
@@ -89,8 +90,10 @@ class Timeline(QWidget):
         self.speed.setToolTip("Steps per second (+ and −)")
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g} steps/s", speed)
+        self.speed.setMinimumWidth(self.speed.sizeHint().width())
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.activated.connect(lambda row: playback.set_speed(SPEEDS[row]))
+        buttons.addSpacing(6)
         buttons.addWidget(self.speed)
         buttons.addStretch(1)
         buttons.addWidget(self.position)

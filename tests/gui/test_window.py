@@ -436,7 +436,7 @@ def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: M
     table = window.panels.metrics.table
     window.playback.go(2)
     qtbot.waitUntil(lambda: table.item(1, 2) is not None and table.item(1, 2).text() == "8")
-    assert [table.item(1, column).text() for column in range(4)] == ["Sectors moved", "4", "8", "80"]
+    assert [table.item(1, column).text() for column in range(4)] == ["Sectors", "4", "8", "80"]
 
 
 def test_undo_and_redo_of_settings(window: MainWindow, qtbot) -> None:
