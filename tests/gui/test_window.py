@@ -42,6 +42,7 @@ def window(qtbot):
         made.open_kernel("04_tiled")
     made.show()
     qtbot.waitExposed(made)
+    QApplication.processEvents()  # the docks take their places
     made.activateWindow()
     return made
 
