@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
@@ -12,8 +11,6 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.trace_file import write_trace
 from gemmviz.render.export import PIXELS_PER_UNIT, save_frame
 from gemmviz.render.qt import scene_image
-from gemmviz.render.svg import scene_svg
-from gemmviz.scene.primitives import Scene
 
 if TYPE_CHECKING:
     from gemmviz.gui.main_window import MainWindow
@@ -53,11 +50,11 @@ class Files:
             self._save(lambda: save_frame(scene, path, scale), path)
 
     def copy_frame(self) -> None:
-        """Puts the frame on the clipboard: as an image of 1920 x 1080, and as SVG for programs that take it."""
+        """Puts the frame on the clipboard as an image of 1920 x 1080."""
         scene = self.window.slide()
         if scene is None:
             return
-        QGuiApplication.clipboard().setMimeData(_clip(scene))
+        QGuiApplication.clipboard().setImage(scene_image(scene, PIXELS_PER_UNIT))
         self.window.statusBar().showMessage("The frame is on the clipboard", 5000)
 
     def _save(self, action: Callable[[], None], path: Path) -> bool:
@@ -68,10 +65,3 @@ class Files:
             return False
         self.window.statusBar().showMessage(f"Saved {path}", 5000)
         return True
-
-
-def _clip(scene: Scene) -> QMimeData:
-    clip = QMimeData()
-    clip.setImageData(scene_image(scene, PIXELS_PER_UNIT))
-    clip.setData("image/svg+xml", scene_svg(scene).encode())
-    return clip

@@ -1,6 +1,6 @@
 """The bundled fonts, as Qt's."""
 
-from functools import cache, lru_cache
+from functools import cache
 
 from PySide6.QtGui import QFont, QFontDatabase
 
@@ -19,7 +19,6 @@ def load_fonts() -> dict[Face, str]:
     return families
 
 
-@lru_cache(maxsize=256)
 def font(face: Face, pixels: float) -> QFont:
     """The bundled font at a size in pixels."""
     made = QFont(load_fonts()[face])

@@ -5,20 +5,22 @@ call for thousands; everything else is drawn as it is.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen, QStaticText, QTransform
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QStaticText, QTransform
 
 from gemmviz.render.fonts import font
-from gemmviz.render.stamps import Atlas, Floats, LabelLayout, stamp
+from gemmviz.render.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scene.text import text_width
 
 _KEPT_LAYOUTS = 24
+_MOST_KEPT, _MOST_ATLASES = 2048, 48
+Key = TypeVar("Key")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,9 @@ class ScenePainter:
     def __init__(self) -> None:
         self._atlases: dict[tuple[int, str], Atlas] = {}
         self._layouts: OrderedDict[tuple[int, int], tuple[Any, LabelLayout]] = OrderedDict()
+        self._stamps: dict[tuple[int, str, str | None], Stamp] = {}
+        self._texts: dict[tuple[str, Face, int], tuple[QStaticText, float]] = {}
+        self._fonts: dict[tuple[Face, int], QFont] = {}
 
     def paint(self, painter: QPainter, scene: Scene, view: View, clip: QRectF) -> None:
         """Draws ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
@@ -123,7 +128,7 @@ class ScenePainter:
         for side in np.unique(sides).tolist():
             for entry in np.unique(squares.fill[sides == side]).tolist():
                 at = middle[(sides == side) & (squares.fill == entry)]
-                stamp(side, squares.palette[entry], squares.line).draw(painter, at[:, 0], at[:, 1], view.ratio)
+                self._stamp(side, squares.palette[entry], squares.line).draw(painter, at[:, 0], at[:, 1], view.ratio)
         if squares.labels is not None and squares.label_size * view.scale >= 6:
             pixels = max(1, round(squares.label_size * view.scale * view.ratio))
             layout = LabelLayout.of(squares.labels[:, None], pixels)
@@ -138,13 +143,26 @@ class ScenePainter:
                 self._layouts.popitem(last=False)
         return self._layouts[key][1]
 
-    def _atlas(self, pixels: int, ink: str) -> "Atlas":
-        key = (pixels, ink)
-        if key not in self._atlases:
-            if len(self._atlases) > 64:
-                self._atlases.clear()
-            self._atlases[key] = Atlas(pixels, ink)
-        return self._atlases[key]
+    def _atlas(self, pixels: int, ink: str) -> Atlas:
+        return _kept(self._atlases, (pixels, ink), lambda: Atlas(pixels, ink), _MOST_ATLASES)
+
+    def _stamp(self, side: int, colour: str, line: str | None) -> Stamp:
+        return _kept(self._stamps, (side, colour, line), lambda: stamp(side, colour, line))
+
+    def _font(self, face: Face, pixels: int) -> QFont:
+        return _kept(self._fonts, (face, pixels), lambda: font(face, pixels))
+
+    def _text(self, text: str, face: Face, pixels: int) -> tuple[QStaticText, float]:
+        """A text with its glyphs placed, and how far its baseline is below its top."""
+
+        def made() -> tuple[QStaticText, float]:
+            chosen = self._font(face, pixels)
+            laid_out = QStaticText(text)
+            laid_out.setTextFormat(Qt.TextFormat.PlainText)
+            laid_out.prepare(QTransform(), chosen)
+            return laid_out, QFontMetricsF(chosen).ascent()
+
+        return _kept(self._texts, (text, face, pixels), made)
 
     def rects(self, painter: QPainter, rects: Rects, view: View, clip: QRectF) -> None:
         painter.setBrush(QColor(rects.fill) if rects.fill else Qt.BrushStyle.NoBrush)
@@ -169,26 +187,25 @@ class ScenePainter:
 
     def labels(self, painter: QPainter, labels: Labels, view: View, clip: QRectF) -> None:
         drawn_at = max(1, round(labels.size * view.scale))
-        painter.setFont(font(labels.face, drawn_at))
+        painter.setFont(self._font(labels.face, drawn_at))
         painter.setPen(QColor(labels.colour))
         shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
         size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
             left = x - shares[labels.anchor] * text_width(text, labels.size, labels.face)
-            laid_out, ascent = _laid_out(text, labels.face, drawn_at)
+            laid_out, ascent = self._text(text, labels.face, drawn_at)
             painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy))
             painter.drawStaticText(QPointF(0, -ascent), laid_out)
         painter.resetTransform()
 
 
-@lru_cache(maxsize=4096)
-def _laid_out(text: str, face: Face, pixels: int) -> tuple[QStaticText, float]:
-    """A text with its glyphs placed, and how far its baseline is below its top."""
-    chosen = font(face, pixels)
-    made = QStaticText(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.prepare(QTransform(), chosen)
-    return made, QFontMetricsF(chosen).ascent()
+def _kept(kept: dict[Key, Made], key: Key, make: Callable[[], Made], most: int = _MOST_KEPT) -> Made:
+    """What was made for this key before, else made now. Belongs to a painter: pixmaps and fonts must not outlive Qt."""
+    if key not in kept:
+        if len(kept) >= most:
+            kept.clear()
+        kept[key] = make()
+    return kept[key]
 
 
 def _draw_cells(painter: QPainter, box: QRectF, fill: npt.NDArray[np.uint8], palette: tuple[str, ...]) -> None:

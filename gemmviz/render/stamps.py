@@ -1,7 +1,6 @@
 """What is painted by the thousand: glyphs and squares, each kind from one pixmap in one call."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,6 @@ class Stamp:
         draw_pieces(painter, self.pixmap, self.side, (x, y), (np.zeros(len(x)), np.zeros(len(x))), ratio)
 
 
-@lru_cache(maxsize=512)
 def stamp(side: int, colour: str, line: str | None) -> Stamp:
     """A square of so many device pixels in one colour, with a border where it is large enough for one."""
     pixmap = QPixmap(side, side)
