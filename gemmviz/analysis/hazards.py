@@ -3,6 +3,7 @@
 __syncthreads() orders all threads of a block, __syncwarp() those of a warp. Works on accesses as they stream by.
 """
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import KernelFault
+from gemmviz.model.errors import Cancelled, KernelFault
 from gemmviz.model.lanes import LaneSpace
 from gemmviz.model.trace import INACTIVE, AccessSink, Bools, Longs, MemoryArray, Site, Trace
 
@@ -219,11 +220,14 @@ def find_hazards(trace: Trace) -> list[Hazard]:
     return examined(trace).hazards
 
 
-def examined(trace: Trace) -> HazardFinder:
-    """A finder that has seen the whole trace."""
-    finder = HazardFinder(trace.arrays, trace.space.blocks, trace.warp_size)
-    elements = trace.element.reshape(trace.steps, trace.space.blocks, trace.space.threads)
+def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
+    """A finder that has seen the whole trace, or the first ``blocks`` of it. Raises Cancelled."""
+    blocks = blocks or trace.space.blocks
+    finder = HazardFinder(trace.arrays, blocks, trace.warp_size)
+    elements = trace.element.reshape(trace.steps, -1, trace.space.threads)[:, :blocks]
     for step in range(trace.steps):
+        if cancelled():
+            raise Cancelled
         site, array = trace.site_of(step), trace.array_of(step)
         if site.is_barrier:
             finder.barrier(site, _arrived(site, elements[step]))

@@ -53,13 +53,14 @@ def history(replay: Replay, array: int, element: int, step: int) -> History:
 def _value(
     replay: Replay, array: int, element: int, step: int, found: list[tuple[int, "np.ndarray[tuple[int], np.dtype[np.int64]]"]]
 ) -> tuple[float, int] | None:
-    """What the latest access up to ``step`` read or wrote; of a matrix that is only read, also what a later one reads."""
+    """What the latest access up to ``step`` read or wrote; of a matrix that is only read, also what a later one reads. Of a
+    wide access only the value of its first element is known.
+    """
     if replay.value is None:
         return None
-    known = [
-        (at, who) for at, who in found if replay.trace.element[at, who[-1]] == element
-    ]  # values are the first of a wide access
-    before = [each for each in known if each[0] <= step]
+    before = [each for each in found if each[0] <= step]
     only_read = all(site.kind == "load" for site in replay.trace.sites if site.array == array)
-    chosen = before[-1] if before else known[0] if known and only_read else None
-    return None if chosen is None else (float(replay.value[chosen[0], chosen[1][-1]]), chosen[0])
+    chosen = before[-1] if before else found[0] if found and only_read else None
+    if chosen is None or replay.trace.element[chosen[0], chosen[1][-1]] != element:
+        return None
+    return float(replay.value[chosen[0], chosen[1][-1]]), chosen[0]

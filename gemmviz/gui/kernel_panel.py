@@ -14,7 +14,7 @@ from gemmviz.model.lanes import Window, parse_window
 from gemmviz.model.measurements import Registers
 from gemmviz.model.problem import Problem
 
-_LARGEST = 32768
+_LARGEST = 2**31 - 1
 _PATTERN_NAMES = {"random": "Random", "index": "Their own index", "ones": "All ones"}
 AUTOMATIC = "as many as are quick"
 
@@ -129,17 +129,13 @@ class KernelPanel(QWidget):
         self._quietly(lambda: self._load(setup.spec, setup.settings, setup))
 
     def _load(self, spec: KernelSpec, settings: Settings, setup: Setup) -> None:
-        row = self.kernel.findText(spec.name)
-        if row < 0:
-            self.kernel.addItem(spec.name, spec.file)
-            row = self.kernel.count() - 1
-        self.kernel.setCurrentIndex(row)
+        self.choose(spec)
         self.title.setText(spec.title)
         self.description.setText(" ".join(spec.description.split()))
         for name, size in settings.problem.sizes.items():
             self.sizes[name].setValue(size)
         if list(self.parameters) != [parameter.name for parameter in spec.parameters] or self._spec is not spec:
-            self._make_parameters(spec, settings)
+            self._make_parameters(spec)
         for name, box in self.parameters.items():
             value = settings.parameters[name]
             if isinstance(box, QComboBox):
@@ -155,9 +151,18 @@ class KernelPanel(QWidget):
         self.blocks.setText("" if setup.window is None else str(setup.window))
         self._enable()
 
+    def choose(self, spec: KernelSpec) -> None:
+        """Shows which kernel it is: a shipped one by its name, a person's own by its file."""
+        row = self.kernel.findText(spec.name) if spec.file == f"{spec.name}.cu" else self.kernel.findData(spec.file)
+        if row < 0:
+            self.kernel.addItem(spec.name, spec.file)
+            row = self.kernel.count() - 1
+            self.kernel.setItemData(row, spec.file, Qt.ItemDataRole.ToolTipRole)
+        self.kernel.setCurrentIndex(row)
+
     _spec: KernelSpec | None = None
 
-    def _make_parameters(self, spec: KernelSpec, settings: Settings) -> None:
+    def _make_parameters(self, spec: KernelSpec) -> None:
         for box in self.parameters.values():
             self._form.removeRow(box)
         self.parameters = {}

@@ -1,6 +1,7 @@
 """The main window: how a change of settings becomes a new picture, and a step another one."""
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QSettings, QSize, Qt, QTimer
@@ -60,7 +61,7 @@ class MainWindow(QMainWindow):
         self.theme = self._chosen_theme()
         apply_theme(_app(), self.theme)
         self.spec: KernelSpec | None = None
-        self.shown_setup: Setup | None = None
+        self.shown_setup: Setup | None = None  # that of the replay
         self.replay: Replay | None = None
         self.view = "stage"
         self._arrived = True
@@ -112,7 +113,7 @@ class MainWindow(QMainWindow):
         self.playback.flowed.connect(self._on_flowed)
         self.stage.looked_elsewhere.connect(self.redraw)
         self.stage.resized.connect(self.redraw)
-        _app().styleHints().colorSchemeChanged.connect(lambda _: self.choose_theme(self.theme_choice))
+        _app().styleHints().colorSchemeChanged.connect(self._on_color_scheme)
 
     # What is set, and running it
 
@@ -195,14 +196,17 @@ class MainWindow(QMainWindow):
         self.panels.focus.set_launch(launch, setup.device.warp_size)
         focus = self.panels.focus.focus
         self._keep_step = keep_step
-        self.shown_setup = setup
+        self._submitted = setup
         self.tracer.submit(lambda cancelled: session.make_replay(setup, focus, cancelled))
 
     def _on_traced(self, replay: Replay) -> None:
         self._show_error(None)
-        self._show_replay(replay, self._keep_step)
-        if self.shown_setup is not None:
-            self.memory.keep_setup(self.shown_setup)
+        self.shown_setup = self._submitted
+        focus = self.panels.focus.focus  # it may have been changed meanwhile
+        self._show_replay(Replay(replay.trace, focus, replay), self._keep_step)
+        self.memory.keep_setup(self._submitted)
+        if self._submitted.window is None and self.replay is not None and self.replay.block != focus.block:
+            self._edited.start()  # a block that was not traced
         if not replay.trace.check.passed:
             self.show_warning(GemmvizError(str(replay.trace.check), file=replay.trace.file))
 
@@ -213,6 +217,7 @@ class MainWindow(QMainWindow):
             self._show_error(error)
             return
         self._show_error(None)
+        self.shown_setup = self._submitted
         self.playback.play(False)
         self._show_replay(Replay(trace, self.panels.focus.focus), keep_step=False)
         self.playback.go(trace.steps - 1)
@@ -241,7 +246,7 @@ class MainWindow(QMainWindow):
         self._panels_due.start()
 
     def _on_detailed(self, details: Details) -> None:
-        self.panels.metrics.show_hazards(details.hazards, details.trace)
+        self.panels.metrics.show_hazards(details.hazards, details.trace, details.searched)
         self.panels.timeline.show_hazards(details.conflicts.steps)
         if details.hazards:
             self.show_warning(details.hazards[0].fault(details.trace.file))
@@ -261,7 +266,12 @@ class MainWindow(QMainWindow):
         focus = self.panels.focus.focus
         inside = Replay(self.replay.trace, focus, self.replay)
         if inside.block != focus.block:
-            self._edited.start()  # a block that was not traced
+            if self.shown_setup is not None and self.shown_setup.window is not None:
+                only = f"only blocks {self.replay.trace.window} are traced (see Blocks)"
+                self.statusBar().showMessage(f"Block {focus.block[:2]} can't be watched: {only}", 10_000)
+                self.panels.focus.watch(replace(focus, block=inside.block))
+            else:
+                self._edited.start()  # a block that was not traced
             return
         self.replay = inside
         assert self.shown_setup is not None
@@ -344,6 +354,9 @@ class MainWindow(QMainWindow):
                 self.panels.chart.load(self.replay, self.theme)
             self.redraw()
 
+    def _on_color_scheme(self) -> None:
+        self.choose_theme(self.theme_choice)
+
     def toggle_theme(self) -> None:
         self.choose_theme("light" if self.theme is DARK else "dark")
 
@@ -381,7 +394,11 @@ class MainWindow(QMainWindow):
     def _show_file_error(self, name: str, error: GemmvizError) -> None:
         with contextlib.suppress(OSError, UnicodeDecodeError):
             self.panels.source.load(Path(name).read_text(encoding="utf-8"))
-        self._show_error(error)
+        self.tracer.cancel()
+        self.playback.play(False)
+        if self.spec is not None:
+            self.panels.kernel.choose(self.spec)
+        self.show_warning(error)
 
     # Files
 
@@ -409,6 +426,7 @@ class MainWindow(QMainWindow):
             spec, filled, before.device_name if before else DEFAULT_DEVICE, None if whole else trace.window
         )
         self.panels.kernel.load(self.shown_setup)
+        self.history.note(self.shown_setup)
         self.panels.kernel.show_launch(trace.launch, self.shown_setup.device, None)
         self.panels.focus.set_launch(trace.launch, trace.warp_size)
         self.panels.source.load(trace.source)
@@ -433,6 +451,8 @@ class MainWindow(QMainWindow):
 
     def start_tour(self) -> None:
         """Five captions about the parts of the window."""
+        if self.tour is not None:
+            return
         self.tour = Tour(self, tour_stops(self.panels), self.theme)
         self.tour.finished.connect(self._on_toured)
 

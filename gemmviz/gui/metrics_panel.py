@@ -90,9 +90,13 @@ class MetricsPanel(QWidget):
             return
         self.check.setText(("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)")
 
-    def show_hazards(self, hazards: list[Hazard], trace: Trace) -> None:
-        self.hazards.setVisible(bool(hazards) or bool(trace.notes))
-        self.hazards.setText("\n".join([*(f"Hazard: {hazard}" for hazard in hazards), *trace.notes]))
+    def show_hazards(self, hazards: list[Hazard], trace: Trace, searched: int | None = None) -> None:
+        """``searched``: in how many of the traced blocks, None before any was."""
+        lines = [*(f"Hazard: {hazard}" for hazard in hazards), *trace.notes]
+        if searched is not None and searched < trace.space.blocks:
+            lines.append(f"Hazards were searched for in {searched} of the {trace.space.blocks} traced blocks")
+        self.hazards.setVisible(bool(lines))
+        self.hazards.setText("\n".join(lines))
 
     def show_step(self, replay: Replay, step: int, summed: bool) -> None:
         """``summed``: whether the costs so far are known yet."""

@@ -13,13 +13,13 @@ from gemmviz.analysis.focus import Focus, thread_place
 from gemmviz.analysis.hazards import Conflicts, Hazard, examined
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import Device, load_device
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
 from gemmviz.run.watch import Watched, watch_thread
-from gemmviz.source.launching import launch_for
+from gemmviz.source.launching import broken_limit, launch_for
 
 TRACE_BYTES = 96 << 20
 MOST_CHARTED_STEPS = 20_000
@@ -44,12 +44,12 @@ class Setup:
     def why_not(self) -> GemmvizError | None:
         """Why this can't run, or None."""
         try:
-            launch = launch_for(self.spec, self.settings, self.device)
-            if self.window is not None:
-                self.window.checked(launch)
+            sentence = broken_limit(self.spec, self.settings, self.device)
+            if sentence is None and self.window is not None:
+                self.window.checked(launch_for(self.spec, self.settings, self.device))
         except GemmvizError as error:
             return error
-        return None
+        return None if sentence is None else SettingError(sentence)
 
 
 def make_replay(setup: Setup, focus: Focus, cancelled: Cancel) -> Replay:
@@ -85,23 +85,26 @@ def look_closer(setup: Setup, replay: Replay, cancelled: Cancel) -> Look:
 
 @dataclass(frozen=True)
 class Details:
-    """What a trace says beyond its picture: hazards, and values where there is room for them."""
+    """What a trace says beyond its picture: the hazards of ``searched`` blocks, and values where there is room for them."""
 
     trace: Trace
     hazards: list[Hazard]
     conflicts: Conflicts
+    searched: int
     value: npt.NDArray[np.float32] | None
 
 
 def find_details(setup: Setup, trace: Trace, cancelled: Cancel) -> Details:
-    finder = examined(trace) if trace.element.size <= _MOST_HAZARD_ACCESSES else None
+    blocks = min(trace.space.blocks, max(1, _MOST_HAZARD_ACCESSES // (trace.steps * trace.space.threads)))
+    finder = examined(trace, blocks, cancelled)
     value = trace.value
     if value is None and trace.element.size <= _MOST_VALUES:
         again = trace_kernel(
             setup.spec, setup.settings, trace.window, device=setup.device, values=True, origins=False, cancelled=cancelled
         )
-        value = again.value
-    return Details(trace, finder.hazards if finder else [], finder.conflicts if finder else Conflicts(), value)
+        same = again.element.shape == trace.element.shape and np.array_equal(again.element, trace.element)
+        value = again.value if same else None  # a trace from elsewhere may be of another run
+    return Details(trace, finder.hazards, finder.conflicts, blocks, value)
 
 
 @dataclass(frozen=True)

@@ -223,8 +223,8 @@ class AccessSink:
     A sink inherits from this and says only what it wants to know; the rest passes by.
     """
 
-    def started(self, slots: list[Any]) -> None:
-        """The run begins: ``slots`` hold the kernel's variables from here on."""
+    def started(self, machine: Any) -> None:
+        """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` who has returned (None: nobody)."""
 
     def site(self, site: Site) -> None:
         """A site is met for the first time; its number is the count of those before."""

@@ -15,10 +15,11 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, 
 from gemmviz.render.fonts import font
 from gemmviz.render.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scene.text import text_width
+from gemmviz.scene.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
-_MOST_KEPT, _MOST_ATLASES = 2048, 48
+_MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS = 2048, 48, 256
+_LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels: beyond these there are few, and each is painted by itself
 Key = TypeVar("Key")
 Made = TypeVar("Made")
 
@@ -115,8 +116,19 @@ class ScenePainter:
         """Draws glyphs at (x, y), each in the ink of its palette entry."""
         for ink in sorted(set(inks)):
             chosen = np.array([other == ink for other in inks])[entry]
-            if chosen.any():
+            if pixels > _LARGEST_GLYPH:
+                self._large_glyphs(painter, x[chosen], y[chosen], glyph[chosen], pixels, ink, ratio)
+            elif chosen.any():
                 self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], ratio, glyph[chosen])
+
+    def _large_glyphs(self, painter: QPainter, x: Floats, y: Floats, glyph: Any, pixels: int, ink: str, ratio: float) -> None:
+        """The few that fit a screen when each is this large."""
+        size = pixels / ratio
+        painter.setFont(self._font("regular", round(size)))
+        painter.setPen(QColor(ink))
+        for at_x, at_y, code in zip(x.tolist(), y.tolist(), glyph.tolist(), strict=True):
+            left = at_x - text_width(chr(code), size) / 2
+            painter.drawText(QPointF(left, at_y + CAP_HEIGHT * size / 2), chr(code))
 
     def squares(self, painter: QPainter, squares: Squares, view: View, clip: QRectF) -> None:
         """All squares of one colour and side are one call."""
@@ -125,7 +137,12 @@ class ScenePainter:
         boxes[:, 1] += view.dy
         middle = boxes[:, :2] + boxes[:, 2:] / 2
         sides = np.maximum(1, np.round(boxes[:, 2] * view.ratio)).astype(int)
-        for side in np.unique(sides).tolist():
+        if sides.max(initial=0) > _LARGEST_STAMP:
+            painter.setPen(QPen(QColor(squares.line or squares.palette[0]), 2))
+            for (x, y, side), entry in zip(boxes.tolist(), squares.fill.tolist(), strict=True):
+                painter.setBrush(QColor(squares.palette[entry]))
+                painter.drawRect(QRectF(x, y, side, side))
+        for side in np.unique(sides[sides <= _LARGEST_STAMP]).tolist():
             for entry in np.unique(squares.fill[sides == side]).tolist():
                 at = middle[(sides == side) & (squares.fill == entry)]
                 self._stamp(side, squares.palette[entry], squares.line).draw(painter, at[:, 0], at[:, 1], view.ratio)
@@ -147,7 +164,7 @@ class ScenePainter:
         return _kept(self._atlases, (pixels, ink), lambda: Atlas(pixels, ink), _MOST_ATLASES)
 
     def _stamp(self, side: int, colour: str, line: str | None) -> Stamp:
-        return _kept(self._stamps, (side, colour, line), lambda: stamp(side, colour, line))
+        return _kept(self._stamps, (side, colour, line), lambda: stamp(side, colour, line), _MOST_STAMPS)
 
     def _font(self, face: Face, pixels: int) -> QFont:
         return _kept(self._fonts, (face, pixels), lambda: font(face, pixels))

@@ -9,9 +9,9 @@ class Tee(AccessSink):
     def __init__(self, *sinks: AccessSink) -> None:
         self.sinks = sinks
 
-    def started(self, slots: list[Any]) -> None:
+    def started(self, machine: Any) -> None:
         for sink in self.sinks:
-            sink.started(slots)
+            sink.started(machine)
 
     def site(self, site: Site) -> None:
         for sink in self.sinks:

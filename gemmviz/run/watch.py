@@ -56,26 +56,37 @@ def watch_thread(
 
 
 class _Notes(AccessSink):
-    """Notes before each access what the variables hold: what they hold after the access before."""
+    """Notes before each access what the variables hold: what they hold after the access before.
+
+    Where the thread took part in neither access, or has returned, others may have written to the slots: it holds what it held.
+    """
 
     def __init__(self, space: LaneSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
         extents = zip(reversed(thread), reversed(space.launch.block), strict=True)
         self.lane = tuple(at for at, extent in extents if extent > 1)
         self.variables = variables
-        self.slots: list[Any] = []
+        self.machine: Any = None
         self.rows: list[tuple[Value, ...]] = []
+        self.latest: tuple[Value, ...] = (None,) * len(variables)
+        self.took_part = False
 
-    def started(self, slots: list[Any]) -> None:
-        self.slots = slots
+    def started(self, machine: Any) -> None:
+        self.machine = machine
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.rows.append(self._row())
+        takes_part = mask is None or bool(self._at(np.asarray(mask)))
+        self._note(self.took_part or takes_part)
+        self.took_part = takes_part
 
     def finished(self) -> tuple[tuple[Value, ...], ...]:
-        return (*self.rows[1:], self._row())
+        self._note(self.took_part)
+        return tuple(self.rows[1:])
 
-    def _row(self) -> tuple[Value, ...]:
-        return tuple(self._value(self.slots[variable.slot]) for variable in self.variables)
+    def _note(self, is_its_own: bool) -> None:
+        exited = self.machine.exited
+        if is_its_own and not (exited is not None and bool(self._at(np.asarray(exited)))):
+            self.latest = tuple(self._value(self.machine.slots[variable.slot]) for variable in self.variables)
+        self.rows.append(self.latest)
 
     def _value(self, value: Any) -> Value:
         match value:

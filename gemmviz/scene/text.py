@@ -1,6 +1,6 @@
 """Widths of text, from the bundled fonts' own tables, so that every renderer agrees on what fits."""
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from fontTools.ttLib import TTFont
@@ -26,7 +26,7 @@ def _advances(face: Face) -> tuple[dict[int, str], dict[str, tuple[int, int]], i
     return font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
 
 
-@cache
+@lru_cache(maxsize=8192)
 def text_width(text: str, size: float, face: Face = "regular") -> float:
     """Width of ``text`` in scene units at this font size, kerning left out."""
     glyphs, advances, units = _advances(face)

@@ -125,7 +125,7 @@ def interpret(
         scalar = scalar_of(array.element)
         threads, blocks = len(space.thread_shape), len(space.block_shape)
         machine.slots[array.slot] = SharedMemory(info, number, scalar, blocks, threads, symbolic), 0
-    sink.started(machine.slots)
+    sink.started(machine)
     try:
         with np.errstate(all="ignore"):
             run(machine)
