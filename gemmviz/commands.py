@@ -28,7 +28,7 @@ from gemmviz.source.catalog import DEFAULT_KERNEL, kernel_names, load_kernel
 from gemmviz.source.launching import launch_for, settings_for
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
-_PICTURE_BYTES = 256 << 20
+_PICTURE_BYTES = 128 << 20
 
 
 def complain(error: GemmvizError, code: int) -> int:
@@ -54,12 +54,12 @@ def gui(args: argparse.Namespace) -> int:
     if not _has_display():
         from gemmviz.headless import render_without_display
 
-        return render_without_display(*_kernel_or_trace(args))
+        return render_without_display(_kernel_or_trace(args)[1])
     from gemmviz.gui.app import run_window
 
     if args.kernel is not None and not Path(args.kernel).is_file():
         load_kernel(args.kernel)  # a name that means nothing is an error here, not an empty window
-    given = args.D or not (args.m is args.n is args.k is None)
+    given = args.D or args.fill != "random" or args.seed or not (args.m is args.n is args.k is None)
     wants_settings = given and not (args.kernel or "").endswith(".gvt")
     settings = _settings(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None
     return run_window(args.kernel, settings, args.device)
@@ -178,7 +178,8 @@ def render(args: argparse.Namespace) -> int:
     _, trace = _kernel_or_trace(args, watched)
     focus = Focus((*watched[:2], trace.window.z[0]), args.warp, args.thread, args.all)
     replay = Replay(trace, focus)
-    if (not args.all and args.thread is None and replay.focus != focus) or args.thread != replay.thread:
+    asked_warp = replay.warp if args.warp is None else args.warp
+    if (replay.block, replay.thread, replay.warp) != (focus.block, args.thread, asked_warp):
         raise UsageError(f"{_asked(args)} is not in the trace (blocks {trace.window})")
     options = ViewOptions(THEMES[args.theme], layer=args.layer, moment=args.moment)
     scene = VIEWS[args.view].scene(replay, _step(args, replay), options)
@@ -217,7 +218,7 @@ def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0
     settings = _settings(args, spec)
     device = load_device(args.device)
     window = affordable_window(spec, settings, around, device=device, limit_bytes=_PICTURE_BYTES)
-    return spec, trace_kernel(spec, settings, window, device=device)
+    return spec, trace_kernel(spec, settings, window, device=device, values=True)
 
 
 def instrument(args: argparse.Namespace) -> int:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.offscreen import start_qt
@@ -14,7 +13,7 @@ _MOST_FRAMES = 60
 _STEP_MS = 600
 
 
-def render_without_display(spec: KernelSpec | None, trace: Trace) -> int:
+def render_without_display(trace: Trace) -> int:
     """Renders one PNG for each of up to 60 steps, evenly spread, and a GIF of them; the exit code."""
     start_qt()
     replay = Replay(trace)

@@ -53,7 +53,7 @@ def served_groups(words: npt.NDArray[np.int64], words_per_lane: int, is_load: bo
     """The lanes of one access (32,) that are served together, group after group."""
     groups = min(words_per_lane, 8)
     size = 32 // groups * (2 if groups > 1 and is_load and _merges(words[None])[0] else 1)
-    return [slice(start, start + size) for start in range(0, 32, size)]
+    return [slice(start, min(32, start + size)) for start in range(0, 32, size)]
 
 
 def _merges(words: Rows) -> npt.NDArray[np.bool_]:

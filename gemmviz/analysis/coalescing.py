@@ -45,8 +45,3 @@ def requests(rows: Rows, itemsize: int, width: int = 1) -> Requests:
         bytes_used=distinct_per_row(rows, active) * (itemsize * width),
         ideal_sectors=np.minimum(sectors, -(-asked // SECTOR_BYTES)),
     )
-
-
-def touched_sectors(row: Rows, itemsize: int) -> Counts:
-    """The distinct sectors of one request, ascending: int64 (n,). Multiply by 32 for byte addresses."""
-    return np.unique(row[row >= 0] * itemsize >> 5)

@@ -44,11 +44,6 @@ class Counts:
         return self.sectors * SECTOR_BYTES
 
     @property
-    def efficiency(self) -> float | None:
-        """Bytes asked for over bytes moved; above 1 where lanes share what is moved. None for no sector."""
-        return self.bytes_asked / self.bytes_moved if self.sectors else None
-
-    @property
     def excessive_sectors(self) -> int:
         return self.sectors - self.ideal_sectors
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gemmviz.analysis.counts import COST_COLUMNS, Counts, cost_table, count_rows
 from gemmviz.analysis.flights import Flights, flights
 from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.hazards import Conflicts
 from gemmviz.analysis.owners import Owners
 from gemmviz.analysis.reuse import LoadCounts
@@ -28,16 +28,26 @@ class Replay:
         shared = other if other is not None and other.trace is trace else None
         self.owners: Owners = shared.owners if shared else Owners(trace)
         self.conflicts: Conflicts = shared.conflicts if shared else Conflicts()
-        self.value: npt.NDArray[np.float32] | None = shared.value if shared else trace.value
+        self._value: npt.NDArray[np.float32] | None = shared.value if shared else trace.value
         self.focus = (focus or Focus()).within(trace)
         self.block, self.warp, self.thread = self.focus.block, self.focus.warp, self.focus.thread
         first = trace.space.lane(self.block, (0, 0, 0))
         self.block_lanes = slice(first, first + trace.space.threads)
-        self._tiles, self._tiles_before = Tiles(trace, self.block_lanes), Tiles(trace, self.block_lanes)
+        self._tiles, self._tiles_before = (Tiles(trace, self.block_lanes, self._value) for _ in range(2))
         self._steps: dict[int, npt.NDArray[np.int64]] = {}
         self._footprints: dict[tuple[int, int], tuple[int, int, int, int] | None] = {}
         self._loads: dict[tuple[int, int], LoadCounts] = {}
         self._flights: tuple[int, list[Flights]] = (-1, [])
+
+    @property
+    def value(self) -> npt.NDArray[np.float32] | None:
+        """What was read and written at each step: (steps, lanes), None while that is not known."""
+        return self._value
+
+    @value.setter
+    def value(self, value: npt.NDArray[np.float32] | None) -> None:
+        self._value = value
+        self._tiles, self._tiles_before = (Tiles(self.trace, self.block_lanes, value) for _ in range(2))
 
     @property
     def steps(self) -> int:
@@ -149,20 +159,23 @@ class Replay:
 
     def _footprint(self, array: int, phase: int) -> tuple[int, int, int, int] | None:
         steps = self._footprint_steps(array, phase)
-        touched = self.trace.element[steps, self.warp_lanes]
-        touched = touched[touched >= 0]
+        sites = np.unique(self.trace.site[steps]).tolist()
+        parts = [
+            spread(self.trace.element[steps[self.trace.site[steps] == s], self.warp_lanes].ravel(), self.trace.sites[s].width)
+            for s in sites
+        ]
+        touched = np.concatenate(parts) if parts else np.zeros(0, np.int64)
         if not touched.size:
             return None
-        width = max(self.trace.sites[s].width for s in np.unique(self.trace.site[steps]).tolist())
-        rows, columns = self.trace.arrays[array].row_column(np.concatenate([touched, touched + width - 1]))
+        rows, columns = self.trace.arrays[array].row_column(touched)
         return int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
 
     def _footprint_steps(self, array: int, phase: int) -> npt.NDArray[np.int64]:
-        """The steps of the phase that touch the array; for an array that only other phases touch, all of its steps."""
+        """The steps of the phase that touch the array; of an array that is stored into, but not in this phase, all of them."""
         of_array = self.steps_of(array)
         in_phase = of_array[self.trace.phase[of_array] == phase]
-        kinds = {self.trace.site_of(int(step)).kind for step in of_array[:1]}
-        return in_phase if len(in_phase) or kinds == {"load"} else of_array
+        stored = any(site.kind == "store" for site in self.trace.sites if site.array == array)
+        return of_array if stored and not len(in_phase) else in_phase
 
     def next_step(self, sites: list[int], after: int) -> int | None:
         """The next step of one of these sites in which a chosen thread is active, from the beginning again after the last."""

@@ -26,7 +26,7 @@ def run_window(what: str | None, settings: Settings | None, device: str = DEFAUL
     window = MainWindow(QSettings("gemmviz", "gemmviz"))
     if what is not None and what.endswith(".gvt"):
         window.open_file(Path(what))
-    elif what is not None or settings is not None or not window.open_last():
+    elif what is not None or settings is not None or device != DEFAULT_DEVICE or not window.open_last():
         window.open_kernel(what or DEFAULT_KERNEL, settings, device)
     window.playback.play_when_loaded()
     window.show()

@@ -26,8 +26,7 @@ class Navigation(QObject):
         self.window = window
         panels = window.panels
         panels.stage.clicked.connect(self._on_clicked)
-        for widget in (panels.stage, *panels.views.values()):
-            widget.hovered.connect(self._on_hovered)
+        panels.stage.hovered.connect(self._on_hovered)
         panels.source.place_clicked.connect(self._on_source_clicked)
         panels.metrics.site_chosen.connect(self._on_site_chosen)
         panels.chart.step_chosen.connect(self._go)

@@ -128,6 +128,7 @@ class SceneWidget(QWidget):
 
     def _on_rest(self) -> None:
         self._pointed = self.hit(self._at) if self._at is not None else None
+        self.update()
         self.hovered.emit(self._pointed)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

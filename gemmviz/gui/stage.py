@@ -1,4 +1,6 @@
-"""The large picture in the middle: drag to pan, wheel to zoom, double click to fit, click a cell to follow its thread."""
+"""The large picture in the middle: drag to pan, wheel to zoom, double click beside the cells to fit, click a cell to follow
+its thread.
+"""
 
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QWheelEvent
@@ -6,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.render.qt import View
+from gemmviz.scene.frame import WIDTH
 
 _MOST_ZOOM = 256.0
 _DRAG_PIXELS = 4.0
@@ -22,9 +25,7 @@ class Stage(SceneWidget):
         self.setMinimumSize(320, 200)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleDescription(
-            "The replay. Wheel zooms, drag pans, double click fits, a click on a cell follows its thread"
-        )
+        self.setAccessibleDescription("The replay. Wheel zooms, drag pans, F fits, a click on a cell follows its thread")
         self.zoom = 1.0
         self._shift = QPointF()
         self._grabbed: QPointF | None = None
@@ -39,10 +40,12 @@ class Stage(SceneWidget):
     @property
     def view(self) -> View:
         assert self.scene is not None
-        fitted = View.fit(self.scene, self.width(), self.height())
-        scale = fitted.scale * self.zoom
-        dx = (self.width() - self.scene.width * scale) / 2 + self._shift.x()
-        dy = (self.height() - self.scene.height * scale) / 2 + self._shift.y()
+        return self._view_of(self.scene.width, self.scene.height)
+
+    def _view_of(self, width: float, height: float) -> View:
+        scale = min(self.width() / width, self.height() / height) * self.zoom
+        dx = (self.width() - width * scale) / 2 + self._shift.x()
+        dy = (self.height() - height * scale) / 2 + self._shift.y()
         return View(scale, dx, dy, self.devicePixelRatioF(), self.zoom)
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
@@ -63,10 +66,10 @@ class Stage(SceneWidget):
 
     @property
     def clip(self) -> tuple[float, float, float, float] | None:
-        """The part of the scene that can be seen, in its units; None where that is all."""
-        if self.scene is None or self.zoom == 1.0:
+        """The part of a frame of ``frame_height`` that can be seen, in its units; None where that is all."""
+        if self.zoom == 1.0:
             return None
-        view = self.view
+        view = self._view_of(WIDTH, self.frame_height)
         return -view.dx / view.scale, -view.dy / view.scale, self.width() / view.scale, self.height() / view.scale
 
     @property
@@ -77,7 +80,7 @@ class Stage(SceneWidget):
     @property
     def frame_height(self) -> float:
         """The height of a frame 1600 units wide that fills the widget, within what still reads well."""
-        return round(max(700.0, min(1360.0, 1600.0 * self.height() / max(1, self.width()))))
+        return round(max(700.0, min(1360.0, WIDTH * self.height() / max(1, self.width()))))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self.zoom_by(2 ** (event.angleDelta().y() / 240), event.position())

@@ -21,12 +21,17 @@ def check_facts(trace: Trace, file: str) -> None:
     """Every fact must be of its kind and within its bounds before any memory is spent on it."""
     matrices = [array for array in trace.arrays if array.space == "global"]
     lines = trace.source.count("\n") + 1
+    if not all(isinstance(note, str) for note in trace.notes):
+        refuse(file, "its notes are no sentences")
+    if trace.steps < 1:
+        refuse(file, "it has no steps")
     for array in trace.arrays:
         extents_fit = all(isinstance(extent, int) and 0 < extent < 1 << 31 for extent in array.shape)
         if (
             array.space not in ("global", "shared")
             or array.dtype not in _DTYPES
             or not isinstance(array.name, str)
+            or not isinstance(array.column_major, bool)
             or not extents_fit
         ):
             refuse(file, f"its array {array.name!r} is none that a kernel can have")
@@ -43,7 +48,9 @@ def check_facts(trace: Trace, file: str) -> None:
     for site in trace.sites:
         kinds = ("load", "store") if site.array >= 0 else ("barrier", "warp barrier")
         places_fit = all(
-            1 <= place.line <= place.end_line <= lines and place.column >= 1 for place in (site.place, *site.calls)
+            1 <= place.line <= place.end_line <= lines
+            and all(isinstance(at, int) and 1 <= at < 1 << 20 for at in (place.column, place.end_column))
+            for place in (site.place, *site.calls)
         )
         if site.kind not in kinds or not isinstance(site.text, str) or site.width not in (1, 2, 3, 4) or not places_fit:
             refuse(file, "one of its sites is none that a kernel can have")

@@ -28,7 +28,7 @@ def code_primitives(replay: Replay, step: int, room: Box, theme: Theme) -> list[
     y = room.y + _PADDING / 2
     advance = text_width("0", font_size, "mono")
     at = [(room.x + _PADDING, y + (i + 0.72) * leading) for i in range(len(shown))]
-    row = place.line - 1 - first
+    row = max(0, place.line - 1 - first)  # a line of the header lights the first one shown
     most = int((room.width - 2 * _PADDING) / advance)
     stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
     hidden = max(0, stop + 1 - most)  # the running line is moved left where its expression would be cut

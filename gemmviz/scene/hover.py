@@ -5,7 +5,8 @@ from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES
 from gemmviz.analysis.focus import focus_text, thread_text
 from gemmviz.analysis.history import History, history
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.trace import MemoryArray
+from gemmviz.analysis.tiles import EMPTY
+from gemmviz.model.trace import CONSTANT, MemoryArray
 from gemmviz.scene.memory_view import spaced
 from gemmviz.scene.primitives import Hit
 from gemmviz.scene.sentence import element_text
@@ -67,9 +68,12 @@ def _content(replay: Replay, step: int, number: int, element: int) -> list[str]:
     if content is None:
         return []
     matrix, phase = int(content.array[element]), int(content.phase[element])
-    if phase < 0 and matrix < 0:
+    if matrix == EMPTY:
         return ["nothing has been stored here yet"]
-    what = element_text(replay.trace.arrays[matrix], int(content.element[element])) if matrix >= 0 else "a computed value"
+    if matrix >= 0:
+        what = element_text(replay.trace.arrays[matrix], int(content.element[element]))
+    else:
+        what = "a constant" if matrix == CONSTANT else "a computed value"
     return [f"holds {what}" + (f", stored in phase {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else "")]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.scene.frame import MARGIN, ViewOptions
-from gemmviz.scene.palette import HEAT_LEVELS, heat_palette
+from gemmviz.scene.palette import HEAT_LEVELS, heat_palette, most_loads
 from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scene.text import text_width
 from gemmviz.scene.theme import WARP_ACCENTS, warp_accent
@@ -31,15 +31,14 @@ def _warps(replay: Replay, options: ViewOptions) -> list[Primitive]:
 
 def _heat(replay: Replay, options: ViewOptions) -> list[Primitive]:
     problem = replay.trace.settings.problem
-    top = max(problem.M, problem.N)
+    top = most_loads(problem)
     palette = heat_palette(options.theme, options.theme.faint)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
     entries: list[tuple[str, str]] = []
     for level, bound in enumerate(bounds):
         if level + 1 == len(bounds) or bound != bounds[level + 1]:
             entries.append((palette[level], str(bound)))
-    entries[-1] = (entries[-1][0], f"{top} (without any reuse)")
-    heading = "loads of an element so far:"
+    heading = f"loads of an element so far (without reuse: A {problem.N}, B {problem.M}):"
     return _row(entries, options, heading)
 
 

@@ -1,10 +1,12 @@
 """What a cell's colour says: states of a matrix, of a tile, and how often something was loaded."""
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.problem import Problem
 from gemmviz.scene.theme import WARP_ACCENTS, Theme, mixed
 
 # States of a matrix's cells. From FIRST_WARP on: lit by that warp; from FIRST_OWNER on: computed by that warp.
@@ -39,6 +41,22 @@ def heat_palette(theme: Theme, accent: str) -> Palette:
 def inks_for(theme: Theme, palette: Palette) -> Palette:
     """A colour for text on each colour; faint on the faintest."""
     return theme.faint, *(theme.ink_on(colour) for colour in palette[1:])
+
+
+def most_loads(problem: Problem) -> int:
+    """The top of the scale of loads. Without any reuse an element of A is loaded N times, one of B M times; a cell of a tile
+    is loaded at most once for each of K.
+    """
+    return max(problem.M, problem.N, problem.K)
+
+
+def shared_cells(cells: npt.NDArray[np.int64], warps: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:
+    """Of touches, each of a cell by a warp: whether other warps touch that cell too."""
+    latest = np.full(size, -1, np.int64)
+    latest[cells] = warps
+    several = np.zeros(size, bool)
+    several[cells[latest[cells] != warps]] = True
+    return np.asarray(several[cells])
 
 
 def heat_levels(counts: npt.NDArray[np.int64], elements: int, top: int) -> npt.NDArray[np.uint8]:

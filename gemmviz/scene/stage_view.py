@@ -28,6 +28,8 @@ from gemmviz.scene.palette import (
     heat_levels,
     heat_palette,
     matrix_palette,
+    most_loads,
+    shared_cells,
 )
 from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scene.stop_marks import stop_marks
@@ -89,11 +91,7 @@ def lit_by_warp(replay: Replay, step: int, cells: npt.NDArray[np.int64], size: i
     """For each touched cell (as ``spread`` orders them) the state of the warp that touches it, or SEVERAL."""
     active = np.flatnonzero(replay.elements(step) >= 0) + replay.lanes.start
     warps = np.repeat(_warps(replay, active), replay.trace.site_of(step).width)
-    latest = np.full(size, -1, np.int64)
-    latest[cells] = warps
-    several = np.zeros(size, bool)
-    several[cells[latest[cells] != warps]] = True
-    return np.where(several[cells], SEVERAL, FIRST_WARP + warps % len(WARP_ACCENTS)).astype(np.uint8)
+    return np.where(shared_cells(cells, warps, size), SEVERAL, FIRST_WARP + warps % len(WARP_ACCENTS)).astype(np.uint8)
 
 
 def _warps(replay: Replay, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -135,17 +133,12 @@ def _cells(replay: Replay, step: int, number: int, table: Table, options: ViewOp
         return matrix_cells(array.name, state, matrix_palette(theme, array.name), table, grid, options)
     grid = counting_grid(table, array, options)
     counts = replay.loads(number, step, grid)
-    fill = heat_levels(counts, grid.factor**2, most_loads(replay))
+    fill = heat_levels(counts, grid.factor**2, most_loads(replay.trace.settings.problem))
     site = replay.trace.site_of(step)
     if site.array == number:
         fill.reshape(-1)[grid.cells(spread(replay.elements(step), site.width))] = HEAT_LIT
     labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
     return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
-
-
-def most_loads(replay: Replay) -> int:
-    """How often a kernel without any reuse loads an element: once for each row or column of C that needs it."""
-    return max(replay.trace.settings.problem.M, replay.trace.settings.problem.N)
 
 
 def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> Labels:

@@ -11,16 +11,28 @@ import numpy.typing as npt
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.tiles import EMPTY, TileContent
-from gemmviz.model.trace import COMPUTED, CONSTANT, MemoryArray
+from gemmviz.model.trace import CONSTANT, MemoryArray
 from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.layout import Box, Table, tile_tables
 from gemmviz.scene.matrix import label_size
-from gemmviz.scene.palette import HEAT_LEVELS, HELD, STALE, TOUCHED, Palette, heat_levels, heat_palette, inks_for
+from gemmviz.scene.palette import (
+    HEAT_LEVELS,
+    HEAT_LIT,
+    HELD,
+    STALE,
+    TOUCHED,
+    Palette,
+    heat_levels,
+    heat_palette,
+    inks_for,
+    most_loads,
+    shared_cells,
+)
 from gemmviz.scene.primitives import Cells, Labels, Primitive, Rects, boxes, points
 from gemmviz.scene.theme import WARP_ACCENTS, Theme
 
 _HEADING = 24.0
-_NOTHING, _ZERO, _RESULT, _FIRST_MATRIX = range(4)
+_NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, then the matrices, counted from 0
 _MOST_LABELS = 96 * 96
 
 
@@ -104,26 +116,22 @@ def _warp_entries(replay: Replay, threads: Any, cells: npt.NDArray[np.int64], si
     """0 for a cell that several warps touch, else 1 + the warp's colour."""
     first = replay.seen_lanes.start - replay.block_lanes.start
     warps = np.repeat((np.flatnonzero(threads >= 0) + first) // replay.trace.warp_size, width)
-    latest = np.full(size, -1, np.int64)
-    latest[cells] = warps
-    several = np.zeros(size, bool)
-    several[cells[latest[cells] != warps]] = True
-    return np.where(several[cells], 0, 1 + warps % len(WARP_ACCENTS))
+    return np.where(shared_cells(cells, warps, size), 0, 1 + warps % len(WARP_ACCENTS))
 
 
 def _heat(
     replay: Replay, step: int, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
 ) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
-    """Loads of every cell so far: fill, palette and labels. The last level is a load for each trip through K."""
+    """Loads of every cell so far: fill, palette and labels."""
     counts = replay.loads(number, step, Grid(array)).reshape(-1)
-    levels = heat_levels(counts, 1, replay.trace.settings.problem.K)
+    levels = heat_levels(counts, 1, most_loads(replay.trace.settings.problem))
     names = [each.name for each in replay.trace.arrays if each.space == "global"]
     accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]
     palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
     site = replay.trace.site_of(step)
     if site.array == number:
         threads = replay.seen_elements(step)
-        levels[spread(threads, site.width)] = HEAT_LEVELS
+        levels[spread(threads, site.width)] = HEAT_LIT
     texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
 
@@ -144,11 +152,7 @@ def _conflicts(replay: Replay, step: int, number: int, table: Table, theme: Them
 
 
 def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
-    named = {EMPTY: _NOTHING, CONSTANT: _ZERO, COMPUTED: _RESULT}
-    kinds = content.array.astype(np.int16) + _FIRST_MATRIX
-    for value, kind in named.items():
-        kinds[content.array == value] = kind
-    return kinds.astype(np.uint8)
+    return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
 
 
 def _texts(replay: Replay, content: TileContent) -> npt.NDArray[np.str_]:
@@ -158,7 +162,9 @@ def _texts(replay: Replay, content: TileContent) -> npt.NDArray[np.str_]:
         if here.any():
             rows, columns = array.row_column(content.element[here])
             texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str)
-    texts[content.array == CONSTANT] = "0"
+    constant = content.array == CONSTANT
+    if constant.any():
+        texts[constant] = ["const" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
     return texts
 
 

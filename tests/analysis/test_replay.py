@@ -7,6 +7,7 @@ from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.flights import THREADS
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.history import history
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.reuse import LoadCounts
 from gemmviz.analysis.tiles import EMPTY
@@ -166,3 +167,46 @@ def test_costs_of_one_warp_add_up_to_the_block() -> None:
     warps = [Replay(trace, Focus((1, 0, 0), warp)) for warp in range(trace.space.warps)]
     assert len(warps) == 2
     assert (sum(replay.costs for replay in warps) == block.costs).all()
+
+
+def test_going_back_and_forth_holds_the_same_tiles() -> None:
+    trace = trace_of("04_tiled", 8, 8, 256, TILE_WIDTH=4)  # 64 phases: more stores than are kept apart
+    forwards = Replay(trace)
+    jumping = Replay(trace)
+    for step in [700, 3, trace.steps - 1, 400, 401, 400, 0, 650]:
+        there = Replay(trace).tiles(step)
+        for number, content in jumping.tiles(step).items():
+            assert (content.array == there[number].array).all()
+            assert (content.element == there[number].element).all()
+            assert (content.phase == there[number].phase).all()
+    before = forwards.tiles_before(500)
+    after = Replay(trace).tiles(499)
+    assert all((before[n].element == after[n].element).all() for n in after)
+
+
+def test_a_wide_store_hides_the_values_of_its_neighbours() -> None:
+    body = """__shared__ float s[16];
+    s[threadIdx.x] = A[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) reinterpret_cast<float4*>(s)[0] = make_float4(1.0f, 2.0f, 3.0f, 4.0f);
+    __syncthreads();
+    C[threadIdx.x] = s[threadIdx.x];"""
+    trace = trace_of(kernel_from(body), values=True)
+    replay = Replay(trace)
+    wide = next(step for step in range(trace.steps) if trace.site_of(step).width == 4)
+    assert history(replay, 3, 0, wide).value == 1.0
+    assert history(replay, 3, 1, wide).value is None
+    assert history(replay, 3, 1, trace.steps - 1).value == 2.0
+
+
+def test_kernels_that_read_c_first_show_where_they_write_it() -> None:
+    trace = trace_of(
+        kernel_from("float s = 0; for (int k = 0; k < K; ++k) s += A[k]; C[threadIdx.x] = s + 0.0f * C[threadIdx.x];")
+    )
+    replay = Replay(trace)
+    assert replay.footprint(2, 0) == (0, 1, 0, 4)
+
+
+def test_footprints_of_wide_and_narrow_accesses_end_where_they_end() -> None:
+    body = "float4 v = reinterpret_cast<const float4*>(A)[threadIdx.x]; C[threadIdx.x] = v.x + A[15];"
+    assert Replay(trace_of(kernel_from(body), 4, 4, 4)).footprint(0, 0) == (0, 4, 0, 4)

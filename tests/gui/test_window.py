@@ -607,3 +607,52 @@ def test_devices_have_a_source_for_every_figure() -> None:
             if key not in ("name", "vendor", "architecture", "compute_capability", "sources")
         }
         assert figures <= set(device.sources), name
+
+
+def test_a_focus_that_changes_while_a_kernel_runs_is_that_of_the_picture(window: MainWindow, qtbot) -> None:
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.panels.kernel.sizes["K"].setValue(64)
+        window.run()
+        qtbot.keyClick(window, Qt.Key.Key_T)
+    assert window.replay.thread == 0
+    assert window.replay.trace.settings.problem.K == 64
+
+
+def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(window: MainWindow, qtbot) -> None:
+    window.panels.kernel.sizes["K"].setValue(64)
+    window.run()
+    window.panels.kernel.parameters["TILE_WIDTH"].setCurrentText("64")  # can't run
+    window.run()
+    with qtbot.waitSignal(window.afterwork.looked, timeout=10000):
+        qtbot.keyClick(window, Qt.Key.Key_W)
+    shown = window.replay.trace.settings
+    assert window.shown_setup.settings == shown
+    assert window.afterwork.whole.trace is window.replay.trace
+    loads = {8: 64, 64: 512}[shown.problem.K]
+    assert window.panels.metrics.launch_table.item(0, 1).data(Qt.ItemDataRole.UserRole) == loads
+
+
+def test_a_block_that_was_not_to_be_traced_is_not_watched(window: MainWindow, qtbot) -> None:
+    with qtbot.waitSignal(window.tracer.done, timeout=10000):
+        window.panels.kernel.blocks.setText("0:1,0:1")
+        window.panels.kernel.blocks.editingFinished.emit()
+    window.panels.focus.block[0].setValue(1)
+    assert "only blocks 0:1,0:1 are traced" in window.statusBar().currentMessage()
+    assert window.panels.focus.focus.block == window.replay.block == (0, 0, 0)
+
+
+def test_deep_zooms_stay_small_and_quick(window: MainWindow, qtbot) -> None:
+    window.playback.go(1, 0.5)
+    before = resident_mib()
+    for factor in (8, 4, 8):
+        window.stage.zoom_by(factor)
+        for moment in (0.1, 0.3, 0.5, 0.7):
+            window.playback.go(1, moment)
+            window.stage.repaint()
+    assert window.stage.zoom == 256
+    assert resident_mib() - before < 150
+
+
+def resident_mib() -> float:
+    with open("/proc/self/statm") as pages:
+        return int(pages.read().split()[1]) * 4096 / 2**20

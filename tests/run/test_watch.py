@@ -52,3 +52,11 @@ def test_arrays_vectors_pointers_and_what_has_no_value_yet() -> None:
     assert last["own"] == (pytest.approx(float(trace.value[0, 1])), None)
     other, _ = watched(spec, settings, (0, 0, 0), (2, 0, 0))
     assert dict(other.at(trace.steps - 1, trace.sites[-1]))["late"] is None
+
+
+def test_a_thread_that_has_returned_keeps_what_it_had() -> None:
+    spec = load_kernel("03_coalesced")
+    told, trace = watched(spec, Settings(Problem(3, 3, 4), {"BLOCK": 4}), (0, 0, 0), (3, 3, 0))
+    assert all(dict(told.at(step, trace.site_of(step))).get("sum") is None for step in range(trace.steps))
+    inside, _ = watched(spec, Settings(Problem(3, 3, 4), {"BLOCK": 4}), (0, 0, 0), (2, 2, 0))
+    assert dict(inside.at(trace.steps - 1, trace.sites[-1]))["sum"] == pytest.approx(float(trace.value[-1, 10]))

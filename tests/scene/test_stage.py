@@ -179,9 +179,8 @@ def test_what_an_earlier_phase_stored_is_faded(replay: Replay) -> None:
         step = next(s for s in range(replay.steps) if trace.site_of(s).text.startswith(text) and trace.phase[s] == phase)
         return stage_scene(replay, step).find("tile-tileB")
 
-    held, stale = shown("A[row", 1), shown("A[row", 1)
+    stale, held = shown("A[row", 1), shown("__syncthreads", 1)
     assert len(set(stale.fill.ravel().tolist())) == 1
-    held = shown("__syncthreads", 1)
     assert set(held.fill.ravel().tolist()) != set(stale.fill.ravel().tolist())
     palette = held.palette
     assert palette[int(held.fill[0, 0])] == DARK.tint("B", 0.36)
