@@ -149,7 +149,7 @@ class SourcePanel(QPlainTextEdit):
             here = self._running is not None and number == self._running.line
             painter.setPen(QColor(self._theme.text if here else self._theme.faint))
             area = QRect(0, round(top), self._margin.width() - 6, round(height))
-            painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number))
+            painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop, str(number))
             top += height
             block = block.next()
         painter.end()

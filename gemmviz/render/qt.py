@@ -209,7 +209,10 @@ class ScenePainter:
         shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
         size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
-            left = x - shares[labels.anchor] * text_width(text, labels.size, labels.face)
+            width = text_width(text, labels.size, labels.face)
+            left = x - shares[labels.anchor] * width
+            if not view.rect(left, y - labels.size, width, 1.5 * labels.size).intersects(clip):
+                continue
             laid_out, ascent = self._text(text, labels.face, drawn_at)
             painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy))
             painter.drawStaticText(QPointF(0, -ascent), laid_out)

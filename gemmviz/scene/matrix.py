@@ -15,7 +15,7 @@ from gemmviz.scene.primitives import Cells
 from gemmviz.scene.text import text_width
 
 _LEAST_CELL = 1.7  # units: at least a pixel where a frame is at least 950 wide
-_MOST_COUNTED_CELLS = 2048
+_COUNTED_ONCE = 1 << 20
 _CROP_STEP = 16
 _MOST_LABELS = 256 * 256
 _SMALLEST_LABEL = 7.0
@@ -51,9 +51,11 @@ def grid_of(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
 
 
 def counting_grid(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
-    """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen."""
-    least = math.ceil(max(array.shape) / _MOST_COUNTED_CELLS)
-    return Grid(array, max(least, math.ceil(_LEAST_CELL / (table.cell * options.zoom)), 1))
+    """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen. Those of a large one
+    keep one resolution, so that zooming doesn't mean counting all of it again.
+    """
+    zoom = 1.0 if array.size > _COUNTED_ONCE else options.zoom
+    return Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * zoom))))
 
 
 def matrix_cells(
