@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QStaticText, QTransform
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTransform
 
 from gemmviz.render.fonts import font
 from gemmviz.render.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
@@ -18,7 +18,8 @@ from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rect
 from gemmviz.scene.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
-_MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS = 2048, 48, 256
+_MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
+_LARGEST_PICTURE = 1 << 20  # pixels of a text that is kept as a picture
 _LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels: beyond these there are few, and each is painted by itself
 Key = TypeVar("Key")
 Made = TypeVar("Made")
@@ -59,6 +60,7 @@ class ScenePainter:
         self._stamps: dict[tuple[int, str, str | None], Stamp] = {}
         self._texts: dict[tuple[str, Face, int], tuple[QStaticText, float]] = {}
         self._fonts: dict[tuple[Face, int], QFont] = {}
+        self._pictures: dict[tuple[str, Face, int, str, float], tuple[QPixmap, float]] = {}
 
     def paint(self, painter: QPainter, scene: Scene, view: View, clip: QRectF) -> None:
         """Draws ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
@@ -181,6 +183,25 @@ class ScenePainter:
 
         return _kept(self._texts, (text, face, pixels), made)
 
+    def _large_text(self, text: str, labels: Labels, pixels: int, ratio: float) -> tuple[QPixmap, float]:
+        """A text as a picture, and how far its baseline is below the top: Qt fills large glyphs as shapes, each time anew."""
+
+        def made() -> tuple[QPixmap, float]:
+            chosen = self._font(labels.face, pixels)
+            metrics = QFontMetricsF(chosen)
+            width = text_width(text, float(pixels), labels.face) + pixels / 4
+            picture = QPixmap(round(width * ratio), round(metrics.height() * ratio))
+            picture.setDevicePixelRatio(ratio)
+            picture.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(picture)
+            painter.setFont(chosen)
+            painter.setPen(QColor(labels.colour))
+            painter.drawText(QPointF(0, metrics.ascent()), text)
+            painter.end()
+            return picture, metrics.ascent()
+
+        return _kept(self._pictures, (text, labels.face, pixels, labels.colour, ratio), made, _MOST_PICTURES)
+
     def rects(self, painter: QPainter, rects: Rects, view: View, clip: QRectF) -> None:
         painter.setBrush(QColor(rects.fill) if rects.fill else Qt.BrushStyle.NoBrush)
         width = view.stroke(rects.stroke_width)
@@ -212,6 +233,11 @@ class ScenePainter:
             width = text_width(text, labels.size, labels.face)
             left = x - shares[labels.anchor] * width
             if not view.rect(left, y - labels.size, width, 1.5 * labels.size).intersects(clip):
+                continue
+            if drawn_at > _LARGEST_GLYPH and text and width * view.scale * drawn_at < _LARGEST_PICTURE:
+                picture, ascent = self._large_text(text, labels, drawn_at, view.ratio)
+                painter.resetTransform()
+                painter.drawPixmap(QPointF(left * view.scale + view.dx, y * view.scale + view.dy - ascent), picture)
                 continue
             laid_out, ascent = self._text(text, labels.face, drawn_at)
             painter.setTransform(QTransform(size, 0, 0, size, left * view.scale + view.dx, y * view.scale + view.dy))
