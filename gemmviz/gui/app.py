@@ -1,5 +1,6 @@
 """Starts the program: the window where there is a display."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def run_window(what: str | None, settings: Settings | None, device: str = DEFAUL
     app.setWindowIcon(QIcon(str(resource_folder("assets") / "icons" / "gemmviz.svg")))
     sys.setswitchinterval(0.001)  # work in other threads gives way to the window within a millisecond
     window = MainWindow(QSettings("gemmviz", "gemmviz"))
+    gc.freeze()  # what there is by now lives as long as the program: no frame need wait for a search through it
     if what is not None and what.endswith(".gvt"):
         window.open_file(Path(what))
     elif what is not None or settings is not None or device != DEFAULT_DEVICE or not window.open_last():
