@@ -42,7 +42,7 @@ class LabelLayout:
 
 
 class Atlas:
-    """All Latin-1 glyphs of the label font at one size in one colour, in one pixmap."""
+    """The ASCII glyphs of the label font, and ×, at one size in one colour, in one pixmap."""
 
     def __init__(self, pixels: int, ink: str) -> None:
         self.side = int(pixels * 1.4) + 2
@@ -51,7 +51,7 @@ class Atlas:
         painter = QPainter(self.pixmap)
         painter.setFont(font("regular", pixels))
         painter.setPen(QColor(ink))
-        for code in range(33, 256):
+        for code in (*range(33, 127), ord("×")):
             x = (code % 16 + 0.5) * self.side - text_width(chr(code), float(pixels)) / 2
             y = (code // 16 + 0.5) * self.side + CAP_HEIGHT * pixels / 2
             painter.drawText(QPointF(x, y), chr(code))
