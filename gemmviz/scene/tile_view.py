@@ -63,8 +63,10 @@ def _tile(
     kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
     if options.layer == "reuse":
         fill, palette, texts = _heat(replay, step, number, array, kinds, theme)
+        inks = inks_for(theme, palette)
     else:
         palette = tile_palette(replay.trace.arrays, theme)
+        inks = tile_inks(replay.trace.arrays, theme)
         fill = _look(replay, step, number, kinds, content, options)
         texts = None if content is None or array.size > _MOST_LABELS else _texts(replay, content)
     size = 0.0
@@ -74,7 +76,7 @@ def _tile(
     labels = _padded(texts, table) if texts is not None and size else None
     key = f"tile-{array.name}"
     cells = Cells(
-        key, table.x, table.y, table.cell, _padded(fill, table), palette, inks_for(theme, palette), labels, size,
+        key, table.x, table.y, table.cell, _padded(fill, table), palette, inks, labels, size,
         theme.background if table.cell * zoom >= 7.5 else None,
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
@@ -92,6 +94,16 @@ def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
         if array.space == "global":
             threes.append((theme.tint(array.name, 0.12), theme.tint(array.name, 0.36), theme.accent(array.name)))
     return *(colour for three in threes for colour in three), theme.text, *WARP_ACCENTS
+
+
+@lru_cache(maxsize=16)
+def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
+    """Text on ``tile_palette``: faint on what an earlier phase stored."""
+    palette = tile_palette(arrays, theme)
+    threes = 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
+    return tuple(
+        theme.faint if entry < threes and entry % 3 == STALE else theme.ink_on(colour) for entry, colour in enumerate(palette)
+    )
 
 
 def _look(
