@@ -5,17 +5,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.trace import Trace
+from gemmviz.analysis.grid import spread
+from gemmviz.model.trace import MemoryArray, Trace
 
 
 class Owners:
     """``elements`` (ascending) are the elements of C that the traced threads store, ``lanes`` who stores each (the last that
-    does), ``steps`` when that is first done.
+    does), ``steps`` when that is first done; ``array`` is C itself, None in a trace without it.
     """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        number = next((n for n, array in enumerate(trace.arrays) if array.name == "C"), -1)
+        number, array = next(((n, array) for n, array in enumerate(trace.arrays) if array.name == "C"), (-1, None))
+        self.array: MemoryArray | None = array
         stores = [n for n, site in enumerate(trace.sites) if site.kind == "store" and site.array == number]
         found = [self._stored(step) for step in np.flatnonzero(np.isin(trace.site, stores)).tolist()]
         nothing = np.zeros(0, np.int64)
@@ -28,7 +30,7 @@ class Owners:
         """Elements, lanes and step, one entry for each element that a step stores."""
         touched, width = self.trace.element[step], self.trace.site_of(step).width
         lanes = np.flatnonzero(touched >= 0)
-        elements = (touched[lanes].astype(np.int64)[:, None] + np.arange(width)).ravel()
+        elements = spread(touched, width)
         return elements, np.repeat(lanes, width), np.full(len(elements), step)
 
     def lane_of(self, element: int) -> int | None:
@@ -44,8 +46,8 @@ class Owners:
     def homes(self, lanes: slice) -> npt.NDArray[np.float64]:
         """The middle (row, column) of each lane's own elements of C: (lanes, 2), NaN for a lane that stores none."""
         elements, lane = self.of(lanes)
-        array = next(array for array in self.trace.arrays if array.name == "C")
-        rows, columns = array.row_column(elements)
+        assert self.array is not None
+        rows, columns = self.array.row_column(elements)
         count = lanes.stop - lanes.start
         own = np.bincount(lane, minlength=count)
         with np.errstate(invalid="ignore"):

@@ -22,7 +22,6 @@ class FocusPanel(QWidget):
         super().__init__(parent)
         self._loading = False
         self._launch = Launch((1, 1, 1), (1, 1, 1))
-        self._warp_size = 32
         self.scope = _choice("Watch", "Whose accesses to show (W: next warp, T: next thread, Esc: the block)", _SCOPE_NAMES)
         self.scope.currentIndexChanged.connect(self._on_changed)
         self.block = [self._spin(f"blockIdx.{axis} of the block to watch") for axis in "xyz"]
@@ -53,7 +52,7 @@ class FocusPanel(QWidget):
     def set_launch(self, launch: Launch, warp_size: int) -> None:
         """The ranges of what can be chosen; choices outside them go to the nearest inside."""
         self._loading = True
-        self._launch, self._warp_size = launch, warp_size
+        self._launch = launch
         for boxes, extents in ((self.block, launch.grid), (self.thread, launch.block)):
             for box, extent in zip(boxes, extents, strict=True):
                 box.setMaximum(extent - 1)

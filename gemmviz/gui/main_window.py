@@ -36,7 +36,7 @@ from gemmviz.scene.theme import DARK, LIGHT, Theme
 from gemmviz.scene.views import VIEWS
 from gemmviz.source.catalog import load_kernel
 from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import launch_for, settings_for
+from gemmviz.source.launching import settings_for
 
 _DEBOUNCE_MS = 4
 _PANELS_MS = 40
@@ -183,9 +183,7 @@ class MainWindow(QMainWindow):
         self.afterwork.cancel()
         try:
             setup = self.panels.kernel.setup(self.spec)
-            launch = launch_for(setup.spec, setup.settings, setup.device)
-            if setup.window is not None:
-                setup.window.checked(launch)
+            launch = setup.launch()
         except GemmvizError as error:
             self.tracer.cancel()
             self._show_error(error)
@@ -201,9 +199,8 @@ class MainWindow(QMainWindow):
 
     def _on_traced(self, replay: Replay) -> None:
         self._show_error(None)
-        self.shown_setup = self._submitted
         focus = self.panels.focus.focus  # it may have been changed meanwhile
-        self._show_replay(Replay(replay.trace, focus, replay), self._keep_step)
+        self._show_replay(self._submitted, Replay(replay.trace, focus, replay), self._keep_step)
         self.memory.keep_setup(self._submitted)
         if self._submitted.window is None and self.replay is not None and self.replay.block != focus.block:
             self._edited.start()  # a block that was not traced
@@ -217,16 +214,15 @@ class MainWindow(QMainWindow):
             self._show_error(error)
             return
         self._show_error(None)
-        self.shown_setup = self._submitted
         self.playback.play(False)
-        self._show_replay(Replay(trace, self.panels.focus.focus), keep_step=False)
+        self._show_replay(self._submitted, Replay(trace, self.panels.focus.focus), keep_step=False)
         self.playback.go(trace.steps - 1)
         if error.block is not None:
             self.panels.focus.watch(Focus(error.block))
         self.show_warning(error)
 
-    def _show_replay(self, replay: Replay, keep_step: bool) -> None:
-        self.replay = replay
+    def _show_replay(self, setup: Setup, replay: Replay, keep_step: bool) -> None:
+        self.shown_setup, self.replay = setup, replay
         panels = self.panels
         panels.source.load(replay.trace.source)
         panels.source.show_error(None)
@@ -234,11 +230,10 @@ class MainWindow(QMainWindow):
         panels.timeline.load(replay.steps, starts)
         panels.metrics.show_trace(replay.trace)
         panels.metrics.show_hazards([], replay.trace)
-        panels.metrics.show_source(replay, None, self.shown_setup.device)
+        panels.metrics.show_source(replay, None, setup.device)
         panels.metrics.show_launch(None, replay.trace)
         self.playback.load(replay.steps, starts, keep_step)
-        assert self.shown_setup is not None
-        self.afterwork.begin(self.shown_setup, replay)
+        self.afterwork.begin(setup, replay)
 
     def _on_looked(self, look: Look) -> None:
         self.panels.chart.load(look.replay, self.theme)
@@ -382,8 +377,7 @@ class MainWindow(QMainWindow):
         self.panels.banner.setVisible(error is not None and not is_setting)
         if error is not None and not is_setting:
             self.playback.play(False)
-            self.panels.banner.setText(str(error))
-            self.panels.source.show_error(error.place)
+            self.show_warning(error)
 
     def show_warning(self, error: GemmvizError) -> None:
         """What is wrong while the picture is right: with the kernel that it shows, or with a file."""
@@ -422,16 +416,14 @@ class MainWindow(QMainWindow):
         filled = Settings(settings.problem, settings.parameters, trace.settings.filling)
         whole = trace.window.blocks == trace.launch.blocks
         self.spec = spec
-        self.shown_setup = Setup(
-            spec, filled, before.device_name if before else DEFAULT_DEVICE, None if whole else trace.window
-        )
-        self.panels.kernel.load(self.shown_setup)
-        self.history.note(self.shown_setup)
-        self.panels.kernel.show_launch(trace.launch, self.shown_setup.device, None)
+        setup = Setup(spec, filled, before.device_name if before else DEFAULT_DEVICE, None if whole else trace.window)
+        self.panels.kernel.load(setup)
+        self.history.note(setup)
+        self.panels.kernel.show_launch(trace.launch, setup.device, None)
         self.panels.focus.set_launch(trace.launch, trace.warp_size)
         self.panels.source.load(trace.source)
         self._show_error(None)
-        self._show_replay(Replay(trace, self.panels.focus.focus), keep_step=False)
+        self._show_replay(setup, Replay(trace, self.panels.focus.focus), keep_step=False)
 
     def remember_file(self, path: Path) -> None:
         self.memory.add_recent(path)

@@ -14,7 +14,7 @@ from gemmviz.analysis.hazards import Conflicts, Hazard, examined
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import Device, load_device
 from gemmviz.model.errors import GemmvizError, SettingError
-from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
@@ -41,12 +41,19 @@ class Setup:
     def device(self) -> Device:
         return load_device(self.device_name)
 
+    def launch(self) -> Launch:
+        """Grid and block. Raises SettingError with the limit that is broken."""
+        launch = launch_for(self.spec, self.settings, self.device)
+        if self.window is not None:
+            self.window.checked(launch)
+        return launch
+
     def why_not(self) -> GemmvizError | None:
         """Why this can't run, or None."""
         try:
-            sentence = broken_limit(self.spec, self.settings, self.device)
-            if sentence is None and self.window is not None:
-                self.window.checked(launch_for(self.spec, self.settings, self.device))
+            sentence = broken_limit(self.spec, self.settings, self.device)  # without the search for what would do
+            if sentence is None:
+                self.launch()
         except GemmvizError as error:
             return error
         return None if sentence is None else SettingError(sentence)
@@ -77,9 +84,9 @@ def look_closer(setup: Setup, replay: Replay, cancelled: Cancel) -> Look:
     charted = replay.steps <= MOST_CHARTED_STEPS
     if charted:
         _ = replay.so_far(0, "global")  # works out all costs here, not on the GUI thread
-    place = thread_place(replay.first_thread, replay.trace.launch)
     if replay.trace.stop is not None:
         return Look(replay, charted, None)
+    place = thread_place(replay.first_thread, replay.trace.launch)
     return Look(replay, charted, watch_thread(setup.spec, setup.settings, setup.device, replay.block, place, cancelled))
 
 

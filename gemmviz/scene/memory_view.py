@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.coalescing import LINE_BYTES, SECTOR_BYTES
 from gemmviz.analysis.counts import Counts, count_rows
+from gemmviz.analysis.grid import spread
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
 from gemmviz.scene.frame import MARGIN, WIDTH, ViewOptions, framed, message
@@ -63,7 +64,7 @@ def line_table(lanes: Table, itemsize: int, width: int) -> tuple[Table, Table, T
     """
     per_line, per_sector = LINE_BYTES // itemsize, SECTOR_BYTES // itemsize
     lane = np.flatnonzero(lanes >= 0)
-    elements = (lanes[lane][:, None] + np.arange(width)).ravel()
+    elements = spread(lanes, width)
     numbers = np.unique(elements // per_line)
     row, column = np.searchsorted(numbers, elements // per_line), elements % per_line
     table = np.full((len(numbers), per_line), -2, np.int64)

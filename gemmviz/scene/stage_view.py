@@ -176,13 +176,16 @@ def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primi
 def _wrong(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
     """Frames around the elements of C that are stored by now and wrong."""
     wrong = np.intersect1d(np.array(replay.trace.check.wrong_elements, np.int64), replay.written(step))
-    array = next((array for array in replay.trace.arrays if array.name == "C"), None)
-    return _rings("wrong", wrong, array, cross, theme.warning) if array is not None and len(wrong) else []
+    return _rings("wrong", replay, wrong, cross, theme.warning)
 
 
-def _rings(key: str, elements: npt.NDArray[np.int64], array: MemoryArray, cross: Cross, colour: str) -> list[Primitive]:
+def _rings(key: str, replay: Replay, elements: npt.NDArray[np.int64], cross: Cross, colour: str) -> list[Primitive]:
+    """Around some elements of C; nothing around none."""
+    array = replay.owners.array
+    if array is None or not len(elements):
+        return []
     rows, columns = array.row_column(elements)
-    (x, y), side = cross.at[array.name], cross.cell
+    (x, y), side = cross.at["C"], cross.cell
     boxes = np.stack([x + columns * side, y + rows * side, *np.full((2, len(elements)), side)], axis=1)
     return [Rects(key, boxes, None, colour, 4.0)]
 
@@ -192,7 +195,4 @@ def _followed(replay: Replay, cross: Cross, theme: Theme) -> list[Primitive]:
     if replay.thread is None:
         return []
     elements, _ = replay.owners.of(replay.lanes)
-    array = next((array for array in replay.trace.arrays if array.name == "C"), None)
-    if array is None or not len(elements):
-        return []
-    return _rings("followed", elements, array, cross, theme.text)
+    return _rings("followed", replay, elements, cross, theme.text)

@@ -100,10 +100,15 @@ def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
 def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
     """Text on ``tile_palette``: faint on what an earlier phase stored."""
     palette = tile_palette(arrays, theme)
-    threes = 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
     return tuple(
-        theme.faint if entry < threes and entry % 3 == STALE else theme.ink_on(colour) for entry, colour in enumerate(palette)
+        theme.faint if entry < _first_warp_entry(arrays) and entry % 3 == STALE else theme.ink_on(colour)
+        for entry, colour in enumerate(palette)
     )
+
+
+def _first_warp_entry(arrays: tuple[MemoryArray, ...]) -> int:
+    """The entry of ``tile_palette`` after its threes: touched by several warps."""
+    return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
 
 
 def _look(
@@ -119,8 +124,8 @@ def _look(
     cells = spread(threads, site.width)
     fill[cells] = kinds[cells] * 3 + TOUCHED
     if options.layer == "warp":
-        matrices = sum(array.space == "global" for array in replay.trace.arrays)
-        fill[cells] = 3 * (_FIRST_MATRIX + matrices) + _warp_entries(replay, threads, cells, len(kinds), site.width)
+        first = _first_warp_entry(replay.trace.arrays)
+        fill[cells] = first + _warp_entries(replay, threads, cells, len(kinds), site.width)
     return fill
 
 
