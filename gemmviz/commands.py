@@ -226,7 +226,7 @@ def instrument(args: argparse.Namespace) -> int:
     settings = _settings(args, spec)
     device = load_device(args.device)
     bound(spec, settings, launch_for(spec, settings, device), device)
-    print(twin.instrument(spec, settings.parameters), end="")
+    print(twin.twin_for(spec, settings.parameters).text, end="")
     return 0
 
 

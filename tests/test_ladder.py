@@ -14,7 +14,7 @@ from gemmviz.analysis.hazards import find_hazards
 from gemmviz.model.device import load_device
 from gemmviz.model.problem import Problem
 from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.instrument import instrument
+from gemmviz.source.instrument import twin_for
 from gemmviz.source.launching import broken_limit, settings_for
 from tests.conftest import trace_of
 
@@ -83,7 +83,7 @@ def test_nvcc_compiles_kernel_and_twin(name: str, tmp_path: Path) -> None:
     spec = load_kernel(name)
     kernel, twin = tmp_path / "kernel.cu", tmp_path / "twin.cu"
     kernel.write_text(spec.text)
-    twin.write_text(instrument(spec, spec.defaults))
+    twin.write_text(twin_for(spec, spec.defaults).text)
     defines = [f"-D{parameter}={value}" for parameter, value in spec.defaults.items()]
     for source, flags in ((kernel, defines), (twin, [])):
         command = [str(NVCC), "-ptx", "-std=c++17", *flags, "-o", str(tmp_path / "out.ptx"), str(source)]
@@ -97,4 +97,4 @@ def test_nvrtc_compiles_kernel_and_twin(name: str) -> None:
     spec = load_kernel(name)
     defines = [f"-D{parameter}={value}" for parameter, value in spec.defaults.items()]
     assert compile_at_run_time(spec.text, ["--std=c++17", *defines]) == ""
-    assert compile_at_run_time(instrument(spec, spec.defaults), ["--std=c++17"]) == ""
+    assert compile_at_run_time(twin_for(spec, spec.defaults).text, ["--std=c++17"]) == ""

@@ -50,7 +50,7 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, giv
         value = low.converted(value, target.type, node)
     store = None
     if isinstance(target, Deref) and isinstance(target.pointer.type, Pointer) and target.pointer.type.space != "local":
-        store = low.access("store", target, left)
+        store = low.access("store", target, left, node)
     return Assign(target.type, target, value, op or None, within, store, gives_old, place)
 
 

@@ -44,8 +44,11 @@ def inlined(low: Lowering, function: Function, template: list[Node], arguments: 
     result_type = type_of(low, function.definition) or VOID
     result = None if isinstance(result_type, Void) else low.new_slot()
     low.tree.check(function.definition)
-    low.parentheses.add((child(node, "arguments").start_byte + 1, bool(arguments), False))
-    low.parentheses.add((parameter_list(function).start_byte + 1, bool(parameters), True))
+    low.functions.calls[child(node, "arguments").start_byte + 1] = bool(arguments), low.tree.place(node)
+    inside = child(function.definition, "body").start_byte + 1
+    whole = function.definition if function.template is None else function.template.parent or function.definition
+    span = whole.start_byte, whole.end_byte
+    low.functions.definitions[parameter_list(function).start_byte + 1] = bool(parameters), inside, span
     low.activation = Activation(function, result, result_type, calls, low.activation)
     place = low.statement_place
     body = low.statement(child(function.definition, "body"))

@@ -1,132 +1,194 @@
 """Derives the instrumented twin: the kernel's own text, with every access wrapped so that it reports itself.
 
-``A[i]`` becomes ``gv_touch<3>(gv, A[i])``, a reference to the same element, so that the twin computes what the kernel
-computes. Each loop counts its trips. Macros are expanded and every line keeps its number.
+``A[i]`` becomes ``gv_load_global<3>(gv, A[i])``, a reference to the same element, so that the twin computes what the kernel
+computes. Loops and calls report themselves too, so that the events of one thread tell which accesses it made, in which trips,
+through which calls. Macros are expanded and every line keeps its number.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import Place
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.source.nodes import AccessPlace, LoopPlace, Program
 from gemmviz.source.program import ENTRY_ARGUMENTS, program_for
 
-_PROLOGUE = """\
-// The instrumented twin of {file}: it records every access of every thread. Derived; edit the kernel instead.
-{includes}struct gv_record {{ unsigned long long address; int site; int calls; int visits[{depth}]; }};
-struct gv_log {{ gv_record* records; unsigned int* used; unsigned int capacity; }};
-struct gv_thread {{
-    gv_log log;
-    unsigned int lane, used = 0;
-    int depth = 0, calls = 0, visits[{depth}];
-    __device__ explicit gv_thread(gv_log l) : log(l)
-    {{
-        unsigned int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-        unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-        lane = block * (blockDim.x * blockDim.y * blockDim.z) + thread;
-    }}
-    __device__ void record(int site, const volatile void* address)
-    {{
-        if (used < log.capacity) {{
-            gv_record& r = log.records[(unsigned long long)lane * log.capacity + used];
-            r.address = (unsigned long long)address;
-            r.site = site;
-            r.calls = calls;
-            for (int i = 0; i < {depth}; ++i) r.visits[i] = i < depth ? visits[i] : -1;
-        }}
-        log.used[lane] = ++used;
-    }}
-}};
-struct gv_loop {{
-    gv_thread& gv;
-    bool fresh = true;
-    __device__ gv_loop(gv_thread& g, int first) : gv(g) {{ gv.visits[gv.depth++] = first; }}
-    __device__ ~gv_loop() {{ --gv.depth; }}
-    __device__ bool once() {{ bool f = fresh; fresh = false; return f; }}
-    __device__ void next() {{ ++gv.visits[gv.depth - 1]; }}
-}};
-struct gv_call {{
-    gv_thread& gv;
-    int before;
-    __device__ gv_call(gv_thread& g, int call) : gv(g), before(g.calls) {{ gv.calls = gv.calls * 64 + call; }}
-    __device__ ~gv_call() {{ gv.calls = before; }}
-    __device__ operator gv_thread&() const {{ return gv; }}
-}};
-template <int site, typename T> __device__ __forceinline__ T& gv_touch(gv_thread& gv, T& element)
-{{
-    gv.record(site, &element);
-    return element;
-}}
-#line 1 "{file}"
-"""
+_MACHINERY = Path(__file__).with_name("twin.cuh")
+ACCESS, LOOP, TRIP, LOOP_END, CALL, CALL_END = range(6)
+Ints = npt.NDArray[np.int32]
 
 
-def instrument(spec: KernelSpec, parameters: Mapping[str, int]) -> str:
-    """The twin's text, host functions that launch left out. The kernel takes one more argument, a ``gv_log``.
+@dataclass(frozen=True)
+class Twin:
+    """The twin's text, and the program whose accesses it reports."""
 
-    Raises SourceError as reading the kernel does.
+    text: str
+    program: Program
+
+    @cached_property
+    def depth(self) -> int:
+        """Loops around the innermost access."""
+        return max((len(access.loops) for access in self.program.accesses), default=0)
+
+    @cached_property
+    def _accesses(self) -> dict[tuple[int, tuple[Place, ...]], int]:
+        """The number of each access by what the twin calls it, and the calls that it was reached through."""
+        return {(site, self.program.accesses[number].calls): number for number, site in enumerate(site_numbers(self.program))}
+
+    def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints]:
+        """The accesses that a thread made, from the events that it told.
+
+        Numbers of the program's accesses, (n,), and the trips of the loops around them, (n, depth), -1 padded.
+        """
+        calls = [place for _, (_, place) in sorted(self.program.layout.functions.calls.items())]
+        accesses, found = self._accesses, []
+        visits: list[int] = []
+        inside: tuple[Place, ...] = ()
+        tests_first = {number: loop.tests_first for number, loop in enumerate(self.program.loops)}
+        for code in events.tolist():
+            match code & 7:
+                case 0:
+                    found.append((accesses[code >> 3, inside], *visits))
+                case 2:
+                    visits[-1] += 1
+                case 1:
+                    visits.append(-1 if tests_first[code >> 3] else 0)
+                case 3:
+                    visits.pop()
+                case 4:
+                    inside = (*inside, calls[code >> 3])
+                case 5:
+                    inside = inside[:-1]
+        table = np.full((len(found), 1 + self.depth), -1, np.int32)
+        for row, entry in enumerate(found):
+            table[row, : len(entry)] = entry
+        return table[:, 0], table[:, 1:]
+
+
+def twin_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Twin:
+    """The twin of a kernel with its parameters set, host functions that launch left out.
+
+    Its ``gv_book`` says where to record what. Raises SourceError as reading the kernel does.
     """
     program = program_for(spec, parameters)
+    text = without_launchers(program)
+    end = text.find(f"\nauto {ENTRY_ARGUMENTS}")
+    body = _instrumented(text[: end if end >= 0 else len(text)], _insertions(program), program, spec.file)
+    includes = "".join(f"{line}\n" for line in re.findall(r"^[ \t]*#[ \t]*include.*$", spec.text, re.MULTILINE))
+    first = f"// The instrumented twin of {spec.file}. Derived; edit the kernel instead.\n{includes}"
+    return Twin(f'{first}{_MACHINERY.read_text(encoding="utf-8")}#line 1 "{spec.file}"\n{body}', program)
+
+
+def without_launchers(program: Program) -> str:
+    """The expanded text of a kernel's file with the host functions blanked that launch kernels: no run-time compiler reads
+    ``<<<``.
+    """
     text = program.source.text
     for start, stop in program.layout.launchers:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
-    end = text.find(f"\nauto {ENTRY_ARGUMENTS}")
-    inserted = _insertions(program)
-    pieces, at = [], 0
-    for position, _, addition in sorted(inserted, key=lambda each: each[:2]):
-        pieces += [text[at:position], addition]
-        at = position
-    body = "".join([*pieces, text[at : end if end >= 0 else len(text)]])
-    includes = "".join(f"{line}\n" for line in re.findall(r"^[ \t]*#[ \t]*include.*$", spec.text, re.MULTILINE))
-    depth = max([_depth(program, loop) for loop in program.loops], default=1)
-    return _PROLOGUE.format(file=spec.file, includes=includes, depth=depth) + body
-
-
-def _depth(program: Program, loop: LoopPlace) -> int:
-    depth = 1
-    while loop.outer >= 0:
-        loop, depth = program.loops[loop.outer], depth + 1
-    return depth
+    return text
 
 
 Insertion = tuple[int, tuple[int, int], str]
 
 
+def _instrumented(text: str, insertions: list[Insertion], program: Program, file: str) -> str:
+    """The text with all insertions made. Functions that the kernel calls stay as they are, for others that call them, and get
+    an instrumented copy beside them.
+    """
+    kept: list[Insertion] = []
+    copies: dict[tuple[int, int], list[Insertion]] = {span: [] for *_, span in program.layout.functions.definitions.values()}
+    for insertion in insertions:
+        span = next((span for span in copies if span[0] <= insertion[0] < span[1]), None)
+        (kept if span is None else copies[span]).append(insertion)
+    for (start, stop), inside in copies.items():
+        copy = _inserted(text[start:stop], [(position - start, order, addition) for position, order, addition in inside])
+        first, last = (text.count("\n", 0, position) + 1 for position in (start, stop))
+        kept.append((stop, (0, 0), f'\n#line {first} "{file}"\n{copy}\n#line {last} "{file}"\n'))
+    return _inserted(text, kept)
+
+
+def _inserted(text: str, insertions: list[Insertion]) -> str:
+    pieces, at = [], 0
+    for position, _, addition in sorted(insertions, key=lambda each: each[:2]):
+        pieces += [text[at:position], addition]
+        at = position
+    return "".join([*pieces, text[at:]])
+
+
 def _insertions(program: Program) -> list[Insertion]:
     """(position, order among insertions at one position, text): what closes comes before what opens, inner before outer."""
-    found: list[Insertion] = [
-        (program.layout.parameters_end, (0, 0), ", gv_log gv_records" if program.parameters else "gv_log gv_records"),
-        (program.layout.body_start, (0, 0), " gv_thread gv(gv_records);"),
-    ]
-    for number, (position, follows, defines) in enumerate(sorted(program.layout.parentheses), 1):
-        addition = "gv_thread& gv" if defines else f"gv_call(gv, {number % 63 + 1})"
-        found.append((position, (0, 0), addition + (", " if follows else "")))
-    seen: set[tuple[str, tuple[int, int]]] = set()
-    for number, access in enumerate(program.accesses):
-        if access.kind in ("load", "store") and (access.kind, access.range) not in seen:
-            seen.add((access.kind, access.range))
-            found += _touch(program.source.text, access, number)
-    for start, condition, tests_first in {(loop.start, loop.condition, loop.tests_first) for loop in program.loops}:
-        found += _counted(start, condition, tests_first)
+    layout = program.layout
+    found: list[Insertion] = [(layout.body_start, (0, 0), " gv_thread gv;")]
+    for number, (position, (follows, _)) in enumerate(sorted(layout.functions.calls.items())):
+        found.append((position, (0, 0), f"gv, {number}u" + (", " if follows else "")))
+    for position, (follows, inside, _) in layout.functions.definitions.items():
+        found.append((position, (0, 0), "gv_thread& gv, unsigned int gv_call" + (", " if follows else "")))
+        found.append((inside, (0, 0), " gv_inside gv_here(gv, gv_call);"))
+    for number in set(shared_numbers(program)):
+        array = program.shared[number]
+        found.append((array.end, (0, number), f" gv_declare_shared({number}, &{array.name});"))
+    for number in set(site_numbers(program)):
+        found += _reported(program.source.text, program.accesses[number], number)
+    phases = program.loops[program.phase_loop].start if program.phase_loop >= 0 else -1
+    for number in set(firsts(loop.start for loop in program.loops)):
+        loop = program.loops[number]
+        kind = "gv_phases" if loop.start == phases else "gv_loop"
+        found += _counted(f"{kind}<{number}>", loop)
     return found
 
 
-def _touch(text: str, access: AccessPlace, number: int) -> list[Insertion]:
-    """A store wraps a load of the same place (``C[i] += x`` reads, then writes)."""
+def site_numbers(program: Program) -> list[int]:
+    """What the twin calls each access: the number of the first one at the same place of the text."""
+    return firsts((access.kind, access.range) for access in program.accesses)
+
+
+def shared_numbers(program: Program) -> list[int]:
+    """What the twin calls each shared array: the number of the first one of the same declaration."""
+    return firsts((array.end, array.name) for array in program.shared)
+
+
+def firsts(keys: Iterable[Hashable]) -> list[int]:
+    """For each key the number of the first one that equals it."""
+    seen: dict[Hashable, int] = {}
+    return [seen.setdefault(key, number) for number, key in enumerate(keys)]
+
+
+def _reported(text: str, access: AccessPlace, number: int) -> list[Insertion]:
+    """A store wraps a load of the same place (``C[i] += x`` reads, then writes); what was stored is read after it."""
     start, end = access.range
+    if access.space is None:
+        return [(start, (0, 0), f"(gv_arrive<{number}>(gv), "), (end, (0, 0), ")")]
     outside = 0 if access.kind == "store" else 1
     ldg = re.match(r"__ldg\s*(?=\()", text[start:end])
-    opening = f"gv_touch<{number}>(gv, " + ("*" if ldg else "")
-    insertions: list[Insertion] = [(start, (1, -2 * end + outside), opening), (end, (-1, -2 * start - outside), ")")]
+    opening = f"gv_{access.kind}_{access.space}<{number}>(gv, " + ("*" if ldg else "")
+    insertions = _around((start, end), outside, opening)
+    if access.kind == "store":
+        insertions += _around(access.whole, -1, "gv_wrote(gv, ")
     if ldg:
         insertions.append((start, (2, 0), "/*"))
         insertions.append((start + ldg.end(), (-2, 0), "*/"))
     return insertions
 
 
-def _counted(start: int, condition: tuple[int, int], tests_first: bool) -> list[Insertion]:
-    first = -1 if tests_first else 0
-    opening = f"for (gv_loop gv_trips(gv, {first}); gv_trips.once();) "
+def _around(span: tuple[int, int], outside: int, opening: str) -> list[Insertion]:
+    """Parentheses around a span. Of those that open at one place the longest opens first, of those that close the shortest
+    closes first; for equal spans, what has the smaller ``outside`` is outside.
+    """
+    start, end = span
+    return [(start, (1, -2 * end + outside), opening), (end, (-1, -2 * start - outside), ")")]
+
+
+def _counted(kind: str, loop: LoopPlace) -> list[Insertion]:
+    start, condition = loop.start, loop.condition
+    first = -1 if loop.tests_first else 0
+    opening = f"for ({kind} gv_trips(gv, {first}); gv_trips.once();) "
     test_start, test_end = condition
     if test_start == test_end:
         return [(start, (0, 0), opening), (test_start, (0, 0), " gv_trips.next(), true")]

@@ -17,6 +17,7 @@ from gemmviz.source.nodes import (
     Deref,
     Expr,
     Field,
+    Functions,
     LoopPlace,
     NamedSlot,
     Offset,
@@ -62,7 +63,7 @@ class Lowering:
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
-    parentheses: set[tuple[int, bool, bool]] = field(default_factory=set)
+    functions: Functions = field(default_factory=Functions)
 
     def expression(self, node: Node) -> Expr:
         """The node for a piece of syntax; what it designates in memory is not read yet."""
@@ -111,12 +112,12 @@ class Lowering:
                 return replace(expr, type=Pointer(to, _space(expr)))
         return expr
 
-    def access(self, kind: Literal["load", "store"], deref: Deref, node: Node) -> int:
+    def access(self, kind: Literal["load", "store"], deref: Deref, node: Node, whole: Node | None = None) -> int:
         space = _space(deref.pointer)
         if space is None:
             raise self.tree.error("this pointer is used before it points anywhere", node)
         width = deref.type.count if isinstance(deref.type, Vector) else 1
-        return self.add_access(kind, space, node, width)
+        return self.add_access(kind, space, node, width, whole)
 
     def add_access(
         self,
@@ -124,12 +125,13 @@ class Lowering:
         space: Literal["global", "shared", "local"] | None,
         node: Node,
         width: int,
+        whole: Node | None = None,
     ) -> int:
         calls = self.activation.calls if self.activation else ()
         self.accesses.append(
             AccessPlace(
                 kind, space, self.tree.place(node), self.tree.written(node), width, tuple(self.loop_stack), calls,
-                (node.start_byte, node.end_byte), self.statement_place,
+                (node.start_byte, node.end_byte), self.statement_place, (whole.start_byte, whole.end_byte) if whole else (0, 0),
             )
         )  # fmt: skip
         return len(self.accesses) - 1

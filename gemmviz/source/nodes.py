@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz.model.errors import Place
+from gemmviz.model.trace import phase_loop
 from gemmviz.source.preprocess import ExpandedSource
 from gemmviz.source.types import CType, Pointer, Scalar, Space, Vector
 
@@ -297,7 +298,7 @@ Stmt = Declare | DeclareArray | Run | Block | If | Loop | Unrolled | Break | Con
 class AccessPlace:
     """One place of the source that touches memory, or a barrier. ``calls`` are the calls that it was inlined through.
 
-    ``range`` is its half-open range of characters in the expanded text.
+    ``range`` is its half-open range of characters in the expanded text; ``whole``, of a store, that of its assignment.
     """
 
     kind: Literal["load", "store", "barrier", "warp barrier"]
@@ -309,17 +310,21 @@ class AccessPlace:
     calls: tuple[Place, ...]
     range: tuple[int, int] = field(compare=False)
     statement: Place | None = None
+    whole: tuple[int, int] = field(default=(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedArray:
-    """``size`` is None for ``extern __shared__``: the launch says how much there is."""
+    """``dims`` is None for ``extern __shared__``: the launch says how much there is. ``end``: where its declaration ends, as a
+    character of the expanded text.
+    """
 
     slot: int
     name: str
     element: Scalar | Vector
     dims: tuple[int, ...] | None
     place: Place
+    end: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,15 +362,23 @@ class NamedSlot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the twin's additions go, as characters of the expanded text: just inside the kernel's parameter list and body,
-    and just inside the parentheses of inlined functions' definitions and calls (with whether something follows there, and
-    whether it is a definition). ``launchers`` are the ranges of host functions that launch kernels.
+    """Where the twin's additions go, as characters of the expanded text: just inside the kernel's body, and what its
+    ``Functions`` say. ``launchers`` are the ranges of host functions that launch kernels.
     """
 
-    parameters_end: int
     body_start: int
-    parentheses: frozenset[tuple[int, bool, bool]]
+    functions: "Functions"
     launchers: tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class Functions:
+    """Where inlined functions are called and defined: just inside the parentheses, and whether something follows there. A call
+    has a place, a definition the character just inside its body and the range of the whole, from ``template`` on.
+    """
+
+    calls: dict[int, tuple[bool, Place]] = field(default_factory=dict)
+    definitions: dict[int, tuple[bool, int, tuple[int, int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,3 +396,9 @@ class Program:
     notes: tuple[str, ...]
     layout: Layout
     source: ExpandedSource = field(repr=False)
+
+    @property
+    def phase_loop(self) -> int:
+        """As ``Trace.phase_loop``, known before anything runs."""
+        loads = (a.loops for a in self.accesses if a.kind == "load" and a.space == "global")
+        return phase_loop([loop.holds_barrier for loop in self.loops], loads)

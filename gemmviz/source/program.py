@@ -11,7 +11,7 @@ from gemmviz.source.assignments import ASSIGNMENTS
 from gemmviz.source.calls import CALLS
 from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
 from gemmviz.source.expressions import EXPRESSIONS
-from gemmviz.source.inlining import parameter_list, parameters_of, template_names
+from gemmviz.source.inlining import parameters_of, template_names
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Block, Layout, Parameter, Program
@@ -126,9 +126,7 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
         shared=tuple(low.shared),
         variables=tuple(low.variables),
         notes=tuple(low.notes),
-        layout=Layout(
-            parameter_list(kernel).end_byte - 1, block.start_byte + 1, frozenset(low.parentheses), tuple(_launchers(low))
-        ),
+        layout=Layout(block.start_byte + 1, low.functions, tuple(_launchers(low))),
         source=low.tree.source,
     )
 

@@ -127,7 +127,7 @@ def _shared_array(low: Lowering, node: Node, name: Declared, base: CType | None)
     dims = None if is_extern else extents(low, name.dims, name.node) or (1,)
     array = array_type(base, dims or (1,), "shared", low, name.node)
     slot = low.new_slot()
-    low.shared.append(SharedArray(slot, name.name, array.element, dims, low.tree.place(name.node)))
+    low.shared.append(SharedArray(slot, name.name, array.element, dims, low.tree.place(name.node), node.end_byte))
     if name.dims:
         low.declare(name.name, ArrayVariable(slot, array), name.node)
     else:

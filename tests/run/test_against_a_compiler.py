@@ -20,8 +20,9 @@ THREADS, BLOCKS, KERNELS = 6, 2, 200
 class Writer:
     """Writes one random program: integers only, so that any difference shows."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, reads_a: bool = False) -> None:
         self.random = random.Random(seed)
+        self.reads_a = reads_a
         self.names = 0
         self.values = self.random.randint(0, 2)  # functions that give a value
         self.changers = self.random.randint(0, 2)  # functions that change a reference
@@ -40,7 +41,7 @@ class Writer:
         if pick < 0.85 and self.calls and self.values:
             return f"value{self.random.randrange(self.values)}({a}, {b})"
         if pick < 0.93:
-            return f"list[({a}) & 3]"
+            return f"A[({a}) & 31]" if self.reads_a and self.calls else f"list[({a}) & 3]"
         return f"({a} % {self.random.randint(2, 5)})"
 
     def condition(self, known: list[str], depth: int = 2) -> str:
@@ -133,12 +134,15 @@ def compiled(programs: list[tuple[str, str]], folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
-def interpreted(functions: str, body: str) -> list[int]:
+def kernel_text(functions: str, body: str) -> str:
     header = (
         f'// gemmviz = 1\n// entry = "kernel"\n// args = ["A", "B", "C"]\n// block = ["{THREADS}"]\n// grid = ["{BLOCKS}"]\n'
     )
-    text = f"{header}\n{functions}\n__global__ void kernel(const int* A, const int* B, int* C) {{ {body} }}\n"
-    spec = parse_kernel(text, "random.cu")
+    return f"{header}\n{functions}\n__global__ void kernel(const int* A, const int* B, int* C) {{ {body} }}\n"
+
+
+def interpreted(functions: str, body: str) -> list[int]:
+    spec = parse_kernel(kernel_text(functions, body), "random.cu")
     trace = trace_kernel(spec, settings_for(spec), values=True)
     result = np.zeros(2 * THREADS * BLOCKS)
     for step in range(trace.steps):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import CONSTANT, AccessSink, LoopInfo, MemoryArray, Site, phase_loop
+from gemmviz.model.trace import CONSTANT, AccessSink, LoopInfo, MemoryArray, Site
 from gemmviz.run.simt.expressions import Compiler
 from gemmviz.run.simt.machine import Machine, step_budget
 from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
@@ -50,9 +50,7 @@ class Binding:
 
     @property
     def phase_loop(self) -> int:
-        """As ``Trace.phase_loop``, known before anything runs."""
-        loads = (a.loops for a in self.program.accesses if a.kind == "load" and a.space == "global")
-        return phase_loop([loop.holds_barrier for loop in self.program.loops], loads)
+        return self.program.phase_loop
 
     @property
     def loops(self) -> tuple[LoopInfo, ...]:

@@ -1,0 +1,192 @@
+// What an instrumented twin is made of. Every thread writes down, in its own order, the word of each access: where it went, in
+// units of the record; and hashes its path: which accesses, loops and calls it went through. Threads with equal hashes went the
+// same way; one of them, the teller, writes that way down as events.
+//
+// Macros from outside: GV_VALUES records what was read and written; GV_PHASES records only some trips of the phase loop.
+
+struct gv_record_book {
+    unsigned int* words;            // [capacity][lanes]
+    float* values;                  // [capacity][lanes] with GV_VALUES
+    unsigned int* events;           // [tellers][event_capacity]
+    const int* teller;              // [lanes]: the row of events that a lane writes, -1 for none
+    unsigned int* used;             // [lanes]: accesses, those beyond the capacity too
+    unsigned int* told;             // [lanes]: events of a teller, those beyond the capacity too
+    unsigned long long* path;       // [lanes]: hash of the events
+    unsigned int* shared_at;        // where each shared array begins
+    unsigned long long arena;       // address and bytes of the memory that holds the matrices
+    unsigned long long arena_bytes;
+    unsigned int capacity, event_capacity, lanes, shift;
+    unsigned int first[3], grid[3]; // the first recorded block, and the extents of the whole grid
+    int phase_start, phase_stop;
+};
+extern "C" { __constant__ gv_record_book gv_book; }
+
+enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_CALL, GV_CALL_END };
+#define GV_SHARED 0x80000000u       // a word in shared memory: its byte in the block's window
+#define GV_OUTSIDE 0x7fffffffu      // a word outside the memory that holds the matrices
+
+__device__ __forceinline__ uint3 gv_block_index()
+{
+    return make_uint3(blockIdx.x + gv_book.first[0], blockIdx.y + gv_book.first[1], blockIdx.z + gv_book.first[2]);
+}
+__device__ __forceinline__ dim3 gv_grid_extents() { return dim3(gv_book.grid[0], gv_book.grid[1], gv_book.grid[2]); }
+
+template <typename T> __device__ __forceinline__ float gv_number(const T& value) { return float(value); }
+#define GV_VECTOR(type) __device__ __forceinline__ float gv_number(const type& value) { return float(value.x); }
+GV_VECTOR(float2) GV_VECTOR(float3) GV_VECTOR(float4) GV_VECTOR(double2) GV_VECTOR(int2) GV_VECTOR(int3) GV_VECTOR(int4)
+GV_VECTOR(uint2) GV_VECTOR(uint3) GV_VECTOR(uint4)
+
+struct gv_thread {
+    unsigned int lane, used = 0, told = 0, a = 0x811c9dc5u, b = 0x9747b28cu;
+    int teller;
+    bool on = true;
+    unsigned int* next;
+    unsigned int stored_in = 0;
+    const volatile void* stored_at = nullptr;
+
+    __device__ __forceinline__ gv_thread()
+    {
+        unsigned int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+        unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        lane = block * (blockDim.x * blockDim.y * blockDim.z) + thread;
+        teller = gv_book.teller[lane];
+        next = gv_book.words + lane;
+    }
+    __device__ __forceinline__ ~gv_thread()
+    {
+        gv_book.used[lane] = used;
+        gv_book.told[lane] = told;
+        gv_book.path[lane] = (unsigned long long)a << 32 | b;
+    }
+    __device__ __forceinline__ void note(unsigned int code)
+    {
+        a = (__funnelshift_l(a, a, 5) ^ code) * 0x01000193u;
+        b = (__funnelshift_l(b, b, 13) + code) * 0x85ebca6bu;
+        if (teller >= 0) {
+            if (told < gv_book.event_capacity)
+                gv_book.events[(unsigned long long)teller * gv_book.event_capacity + told] = code;
+            ++told;
+        }
+    }
+    __device__ __forceinline__ void record(unsigned int site, unsigned int word)
+    {
+        if (used < gv_book.capacity) {
+            *next = word;
+            next += gv_book.lanes;
+        }
+        ++used;
+        note(site << 3 | GV_ACCESS);
+    }
+    template <typename T> __device__ __forceinline__ void value(unsigned int slot, const T& element)
+    {
+        if (slot < gv_book.capacity) gv_book.values[(unsigned long long)slot * gv_book.lanes + lane] = gv_number(element);
+    }
+};
+
+template <bool shared> __device__ __forceinline__ unsigned int gv_word(const volatile void* address)
+{
+    if (shared) return GV_SHARED | (unsigned int)__cvta_generic_to_shared((const void*)address);
+    unsigned long long offset = (unsigned long long)address - gv_book.arena;
+    return offset < gv_book.arena_bytes ? (unsigned int)(offset >> gv_book.shift) : GV_OUTSIDE;
+}
+template <unsigned int site, bool shared, typename T> __device__ __forceinline__ T& gv_loaded(gv_thread& gv, T& element)
+{
+    if (gv.on) {
+#ifdef GV_VALUES
+        gv.value(gv.used, element);
+#endif
+        gv.record(site, gv_word<shared>(&element));
+    }
+    return element;
+}
+template <unsigned int site, bool shared, typename T> __device__ __forceinline__ T& gv_stored(gv_thread& gv, T& element)
+{
+    if (gv.on) {
+        gv.stored_in = gv.used;
+        gv.record(site, gv_word<shared>(&element));
+    }
+    gv.stored_at = &element;
+    return element;
+}
+template <unsigned int site, typename T> __device__ __forceinline__ T& gv_load_global(gv_thread& gv, T& element)
+{
+    return gv_loaded<site, false>(gv, element);
+}
+template <unsigned int site, typename T> __device__ __forceinline__ T& gv_load_shared(gv_thread& gv, T& element)
+{
+    return gv_loaded<site, true>(gv, element);
+}
+template <unsigned int site, typename T> __device__ __forceinline__ T& gv_store_global(gv_thread& gv, T& element)
+{
+    return gv_stored<site, false>(gv, element);
+}
+template <unsigned int site, typename T> __device__ __forceinline__ T& gv_store_shared(gv_thread& gv, T& element)
+{
+    return gv_stored<site, true>(gv, element);
+}
+template <typename T> struct gv_plain { using type = T; };
+template <typename T> struct gv_plain<T&> { using type = T; };
+template <typename T> __device__ __forceinline__ T&& gv_wrote(gv_thread& gv, T&& result)
+{
+#ifdef GV_VALUES
+    if (gv.on) gv.value(gv.stored_in, *(const typename gv_plain<T>::type*)gv.stored_at);
+#endif
+    return static_cast<T&&>(result);
+}
+template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread& gv)
+{
+    if (gv.on) {
+#ifdef GV_VALUES
+        gv.value(gv.used, 0.0f);
+#endif
+        gv.record(site, 0);
+    }
+}
+__device__ __forceinline__ void gv_declare_shared(unsigned int array, const volatile void* address)
+{
+    gv_book.shared_at[array] = gv_word<true>(address);
+}
+
+template <unsigned int loop> struct gv_loop {
+    gv_thread& gv;
+    bool fresh = true;
+    __device__ __forceinline__ gv_loop(gv_thread& g, int) : gv(g) { note(GV_LOOP); }
+    __device__ __forceinline__ ~gv_loop() { note(GV_LOOP_END); }
+    __device__ __forceinline__ bool once() { bool f = fresh; fresh = false; return f; }
+    __device__ __forceinline__ void next() { note(GV_TRIP); }
+    __device__ __forceinline__ void note(gv_event event) { if (gv.on) gv.note(loop << 3 | event); }
+};
+#ifdef GV_PHASES
+template <unsigned int loop> struct gv_phases {
+    gv_thread& gv;
+    int trip;
+    bool fresh = true;
+    __device__ __forceinline__ gv_phases(gv_thread& g, int first) : gv(g), trip(first)
+    {
+        gv.note(loop << 3 | GV_LOOP);
+        turn();
+    }
+    __device__ __forceinline__ ~gv_phases()
+    {
+        gv.on = true;
+        gv.note(loop << 3 | GV_LOOP_END);
+    }
+    __device__ __forceinline__ bool once() { bool f = fresh; fresh = false; return f; }
+    __device__ __forceinline__ void next()
+    {
+        gv.note(loop << 3 | GV_TRIP);
+        ++trip;
+        turn();
+    }
+    __device__ __forceinline__ void turn() { gv.on = trip >= gv_book.phase_start && trip < gv_book.phase_stop; }
+};
+#else
+template <unsigned int loop> using gv_phases = gv_loop<loop>;
+#endif
+struct gv_inside {
+    gv_thread& gv;
+    __device__ __forceinline__ gv_inside(gv_thread& g, unsigned int call) : gv(g) { if (gv.on) gv.note(call << 3 | GV_CALL); }
+    __device__ __forceinline__ ~gv_inside() { if (gv.on) gv.note(GV_CALL_END); }
+};
+#define blockIdx gv_block_index()
+#define gridDim gv_grid_extents()

@@ -1,0 +1,66 @@
+"""The twin's own record, lined up, is the interpreter's trace: step for step, lane for lane, element for element."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.model.device import load_device
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.lanes import Window
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import Trace
+from gemmviz.run.align import Aligned
+from gemmviz.run.executor import trace_kernel
+from gemmviz.source.catalog import kernel_names, load_kernel
+from gemmviz.source.header import parse_kernel
+from gemmviz.source.launching import broken_limit, launch_for, settings_for
+from tests.run.test_against_a_compiler import Writer, kernel_text
+from tests.run.twin_on_host import GXX, HostTwins
+
+pytestmark = pytest.mark.skipif(GXX is None, reason="needs g++")
+SIZES = [(8, 8, 8), (5, 7, 3), (33, 17, 9), (64, 16, 32)]
+
+
+def assert_same(record: Aligned, trace: Trace) -> None:
+    assert record.sites == trace.sites
+    for name in ("site", "visits", "epoch", "element"):
+        np.testing.assert_array_equal(getattr(record, name), getattr(trace, name), err_msg=name)
+
+
+def shipped() -> list[tuple[KernelSpec, Settings]]:
+    found = []
+    for name, size in itertools.product(kernel_names(), SIZES):
+        spec = load_kernel(name)
+        choices = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
+        for values in itertools.product(*choices):
+            settings = settings_for(spec, Problem(*size), dict(zip(spec.defaults, values, strict=True)))
+            if broken_limit(spec, settings, load_device()) is None:
+                found.append((spec, settings))
+    return found
+
+
+def test_every_shipped_kernel(tmp_path: Path) -> None:
+    jobs = shipped()
+    twins = HostTwins(jobs, tmp_path)
+    for number, (spec, settings) in enumerate(jobs):
+        assert_same(twins.run(number)[0], trace_kernel(spec, settings))
+
+
+def test_a_window_of_blocks(tmp_path: Path) -> None:
+    spec = load_kernel("04_tiled")
+    settings = settings_for(spec, Problem(20, 21, 9), {"TILE_WIDTH": 4})
+    window = Window((1, 3), (4, 5)).checked(launch_for(spec, settings, load_device()))
+    assert_same(HostTwins([(spec, settings)], tmp_path).run(0, window)[0], trace_kernel(spec, settings, window))
+
+
+def test_random_divergent_kernels(tmp_path: Path) -> None:
+    jobs = []
+    for seed in range(120):
+        functions, body = Writer(seed, reads_a=True).program()
+        spec = parse_kernel(kernel_text(functions, body), f"random{seed}.cu")
+        jobs.append((spec, settings_for(spec)))
+    twins = HostTwins(jobs, tmp_path)
+    for number, (spec, settings) in enumerate(jobs):
+        assert_same(twins.run(number)[0], trace_kernel(spec, settings))

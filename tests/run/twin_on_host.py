@@ -1,0 +1,121 @@
+"""Runs instrumented twins on the CPU, one thread after the other, as a compiler of the host understands them.
+
+Barriers do nothing there, so this serves kernels whose flow and addresses don't depend on what shared memory holds.
+"""
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.device import load_device
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.lanes import LaneSpace, Window
+from gemmviz.run.align import Aligned, PathBook, Region, Words, aligned, check_hashes
+from gemmviz.run.executor import bound
+from gemmviz.run.inputs import matrices
+from gemmviz.source.instrument import shared_numbers, twin_for
+from gemmviz.source.launching import evaluated, launch_for
+
+GXX = shutil.which("g++")
+SHIM = Path(__file__).with_name("twin_on_host.h")
+BOOK = np.dtype(
+    [
+        *((name, "u8") for name in ("words", "values", "events", "teller", "used", "told", "path", "shared_at", "arena")),
+        ("arena_bytes", "u8"),
+        *((name, "u4") for name in ("capacity", "event_capacity", "lanes", "shift")),
+        ("first", "u4", 3), ("grid", "u4", 3), ("phase_start", "i4"), ("phase_stop", "i4"),
+    ],
+    align=True,
+)  # fmt: skip
+
+
+class HostTwins:
+    """A library with the twins of several kernels."""
+
+    def __init__(self, jobs: list[tuple[KernelSpec, Settings]], folder: Path, *flags: str) -> None:
+        self.jobs = jobs
+        text = f'#include "{SHIM}"\n'
+        for number, (spec, settings) in enumerate(jobs):
+            twin = (
+                twin_for(spec, settings.parameters)
+                .text.replace('extern "C" {', "inline namespace c {")
+                .replace('extern "C"', "")
+                .replace("#line", "//")
+            )
+            binding = bound(spec, settings, launch_for(spec, settings, load_device()), load_device())
+            types = {name: "int" if scalar.dtype.kind == "i" else "float" for name, scalar in binding.matrices}
+            values = [_argument(spec, settings, each, types) for each in spec.args]
+            text += f"namespace n{number} {{\n#undef blockIdx\n#undef gridDim\n{twin}\n}}\n#undef blockIdx\n#undef gridDim\n"
+            text += (
+                f'extern "C" void run{number}(n{number}::gv_record_book* book, unsigned int* launch, void* A, void* B, void* C)'
+                f" {{ n{number}::gv_book = *book; gridDim = {{launch[0], launch[1], launch[2]}};"
+                f" blockDim = {{launch[3], launch[4], launch[5]}}; RUN(n{number}::{spec.entry}({', '.join(values)})) }}\n"
+            )
+            for macro in ("GV_VECTOR", "GV_SHARED", "GV_OUTSIDE"):
+                text += f"#undef {macro}\n"
+        (folder / "twins.cpp").write_text(text)
+        command = [str(GXX), "-std=c++17", "-O0", "-fwrapv", "-w", "-shared", "-fPIC", *flags, "-o", str(folder / "twins.so")]
+        subprocess.run([*command, str(folder / "twins.cpp")], check=True)
+        self.library = ctypes.CDLL(str(folder / "twins.so"))
+
+    def run(self, number: int, window: Window | None = None, phases: tuple[int, int] = (0, 0)) -> tuple[Aligned, Any, Any]:
+        """The aligned record of one kernel, its values (steps, lanes) unaligned, and C."""
+        spec, settings = self.jobs[number]
+        device = load_device()
+        launch = launch_for(spec, settings, device)
+        window = window or Window.whole(launch)
+        space = LaneSpace(launch, window)
+        binding = bound(spec, settings, launch, device)
+        twin = twin_for(spec, settings.parameters)
+        data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, lambda: False)
+        arena = np.zeros(sum(array.nbytes for array in data.values()) + 4096, np.uint8)
+        start = -arena.ctypes.data % 256
+        at, placed, regions = start, {}, {}
+        for index, (name, scalar) in enumerate(binding.matrices):
+            placed[name] = arena[at : at + data[name].nbytes].view(scalar.dtype)
+            placed[name][:] = data[name]
+            regions[index] = Region((at - start) // 4, scalar.dtype.itemsize // 4)
+            at += -(-data[name].nbytes // 256) * 256 + 256
+        capacity, lanes = 4096, space.lanes
+        words, values = np.zeros((capacity, lanes), np.uint32), np.zeros((capacity, lanes), np.float32)
+        used, told, path = np.zeros(lanes, np.uint32), np.zeros(lanes, np.uint32), np.zeros(lanes, np.uint64)
+        teller, shared_at = np.full(lanes, -1, np.int32), np.zeros(16, np.uint32)
+        book, events = PathBook(twin), np.zeros((1, 1), np.uint32)
+        for _ in range(2):
+            facts = np.zeros((), BOOK)
+            for name, array in (("words", words), ("values", values), ("events", events), ("teller", teller), ("used", used),
+                                ("told", told), ("path", path), ("shared_at", shared_at)):  # fmt: skip
+                facts[name] = array.ctypes.data
+            facts["arena"], facts["arena_bytes"] = arena.ctypes.data + start, at - start
+            facts["capacity"], facts["event_capacity"], facts["lanes"], facts["shift"] = capacity, events.shape[1], lanes, 2
+            facts["first"], facts["grid"] = [axis[0] for axis in (window.x, window.y, window.z)], launch.grid
+            facts["phase_start"], facts["phase_stop"] = phases
+            grid = (ctypes.c_uint * 6)(*window.extents, *launch.block)
+            pointers = [placed[name].ctypes.data_as(ctypes.c_void_p) for name in "ABC"]
+            getattr(self.library, f"run{number}")(ctypes.c_void_p(facts.ctypes.data), grid, *pointers)
+            hashes, first, inverse = np.unique(path, return_index=True, return_inverse=True)
+            check_hashes(used, path, first, inverse)
+            for lane in np.flatnonzero(teller >= 0):
+                book.learn(int(path[lane]), events[teller[lane], : told[lane]])
+            teller[:] = -1
+            teller[first] = np.arange(len(first))
+            events = np.zeros((len(first), 16384), np.uint32)
+        for index, same in enumerate(shared_numbers(binding.program)):
+            regions[len(binding.matrices) + index] = Region(
+                int(shared_at[same]), binding.arrays[len(binding.matrices) + index].itemsize
+            )
+        found = Words(words, tuple(book.paths[int(each)] for each in hashes), inverse)
+        return aligned(np, binding, space, found, regions), values, placed["C"]
+
+
+def _argument(spec: KernelSpec, settings: Settings, argument: str, types: dict[str, str]) -> str:
+    if argument in types:
+        return f"({types[argument]}*){argument}"
+    try:
+        return str(float(argument))
+    except ValueError:
+        return str(evaluated(spec, argument, {**settings.problem.sizes, **settings.parameters}))
