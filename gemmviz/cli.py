@@ -9,11 +9,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gemmviz import __version__, commands
+from gemmviz import __version__, commands, measuring
 from gemmviz.commands import complain
 from gemmviz.model.device import DEFAULT_DEVICE, device_names
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import PATTERNS
+from gemmviz.run.benchmark import LONGEST_S
+from gemmviz.run.remote import PATIENCE_S
 from gemmviz.scene.frame import LAYERS
 from gemmviz.scene.views import VIEWS
 
@@ -34,7 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-_COMMANDS = ("gui", "kernels", "trace", "counts", "render", "instrument", "info")
+_COMMANDS = (
+    "gui", "kernels", "trace", "counts", "render", "instrument", "info", "bench", "verify", "schedule", "worker", "launches",
+)  # fmt: skip
 
 
 def _with_command(argv: list[str]) -> list[str]:
@@ -61,12 +65,15 @@ def _parser() -> argparse.ArgumentParser:
     trace = subcommands.add_parser("trace", help="run a kernel and save the record of every access")
     _add_settings(trace, "KERNEL|FILE.cu")
     trace.add_argument("--blocks", default="all", help="all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open)")
+    trace.add_argument("--phases", metavar="P0:P1", help="only these phases (half-open, counted from 0) and what is outside")
+    _add_on(trace, "auto")
     trace.add_argument("--values", action="store_true", help="also record what was read and written")
     trace.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.gvt")
     trace.set_defaults(command=commands.trace)
 
     counts = subcommands.add_parser("counts", help="count requests, sectors and wavefronts of a whole launch")
     _add_settings(counts, "KERNEL|FILE.cu")
+    _add_on(counts, "cpu")
     counts.add_argument("--json", action="store_true", help="as JSON")
     counts.set_defaults(command=commands.counts)
 
@@ -96,7 +103,63 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("file", type=Path, metavar="FILE.gvt")
     info.add_argument("--json", action="store_true", help="as JSON")
     info.set_defaults(command=commands.info)
+    _add_measuring(subcommands)
     return parser
+
+
+def _add_measuring(subcommands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """What asks a GPU."""
+    bench = subcommands.add_parser("bench", help="time kernels on the GPU over sizes, cuBLAS and the CPU beside them")
+    bench.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all that ship with gemmviz")
+    bench.add_argument("--sizes", default="128:4096", help="as 128:8192 (doubling) or 100,200 (default: %(default)s)")
+    bench.add_argument(
+        "--longest", type=_seconds, default=LONGEST_S, metavar="S", help="leave out what takes longer than S seconds a launch"
+    )
+    _add_gpu(bench)
+    bench.add_argument("--json", action="store_true", help="as JSON")
+    bench.add_argument("-o", "--output", type=Path, metavar="FILE.json", help="also save it")
+    bench.set_defaults(command=measuring.bench)
+
+    verify = subcommands.add_parser("verify", help="hold our counts against the GPU's own (needs Nsight Compute)")
+    verify.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all that ship with gemmviz")
+    _add_gpu(verify)
+    verify.add_argument("--json", action="store_true", help="as JSON")
+    verify.add_argument("-o", "--output", type=Path, metavar="FILE.json", help="also save it")
+    verify.set_defaults(command=measuring.verify)
+
+    schedule = subcommands.add_parser("schedule", help="record where and when each block ran on the GPU")
+    _add_settings(schedule, "KERNEL|FILE.cu")
+    schedule.add_argument("--patience", type=_seconds, default=PATIENCE_S, metavar="S", help="how long a kernel may run")
+    schedule.add_argument("--json", action="store_true", help="as JSON, all blocks")
+    schedule.set_defaults(command=measuring.schedule)
+
+    worker = subcommands.add_parser("worker", help="serve a GPU on standard input and output, one JSON object a line")
+    worker.set_defaults(command=measuring.worker)
+    launches = subcommands.add_parser("launches", help="launch the kernels listed in a file, for a profiler to watch")
+    launches.add_argument("file", type=Path, metavar="FILE.json")
+    launches.set_defaults(command=measuring.launches)
+
+
+def _add_on(parser: argparse.ArgumentParser, default: str) -> None:
+    meaning = "who runs it: the interpreter on the CPU, the GPU, or the GPU where CuPy is installed (default: %(default)s)"
+    parser.add_argument("--on", choices=("auto", "gpu", "cpu"), default=default, help=meaning)
+
+
+def _add_gpu(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device", choices=device_names(), default=DEFAULT_DEVICE, help="whose limits hold (default: %(default)s)"
+    )
+    parser.add_argument("--patience", type=_seconds, default=PATIENCE_S, metavar="S", help="how long a kernel may run")
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} are no seconds")
+    return value
 
 
 def _share(text: str) -> float:

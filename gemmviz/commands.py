@@ -1,6 +1,8 @@
 """What each command does: from parsed arguments to output and an exit code."""
 
 import argparse
+import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -16,12 +18,13 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import load_device
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.filling import Filling
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import LaneSpace, Window, parse_window
+from gemmviz.model.kernel import KernelSpec, Launch, Settings
+from gemmviz.model.lanes import LaneSpace, Window, parse_phases, parse_window
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import AccessSink, MemoryArray, Trace
 from gemmviz.model.trace_file import describe, read_trace, write_trace
 from gemmviz.run.executor import affordable_window, bound, stream_launch, trace_kernel
+from gemmviz.run.remote import RemoteGpu
 from gemmviz.run.tee import Tee
 from gemmviz.source import instrument as twin
 from gemmviz.source.catalog import DEFAULT_KERNEL, kernel_names, load_kernel
@@ -37,7 +40,7 @@ def complain(error: GemmvizError, code: int) -> int:
     return code
 
 
-def _settings(args: argparse.Namespace, spec: KernelSpec) -> Settings:
+def settings_from(args: argparse.Namespace, spec: KernelSpec) -> Settings:
     given = {name: getattr(args, name.lower()) for name in "MNK"}
     sizes = {name: spec.problem.sizes[name] if size is None else size for name, size in given.items()}
     parameters = {}
@@ -61,7 +64,7 @@ def gui(args: argparse.Namespace) -> int:
         load_kernel(args.kernel)  # a name that means nothing is an error here, not an empty window
     given = args.D or args.fill != "random" or args.seed or not (args.m is args.n is args.k is None)
     wants_settings = given and not (args.kernel or "").endswith(".gvt")
-    settings = _settings(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None
+    settings = settings_from(args, load_kernel(args.kernel or DEFAULT_KERNEL)) if wants_settings else None
     return run_window(args.kernel, settings, args.device)
 
 
@@ -97,18 +100,28 @@ def _kernel_facts(spec: KernelSpec) -> dict[str, Any]:
 
 def trace(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
-    settings = _settings(args, spec)
+    settings = settings_from(args, spec)
     device = load_device(args.device)
     launch = launch_for(spec, settings, device)
     window = Window.whole(launch) if args.blocks == "all" else parse_window(args.blocks)
-    trace = trace_kernel(spec, settings, window, device=device, values=args.values)
+    phases = None if args.phases is None else parse_phases(args.phases)
+    if wants_gpu(args.on):
+        with contextlib.closing(RemoteGpu()) as gpu:
+            trace = gpu.trace(spec, settings, window, device=args.device, phases=phases, values=args.values)
+    else:
+        trace = trace_kernel(spec, settings, window, device=device, phases=phases, values=args.values)
     write_trace(trace, args.output)
-    share = f"{window.blocks} of {launch.blocks} blocks"
+    share = f"{window.blocks} of {launch.blocks} blocks" + (f", phases {args.phases}" if phases else "")
     print(f"{args.output}: {trace.steps} steps of {trace.space.lanes} threads ({share}); {trace.check}")
     for note in trace.notes:
         print(note)
     hazards = find_hazards(trace) if trace.element.size <= _LARGEST_HAZARD_SEARCH else []
     return _report_faults(hazards, spec) or (0 if trace.check.passed else complain(_wrong(trace), 1))
+
+
+def wants_gpu(on: str) -> bool:
+    """What ``--on`` means here: a GPU is only asked for where CuPy is installed."""
+    return on == "gpu" or (on == "auto" and importlib.util.find_spec("cupy") is not None)
 
 
 def _wrong(trace: Trace) -> GemmvizError:
@@ -126,19 +139,34 @@ def _report_faults(hazards: list[Hazard], spec: KernelSpec) -> int:
 
 def counts(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
-    settings = _settings(args, spec)
+    settings = settings_from(args, spec)
     device = load_device(args.device)
     launch = launch_for(spec, settings, device)
     counter = LaunchCounter()
     hazards: list[HazardSink] = []
+    if wants_gpu(args.on):
+        with contextlib.closing(RemoteGpu()) as gpu:
+            counter = LaunchCounter.of(*gpu.count(spec, settings, device=args.device))
+        return _print_counts(args, spec, settings, launch, counter, [])
 
     def sink(space: LaneSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         hazards.append(HazardSink(arrays, space))
         return Tee(counter.sink(space, arrays, phase_loop), hazards[-1])
 
     stream_launch(spec, settings, sink, device=device)
-    found = totals(counter.sites, counter.arrays)
     unique = {key: hazard for each in hazards for key, hazard in each.hazards_by_pair().items()}
+    return _print_counts(args, spec, settings, launch, counter, list(unique.values()))
+
+
+def _print_counts(
+    args: argparse.Namespace,
+    spec: KernelSpec,
+    settings: Settings,
+    launch: Launch,
+    counter: LaunchCounter,
+    hazards: list[Hazard],
+) -> int:
+    found = totals(counter.sites, counter.arrays)
     sites = [
         {"line": s.place.line, "column": s.place.column, "text": s.text, "kind": s.kind, "array": counter.arrays[s.array].name,
          "space": counter.arrays[s.array].space, **_count_facts(c)}
@@ -150,7 +178,7 @@ def counts(args: argparse.Namespace) -> int:
             "grid": launch.grid, "block": launch.block, "blocks_counted": launch.blocks, "totals": found, "sites": sites,
             "phases": [{"phase": n + 1 if n >= 0 else None, **_count_facts(c)} for n, c in sorted(counter.phases.items())],
             "loads_per_element": loads_per_element(counter.sites, counter.arrays),
-            "hazards": [str(hazard) for hazard in unique.values()],
+            "hazards": [str(hazard) for hazard in hazards],
             "counted": "from a lockstep trace of the source as written, all blocks",
         }  # fmt: skip
         _print_json(facts)
@@ -158,7 +186,7 @@ def counts(args: argparse.Namespace) -> int:
         print(f"{spec.name}, {settings.problem}, all {launch.blocks} blocks, counted from the source as written")
         for name, value in found.items():
             print(f"  {name:28} {value:>16,}")
-    return _report_faults(list(unique.values()), spec)
+    return _report_faults(hazards, spec)
 
 
 def _count_facts(counts: Counts) -> dict[str, int]:
@@ -215,7 +243,7 @@ def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0
             raise UsageError("a trace has its own sizes and parameters", remedy="leave out -m, -n, -k and -D")
         return None, read_trace(Path(args.kernel))
     spec = load_kernel(args.kernel or DEFAULT_KERNEL)
-    settings = _settings(args, spec)
+    settings = settings_from(args, spec)
     device = load_device(args.device)
     window = affordable_window(spec, settings, around, device=device, limit_bytes=_PICTURE_BYTES)
     return spec, trace_kernel(spec, settings, window, device=device, values=True)
@@ -223,7 +251,7 @@ def _kernel_or_trace(args: argparse.Namespace, around: tuple[int, int, int] = (0
 
 def instrument(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
-    settings = _settings(args, spec)
+    settings = settings_from(args, spec)
     device = load_device(args.device)
     bound(spec, settings, launch_for(spec, settings, device), device)
     print(twin.twin_for(spec, settings.parameters).text, end="")

@@ -88,6 +88,15 @@ class LaunchCounter:
         self.sites: dict[Site, Counts] = {}
         self.phases: dict[int, Counts] = {}
 
+    @classmethod
+    def of(cls, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> "LaunchCounter":
+        """A counter that holds what somebody else counted: by site and phase, in the order of Counts."""
+        counter = cls()
+        counter.arrays = arrays
+        for (site, phase), found in sums.items():
+            counter.add(site, phase, Counts(*found))
+        return counter
+
     def sink(self, space: LaneSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> "GroupCounter":
         self.arrays, self.phase_loop = arrays, phase_loop
         return GroupCounter(self, space)

@@ -82,6 +82,10 @@ class KernelFault(GemmvizError, RuntimeError):
         self.trace: object = None
 
 
+class DeviceError(GemmvizError, RuntimeError):
+    """The GPU, its driver or its worker can't do what was asked."""
+
+
 class TraceFileError(GemmvizError, ValueError):
     """A file that is no trace, or a damaged, newer or hostile one."""
 

@@ -64,6 +64,14 @@ def parse_window(text: str) -> Window:
     return Window(*((int(found[1]), int(found[2])) for found in ranges if found))
 
 
+def parse_phases(text: str) -> Range:
+    """The phases that ``P0:P1`` means, counted from 0. Raises UsageError for another text."""
+    found = re.fullmatch(r"(\d+):(\d+)", text)
+    if found is None or int(found[1]) >= int(found[2]):
+        raise UsageError(f"{text!r} are no phases", remedy="write P0:P1, like 0:2 for the first two")
+    return int(found[1]), int(found[2])
+
+
 @dataclass(frozen=True)
 class LaneSpace:
     """All lanes of one trace. Axes, outermost first: block z, y, x, thread z, y, x; those of extent 1 are left out.

@@ -17,6 +17,7 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Space = Literal["global", "shared"]
 SiteKind = Literal["load", "store", "barrier", "warp barrier"]
+INTERPRETER = "interpreter"
 INACTIVE = -1
 COMPUTED = -1
 CONSTANT = -2
@@ -138,6 +139,7 @@ class Trace:
     ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element of a store's width;
     ``origin_array`` int8 and ``origin`` int32 (n, lanes): the element of which array the stored value was, array COMPUTED or
     CONSTANT where it was none.
+    ``phases`` are the trips of the phase loop that were recorded, half-open; None for all.
     ``stop`` says why a run ended before its time; such a trace is looked at and never saved, and its C is not checked.
     """
 
@@ -161,7 +163,8 @@ class Trace:
     origin_array: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     origin: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     notes: tuple[str, ...] = ()
-    executor: str = "interpreter"
+    executor: str = INTERPRETER
+    phases: tuple[int, int] | None = None
     stop: Stop | None = None
 
     @property

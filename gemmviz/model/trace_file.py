@@ -26,7 +26,7 @@ from gemmviz.model.trace import Check, LoopInfo, MemoryArray, Site, Trace
 from gemmviz.model.trace_checks import check_arrays, check_facts, refuse
 
 FORMAT = "gemmviz trace"
-VERSION = 2  # 1 knew random matrices only
+VERSION = 3  # 1 knew random matrices only, 2 all phases only
 _MANIFEST = "manifest.json"
 _ARRAYS = {
     "site": "<i4", "visits": "<i4", "epoch": "<i4", "element": "<i4", "value": "<f4", "origin_step": "<i4",
@@ -214,11 +214,12 @@ def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Tra
         window=Window(*((int(a), int(b)) for a, b in (manifest["window"][axis] for axis in "xyz"))),
         warp_size=int(manifest["warp_size"]),
         arrays=tuple(MemoryArray(**{**facts, "shape": tuple(facts["shape"])}) for facts in manifest["memory"]),
-        sites=tuple(_site(facts) for facts in manifest["sites"]),
+        sites=tuple(read_site(facts) for facts in manifest["sites"]),
         loops=tuple(LoopInfo(f["outer"], Place(**f["place"]), f["holds_barrier"]) for f in manifest["loops"]),
         check=_check(manifest["check"]),
         notes=tuple(manifest["notes"]),
         executor=str(manifest["executor"]),
+        phases=_phases(manifest.get("phases")),
         stop=None,
         **arrays,
     )
@@ -237,7 +238,13 @@ def _check(facts: dict[str, Any]) -> Check:
     )
 
 
-def _site(facts: dict[str, Any]) -> Site:
+def site_facts(site: Site) -> dict[str, Any]:
+    """A site as JSON can hold it."""
+    return asdict(site)
+
+
+def read_site(facts: dict[str, Any]) -> Site:
+    """What ``site_facts`` was made from."""
     place = _place(facts["place"])
     assert place is not None
     calls = tuple(Place(**call) for call in facts["calls"])
@@ -245,6 +252,13 @@ def _site(facts: dict[str, Any]) -> Site:
         facts["kind"], int(facts["array"]), place, facts["text"], int(facts["width"]), tuple(facts["loops"]), calls,
         _place(facts["statement"]),
     )  # fmt: skip
+
+
+def _phases(facts: Any) -> tuple[int, int] | None:
+    if facts is None:
+        return None
+    start, stop = (int(each) for each in facts)
+    return start, stop
 
 
 def _triple(values: Any) -> tuple[int, int, int]:

@@ -1,10 +1,10 @@
 """Lines up what the twin's threads wrote down, each in its own order, as the dense matrix of a trace.
 
 A step is one visit of one access: the same for all threads, however they got there. Steps stand in the order of the program, so
-that divergence shifts nothing. Everything works on NumPy and on CuPy arrays alike: the matrix is made where the words are.
+that divergence shifts nothing. Only the few paths are worked out here; the words themselves become elements where they are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import INACTIVE, Ints, MemoryArray, Site
+from gemmviz.model.trace import INACTIVE, Ints, Site
 from gemmviz.run.simt.interpreter import Binding
 from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program
@@ -42,7 +42,7 @@ class PathBook:
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of several paths together: accesses (steps,), trips (steps, depth); and for each path the steps that it makes."""
+    """The steps of several paths together: accesses (steps,), trips (steps, depth), and the steps that each path makes."""
 
     access: Ints
     visits: Ints
@@ -93,67 +93,80 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """``element`` int32 (steps, lanes) is where the words were; the rest is on the host, named as in a Trace."""
+class Slots:
+    """What the words mean that the lanes of one path wrote, slot by slot, (n,) each.
+
+    The step that a slot belongs to; the word where its array begins, and how many words an element takes; the last element that
+    an access may begin at. A barrier's word stands for element 0.
+    """
+
+    path: Path
+    lanes: npt.NDArray[np.int64]
+    step: npt.NDArray[np.int64]
+    array: Ints
+    base: npt.NDArray[np.uint32]
+    unit: npt.NDArray[np.uint32]
+    last: npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The steps of a run, named as in a Trace, and how the words become elements."""
 
     sites: tuple[Site, ...]
     site: Ints
     visits: Ints
     epoch: Ints
-    element: Any
-    steps: Steps
+    slots: tuple[Slots, ...]
 
 
-@dataclass(frozen=True)
-class Words:
-    """What a run of the twin left: words uint32 (capacity, lanes), and which of ``paths`` each lane took, (lanes,)."""
-
-    words: Any
-    paths: tuple[Path, ...]
-    taken: Any
-
-
-def aligned(xp: Any, binding: Binding, space: LaneSpace, found: Words, regions: Mapping[int, Region]) -> Aligned:
-    """The dense matrix of a run. ``xp`` is NumPy or CuPy, ``regions`` say where each array lies.
-
-    Raises KernelFault, with place, block and thread, for an access outside of its array.
+def alignment(
+    binding: Binding,
+    paths: Sequence[Path],
+    taken: npt.NDArray[np.int64],
+    first_words: Callable[[int, int], npt.NDArray[np.uint32]],
+    regions: Mapping[int, Region],
+) -> Alignment:
+    """How the words of a run line up. ``taken`` (lanes,) is each lane's path, ``first_words(lane, n)`` the words of one lane,
+    ``regions`` where each array lies.
     """
-    steps = steps_of(binding.program, found.paths)
-    count = len(steps.access)
-    array = np.full(count, INACTIVE, np.int32)
-    one_path = len(found.paths) == 1
-    element = None if one_path else xp.full((count, space.lanes), INACTIVE, np.int32)
-    for number, (path, rows) in enumerate(zip(found.paths, steps.of_path, strict=True)):
-        lanes = slice(None) if one_path else xp.flatnonzero(found.taken == number)
-        words = found.words[: len(path.access), lanes]
-        arrays = _arrays(binding, path, _on_host(words[:, 0]), regions)
-        array[rows] = arrays
-        elements = _elements(xp, binding, path, words, arrays, regions, space, lanes)
-        if element is None:
-            element = elements if _in_order(rows) else elements[xp.argsort(xp.asarray(rows))]
-        else:
-            element[xp.asarray(rows)[:, None], lanes[None, :]] = elements
+    steps = steps_of(binding.program, paths)
+    array = np.full(len(steps.access), INACTIVE, np.int32)
+    slots = []
+    for number, (path, rows) in enumerate(zip(paths, steps.of_path, strict=True)):
+        lanes = np.flatnonzero(taken == number)
+        found = _slots(binding, path, rows, lanes, first_words(int(lanes[0]), len(path.access)), regions)
+        array[rows] = found.array
+        slots.append(found)
     pairs: dict[tuple[int, int], int] = {}
-    site = np.array([pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), array.tolist(), strict=True)])
+    site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), array.tolist(), strict=True)]
     waits = np.array([access.kind == "barrier" for access in binding.program.accesses])[steps.access]
     depth = max((len(binding.program.accesses[access].loops) for access, _ in pairs), default=0)
-    return Aligned(
+    return Alignment(
         tuple(binding.site(*pair) for pair in pairs),
-        site.astype(np.int32),
-        steps.visits[:, :depth],
+        np.array(site, np.int32),
+        np.ascontiguousarray(steps.visits[:, :depth]),
         (np.cumsum(waits) - waits).astype(np.int32),
-        element,
-        steps,
+        tuple(slots),
     )
 
 
-def _in_order(rows: npt.NDArray[np.int64]) -> bool:
-    return bool((np.diff(rows) == 1).all())
-
-
-def _on_host(column: Any) -> npt.NDArray[np.uint32]:
-    found: npt.NDArray[np.uint32] = column.get() if hasattr(column, "get") else column
-    return found
+def _slots(
+    binding: Binding,
+    path: Path,
+    steps: npt.NDArray[np.int64],
+    lanes: npt.NDArray[np.int64],
+    words: npt.NDArray[np.uint32],
+    regions: Mapping[int, Region],
+) -> Slots:
+    array = _arrays(binding, path, words, regions)
+    count = max(regions) + 1
+    base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
+    for number, region in regions.items():
+        base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
+    width = np.array([access.width for access in binding.program.accesses], np.int64)[path.access]
+    last = (size[array] - width).clip(0).astype(np.uint32)
+    return Slots(path, lanes, steps, array, base[array], unit[array], last)
 
 
 def _arrays(binding: Binding, path: Path, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
@@ -161,54 +174,31 @@ def _arrays(binding: Binding, path: Path, words: npt.NDArray[np.uint32], regions
     numbers = sorted(regions, key=lambda number: regions[number].base)
     bases = np.array([regions[number].base for number in numbers], np.int64)
     sizes = np.array([binding.arrays[number].size * regions[number].unit for number in numbers], np.int64)
-    at = np.clip(np.searchsorted(bases, words.astype(np.int64), side="right") - 1, 0, len(bases) - 1)
+    where = words.astype(np.int64)
+    at = np.clip(np.searchsorted(bases, where, side="right") - 1, 0, len(bases) - 1)
     after = np.clip(at + 1, 0, len(bases) - 1)
-    beyond, short = words - (bases + sizes)[at], bases[after] - words
-    same_memory = (bases[after] >> 31) == (words.astype(np.int64) >> 31)
+    beyond, short = where - (bases + sizes)[at], bases[after] - where
+    same_memory = (bases[after] >> 31) == (where >> 31)
     at = np.where((beyond >= 0) & (short > 0) & (short <= beyond) & same_memory, after, at)
-    spaces = [access.space for access in binding.program.accesses]
-    is_access = np.array([space is not None for space in spaces])[path.access]
+    is_access = np.array([access.space is not None for access in binding.program.accesses])[path.access]
     return np.where(is_access, np.array(numbers, np.int32)[at], INACTIVE).astype(np.int32)
 
 
-def _elements(
-    xp: Any, binding: Binding, path: Path, words: Any, arrays: Ints, regions: Mapping[int, Region], space: LaneSpace, lanes: Any
-) -> Any:
-    """int32 (n, lanes): the elements of their arrays that the words name. Raises KernelFault for one that has none."""
-    count = max(regions) + 1
-    base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
-    for number, region in regions.items():
-        base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
-    width = np.array([access.width for access in binding.program.accesses], np.int64)[path.access]
-    last = xp.asarray((size[arrays] - width).clip(-1).astype(np.int64))
-    elements = words - xp.asarray(base[arrays])[:, None]
-    if (unit > 1).any():
-        elements //= xp.asarray(unit[arrays])[:, None]
-    bad = elements.max(axis=1) > last
-    if bool(bad.any()):
-        slot = int(xp.argmax(bad))
-        lane = int(xp.argmax(elements[slot] > last[slot]))
-        number = int(arrays[slot])
-        at = lane if isinstance(lanes, slice) else int(lanes[lane])
-        raise _fault(binding, space, int(path.access[slot]), number, int(words[slot, lane]), regions[number], at)
-    return elements.view(np.int32)
-
-
-def _fault(binding: Binding, space: LaneSpace, access: int, array: int, word: int, region: Region, lane: int) -> KernelFault:
-    place, info = binding.program.accesses[access], binding.arrays[array]
+def outside(binding: Binding, space: LaneSpace, slots: Slots, slot: int, lane: int, word: int) -> KernelFault:
+    """The error of a lane whose word, in this slot of its path, names no element of its array."""
+    number, region = int(slots.array[slot]), int(slots.base[slot])
+    place, info = binding.program.accesses[int(slots.path.access[slot])], binding.arrays[number]
     block, thread = space.thread_of(lane)
+    index = (word - region) // int(slots.unit[slot])
     if word == OUTSIDE and info.space == "global":
         message = f"{place.text} reaches outside of A, B and C"
     else:
-        message = f"{_element(info, (word - region.base) // region.unit)} is out of range: it has {info.size} elements"
+        name = info.subscripted(index) if info.space == "shared" and index >= 0 else f"{info.name}[{index}]"
+        message = f"{name} is out of range: it has {info.size} elements"
     fault = KernelFault(message, place.place, block=block, thread=thread)
-    fault.array, fault.elements = array, (max(-1, (word - region.base) // region.unit),)
+    fault.array, fault.elements = number, (index,)
     fault.in_file(binding.spec.file)
     return fault
-
-
-def _element(info: MemoryArray, index: int) -> str:
-    return info.subscripted(index) if info.space == "shared" and index >= 0 else f"{info.name}[{index}]"
 
 
 def check_hashes(used: Any, path: Any, first: Any, inverse: Any) -> None:

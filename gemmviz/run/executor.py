@@ -14,7 +14,7 @@ from gemmviz.model.lanes import LaneSpace, Window
 from gemmviz.model.trace import AccessSink, Check, Ints, MemoryArray, Stop, Trace
 from gemmviz.run.check import check_result
 from gemmviz.run.inputs import matrices
-from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, Recorder, StepCounter
+from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Recorder, StepCounter
 from gemmviz.run.simt.interpreter import Binding, bind, interpret, never
 from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.run.simt.symbolic import tag_array, tag_element
@@ -23,6 +23,8 @@ from gemmviz.source.program import program_for
 
 _LANES_AT_ONCE = 1 << 21
 _MOST_TRIED = 12
+UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
+Phases = tuple[int, int] | None
 SinkFor = Callable[[LaneSpace, tuple[MemoryArray, ...], int], AccessSink]
 
 
@@ -32,6 +34,7 @@ def trace_kernel(
     window: Window | None = None,
     *,
     device: Device | None = None,
+    phases: Phases = None,
     values: bool = False,
     origins: bool = True,
     budget: int | None = None,
@@ -40,8 +43,9 @@ def trace_kernel(
 ) -> Trace:
     """Runs the kernel in lockstep over ``window`` (default: all blocks) and records every access.
 
-    ``values`` also records what was read and written, ``origins`` what the cells of shared tiles are copies of. Raises
-    SourceError, SettingError, KernelFault or Cancelled.
+    ``phases``: the trips of the phase loop that are recorded (default: all), with what is outside of it. ``values`` also
+    records what was read and written, ``origins`` what the cells of shared tiles are copies of. Raises SourceError,
+    SettingError, KernelFault or Cancelled.
     """
     device = device or load_device()
     launch = launch_for(spec, settings, device)
@@ -49,41 +53,61 @@ def trace_kernel(
     binding = bound(spec, settings, launch, device)
     space = LaneSpace(launch, window, device.warp_size)
     data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, cancelled)
-    for name in settings.problem.shapes:
-        if name not in data:
-            raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=spec.file)
-    origin, steps = _origins(binding, space, budget, cancelled) if origins else ({}, None)
+    phases = checked_phases(binding, phases)
+    origin, steps = origins_of(binding, space, phases, budget, cancelled) if origins else ({}, None)
     recorder = Recorder(space, values, limit_bytes, steps)
+    sink = within(recorder, binding, phases)
     try:
-        memories = interpret(binding, space, recorder, data, wants_values=values, budget=budget, cancelled=cancelled)
+        memories = interpret(binding, space, sink, data, wants_values=values, budget=budget, cancelled=cancelled)
     except KernelFault as fault:
         if recorder.step_site:  # else it ended before its first access
             stop = Stop(fault.message, fault.array, fault.elements)
-            fault.trace = _trace(binding, space, recorder, origin, Check(0, 0, 0, 0.0, 0.0, (0, 0)), stop)
+            fault.trace = _trace(binding, space, recorder, origin, phases, stop)
         raise
-    trace = _trace(binding, space, recorder, origin, Check(0, 0, 0, 0.0, 0.0, (0, 0)), None)
+    trace = _trace(binding, space, recorder, origin, phases, None)
+    return checked(trace, binding, {name: memory.data for name, memory in memories.items()}, cancelled)
+
+
+def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = never) -> Trace:
+    """The trace with what the flat matrices in ``data`` say about C. Raises KernelFault for a trace without any access."""
+    spec = binding.spec
     if not trace.steps:
         raise KernelFault("the kernel reads and writes nothing", None).in_file(spec.file)
     sites = trace.sites
     stores = np.flatnonzero([s.kind == "store" and s.array == binding.number("C") for s in sites])
     written = _stored_elements(trace.element[np.isin(trace.site, stores)], {sites[i].width for i in stores.tolist()})
-    check = check_result(
-        settings.problem, {name: memory.data for name, memory in memories.items()}, spec.column_major, written,
-        window == Window.whole(launch), cancelled,
-    )  # fmt: skip
+    whole = trace.window == Window.whole(trace.launch) and trace.phases is None
+    check = check_result(trace.settings.problem, data, spec.column_major, written, whole, cancelled)
     return replace(trace, check=check)
 
 
+def checked_phases(binding: Binding, phases: Phases) -> Phases:
+    """These phases. Raises SettingError where they are none, or the kernel has no phases."""
+    if phases is None:
+        return None
+    if binding.phase_loop < 0:
+        raise SettingError(f"{binding.spec.name} has no phases to choose from", remedy="leave the phases open")
+    start, stop = phases
+    if not 0 <= start < stop:
+        raise SettingError(f"phases {start}:{stop} are none", remedy="write P0:P1, like 0:2")
+    return phases
+
+
+def within(sink: AccessSink, binding: Binding, phases: Phases) -> AccessSink:
+    """``sink``, or one that passes on to it what happens in these phases."""
+    return sink if phases is None else PhaseFilter(sink, binding.phase_loop, phases)
+
+
 def _trace(
-    binding: Binding, space: LaneSpace, recorder: Recorder, origin: dict[str, Any], check: Check, stop: Stop | None
+    binding: Binding, space: LaneSpace, recorder: Recorder, origin: dict[str, Any], phases: Phases, stop: Stop | None
 ) -> Trace:
     spec = binding.spec
     return Trace(
         kernel=spec.name, file=spec.file, source=spec.text, settings=binding.settings, launch=space.launch, window=space.window,
         warp_size=space.warp_size, arrays=binding.arrays, sites=tuple(recorder.sites), loops=binding.loops,
         site=_frozen(recorder.step_site), visits=recorder.visit_table(), epoch=_frozen(recorder.epoch),
-        element=recorder.element.finished(), value=recorder.values.finished() if recorder.values else None, check=check,
-        notes=binding.program.notes, stop=stop, **origin,
+        element=recorder.element.finished(), value=recorder.values.finished() if recorder.values else None, check=UNCHECKED,
+        notes=binding.program.notes, phases=phases, stop=stop, **origin,
     )  # fmt: skip
 
 
@@ -120,6 +144,7 @@ def affordable_window(
     around: tuple[int, int, int] = (0, 0, 0),
     *,
     device: Device | None = None,
+    phases: Phases = None,
     limit_bytes: int,
     cancelled: Callable[[], bool] = never,
 ) -> Window:
@@ -134,7 +159,8 @@ def affordable_window(
     binding = bound(spec, settings, launch, device)
     counter = StepCounter()
     try:
-        interpret(binding, LaneSpace(launch, one, device.warp_size), counter, None, cancelled=cancelled)
+        space = LaneSpace(launch, one, device.warp_size)
+        interpret(binding, space, within(counter, binding, phases), None, cancelled=cancelled)
     except (NeedsValues, KernelFault):
         return one  # a fault is found again, and shown, when this block is traced
     blocks = limit_bytes // (4 * launch.threads * max(1, counter.steps))
@@ -156,6 +182,9 @@ def bound(spec: KernelSpec, settings: Settings, launch: Launch, device: Device) 
         binding = bind(spec, settings, program_for(spec, settings.parameters), launch.shared_bytes)
     except RecursionError:
         raise GemmvizError("the kernel's expressions are nested too deeply", file=spec.file) from None
+    for name in settings.problem.shapes:
+        if name not in [matrix for matrix, _ in binding.matrices]:
+            raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=spec.file)
     if _shared_bytes(binding) > device.shared_per_block:
         raise SettingError(
             f"the kernel declares {_shared_bytes(binding)} bytes of shared memory; {device.name} allows "
@@ -211,15 +240,15 @@ def _stored_elements(element: Ints, widths: set[int]) -> Any:
     return np.unique((first[:, None] + np.arange(width)).ravel()) if width > 1 else first
 
 
-def _origins(
-    binding: Binding, space: LaneSpace, budget: int | None, cancelled: Callable[[], bool]
+def origins_of(
+    binding: Binding, space: LaneSpace, phases: Phases, budget: int | None = None, cancelled: Callable[[], bool] = never
 ) -> tuple[dict[str, Any], int | None]:
     """What each store into shared memory wrote, from a run by tags, and how many steps that took; nothing where tags don't
     suffice.
     """
     recorder = OriginRecorder(space)
     try:
-        interpret(binding, space, recorder, None, budget=budget, cancelled=cancelled)
+        interpret(binding, space, within(recorder, binding, phases), None, budget=budget, cancelled=cancelled)
     except NeedsValues:
         return {}, None
     except KernelFault:

@@ -107,6 +107,42 @@ def fill(row: npt.NDArray[Any], space: LaneSpace, value: Any) -> None:
     np.copyto(row.reshape((*space.block_shape, space.threads)), threads)
 
 
+class PhaseFilter(AccessSink):
+    """Passes on what happens in some trips of the phase loop, or outside of it. Sites are numbered as they get through."""
+
+    def __init__(self, sink: AccessSink, phase_loop: int, phases: tuple[int, int]) -> None:
+        self.sink = sink
+        self.phase_loop = phase_loop
+        self.phases = phases
+        self.sites: list[Site] = []
+        self.numbers: dict[int, int] = {}
+        self.on = True
+
+    def started(self, machine: Any) -> None:
+        self.sink.started(machine)
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        loops = self.sites[site].loops
+        trip = visits[loops.index(self.phase_loop)] if self.phase_loop in loops else None
+        self.on = trip is None or self.phases[0] <= trip < self.phases[1]
+        if self.on:
+            if site not in self.numbers:
+                self.numbers[site] = len(self.numbers)
+                self.sink.site(self.sites[site])
+            self.sink.access(self.numbers[site], offset, mask, visits, epoch)
+
+    def value(self, value: Any) -> None:
+        if self.on:
+            self.sink.value(value)
+
+    def origins(self, tags: list[Any]) -> None:
+        if self.on:
+            self.sink.origins(tags)
+
+
 class StepCounter(AccessSink):
     """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
 

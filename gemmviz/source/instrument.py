@@ -20,6 +20,7 @@ from gemmviz.source.nodes import AccessPlace, LoopPlace, Program
 from gemmviz.source.program import ENTRY_ARGUMENTS, program_for
 
 _MACHINERY = Path(__file__).with_name("twin.cuh")
+_PROBE = Path(__file__).with_name("probe.cuh")
 ACCESS, LOOP, TRIP, LOOP_END, CALL, CALL_END = range(6)
 Ints = npt.NDArray[np.int32]
 
@@ -77,12 +78,21 @@ def twin_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Twin:
     Its ``gv_book`` says where to record what. Raises SourceError as reading the kernel does.
     """
     program = program_for(spec, parameters)
-    text = without_launchers(program)
-    end = text.find(f"\nauto {ENTRY_ARGUMENTS}")
-    body = _instrumented(text[: end if end >= 0 else len(text)], _insertions(program), program, spec.file)
+    body = _instrumented(without_launchers(program), _insertions(program), program, spec.file)
+    return Twin(_with(_MACHINERY, spec, body, "The instrumented twin of"), program)
+
+
+def probed(spec: KernelSpec, parameters: Mapping[str, int]) -> str:
+    """The kernel with a probe in it that notes in ``gv_book`` where and when each block runs."""
+    program = program_for(spec, parameters)
+    body = _inserted(without_launchers(program), [(program.layout.body_start, (0, 0), " gv_probe gv;")])
+    return _with(_PROBE, spec, body, "The probed form of")
+
+
+def _with(machinery: Path, spec: KernelSpec, body: str, what: str) -> str:
     includes = "".join(f"{line}\n" for line in re.findall(r"^[ \t]*#[ \t]*include.*$", spec.text, re.MULTILINE))
-    first = f"// The instrumented twin of {spec.file}. Derived; edit the kernel instead.\n{includes}"
-    return Twin(f'{first}{_MACHINERY.read_text(encoding="utf-8")}#line 1 "{spec.file}"\n{body}', program)
+    first = f"// {what} {spec.file}. Derived; edit the kernel instead.\n{includes}"
+    return f'{first}{machinery.read_text(encoding="utf-8")}#line 1 "{spec.file}"\n{body}'
 
 
 def without_launchers(program: Program) -> str:
@@ -92,7 +102,8 @@ def without_launchers(program: Program) -> str:
     text = program.source.text
     for start, stop in program.layout.launchers:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
-    return text
+    end = text.find(f"\nauto {ENTRY_ARGUMENTS}")
+    return text[: end if end >= 0 else len(text)]
 
 
 Insertion = tuple[int, tuple[int, int], str]

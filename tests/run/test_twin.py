@@ -2,6 +2,7 @@
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
-from gemmviz.run.align import Aligned
+from gemmviz.run.align import Alignment
 from gemmviz.run.executor import trace_kernel
 from gemmviz.source.catalog import kernel_names, load_kernel
 from gemmviz.source.header import parse_kernel
@@ -23,10 +24,12 @@ pytestmark = pytest.mark.skipif(GXX is None, reason="needs g++")
 SIZES = [(8, 8, 8), (5, 7, 3), (33, 17, 9), (64, 16, 32)]
 
 
-def assert_same(record: Aligned, trace: Trace) -> None:
-    assert record.sites == trace.sites
-    for name in ("site", "visits", "epoch", "element"):
-        np.testing.assert_array_equal(getattr(record, name), getattr(trace, name), err_msg=name)
+def assert_same(run: tuple[Alignment, Any, Any], trace: Trace) -> None:
+    steps, element, _ = run
+    assert steps.sites == trace.sites
+    for name in ("site", "visits", "epoch"):
+        np.testing.assert_array_equal(getattr(steps, name), getattr(trace, name), err_msg=name)
+    np.testing.assert_array_equal(element, trace.element)
 
 
 def shipped() -> list[tuple[KernelSpec, Settings]]:
@@ -45,14 +48,14 @@ def test_every_shipped_kernel(tmp_path: Path) -> None:
     jobs = shipped()
     twins = HostTwins(jobs, tmp_path)
     for number, (spec, settings) in enumerate(jobs):
-        assert_same(twins.run(number)[0], trace_kernel(spec, settings))
+        assert_same(twins.run(number), trace_kernel(spec, settings))
 
 
 def test_a_window_of_blocks(tmp_path: Path) -> None:
     spec = load_kernel("04_tiled")
     settings = settings_for(spec, Problem(20, 21, 9), {"TILE_WIDTH": 4})
     window = Window((1, 3), (4, 5)).checked(launch_for(spec, settings, load_device()))
-    assert_same(HostTwins([(spec, settings)], tmp_path).run(0, window)[0], trace_kernel(spec, settings, window))
+    assert_same(HostTwins([(spec, settings)], tmp_path).run(0, window), trace_kernel(spec, settings, window))
 
 
 def test_random_divergent_kernels(tmp_path: Path) -> None:
@@ -63,4 +66,4 @@ def test_random_divergent_kernels(tmp_path: Path) -> None:
         jobs.append((spec, settings_for(spec)))
     twins = HostTwins(jobs, tmp_path)
     for number, (spec, settings) in enumerate(jobs):
-        assert_same(twins.run(number)[0], trace_kernel(spec, settings))
+        assert_same(twins.run(number), trace_kernel(spec, settings))

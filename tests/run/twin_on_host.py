@@ -14,7 +14,7 @@ import numpy as np
 from gemmviz.model.device import load_device
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import LaneSpace, Window
-from gemmviz.run.align import Aligned, PathBook, Region, Words, aligned, check_hashes
+from gemmviz.run.align import Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.source.instrument import shared_numbers, twin_for
@@ -62,8 +62,8 @@ class HostTwins:
         subprocess.run([*command, str(folder / "twins.cpp")], check=True)
         self.library = ctypes.CDLL(str(folder / "twins.so"))
 
-    def run(self, number: int, window: Window | None = None, phases: tuple[int, int] = (0, 0)) -> tuple[Aligned, Any, Any]:
-        """The aligned record of one kernel, its values (steps, lanes) unaligned, and C."""
+    def run(self, number: int, window: Window | None = None, phases: tuple[int, int] = (0, 0)) -> tuple[Alignment, Any, Any]:
+        """The steps of one kernel, their elements (steps, lanes), and C."""
         spec, settings = self.jobs[number]
         device = load_device()
         launch = launch_for(spec, settings, device)
@@ -108,8 +108,24 @@ class HostTwins:
             regions[len(binding.matrices) + index] = Region(
                 int(shared_at[same]), binding.arrays[len(binding.matrices) + index].itemsize
             )
-        found = Words(words, tuple(book.paths[int(each)] for each in hashes), inverse)
-        return aligned(np, binding, space, found, regions), values, placed["C"]
+        lined_up = alignment(
+            binding, [book.paths[int(each)] for each in hashes], inverse.ravel(), lambda lane, n: words[:n, lane], regions
+        )
+        return lined_up, _elements(binding, space, lined_up, words), placed["C"]
+
+
+def _elements(binding: Any, space: LaneSpace, lined_up: Alignment, words: Any) -> Any:
+    """As the GPU's own kernel does it."""
+    element = np.full((len(lined_up.site), space.lanes), -1, np.int32)
+    for slots in lined_up.slots:
+        some = words[: len(slots.step), slots.lanes]
+        found = (some - slots.base[:, None]) // slots.unit[:, None]
+        bad = np.argwhere(found > slots.last[:, None])
+        if len(bad):
+            slot, lane = bad[0]
+            raise outside(binding, space, slots, int(slot), int(slots.lanes[lane]), int(some[slot, lane]))
+        element[slots.step[:, None], slots.lanes[None, :]] = found.view(np.int32)
+    return element
 
 
 def _argument(spec: KernelSpec, settings: Settings, argument: str, types: dict[str, str]) -> str:

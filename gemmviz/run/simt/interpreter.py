@@ -163,10 +163,15 @@ def _argument(
     if isinstance(parameter.type, Pointer):
         return memories[argument], 0
     assert isinstance(parameter.type, Scalar)
-    try:
-        value: float = float(argument)
-    except ValueError:
-        value = evaluated(spec, argument, {**settings.problem.sizes, **settings.parameters})
+    value = number_argument(spec, settings, argument)
     if parameter.type.is_float:
         return CONSTANT if symbolic else np.float32(value) if parameter.type.bits == 32 else float(value)
     return fold.wrapped(int(value), parameter.type)
+
+
+def number_argument(spec: KernelSpec, settings: Settings, argument: str) -> float:
+    """The value of one of the header's args that is a number or a formula."""
+    try:
+        return float(argument)
+    except ValueError:
+        return evaluated(spec, argument, {**settings.problem.sizes, **settings.parameters})

@@ -1,0 +1,126 @@
+"""Many multiplications timed in one run, and the file that keeps them: with device, driver, compiler, host and date."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.problem import Problem
+from gemmviz.model.resources import resource_folder
+from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
+from gemmviz.model.trace import Check
+
+FORMAT = "gemmviz benchmark"
+VERSION = 1
+CUBLAS = "cuBLAS"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """``recorded``: these are not of this machine. ``host`` is the CPU that ran the host's rows."""
+
+    gpu: Gpu
+    host: str
+    date: str
+    rows: tuple[Measured, ...]
+    recorded: bool = False
+
+    @property
+    def source(self) -> str:
+        """What every picture of it says."""
+        return f"{'recorded' if self.recorded else 'measured'} on {self.gpu.label}, {self.date}"
+
+    def of(self, kernel: str, parameters: Mapping[str, int] | None = None) -> list[Measured]:
+        """The rows of one kernel (and one choice of its parameters), smallest problem first."""
+        found = [row for row in self.rows if row.kernel == kernel and parameters in (None, dict(row.parameters))]
+        return sorted(found, key=lambda row: row.problem.M * row.problem.N * row.problem.K)
+
+    def share_of_cublas(self, row: Measured) -> float | None:
+        """The rate of a row over that of cuBLAS for the same problem; None where either is missing."""
+        beside = next((other for other in self.rows if other.kernel == CUBLAS and other.problem == row.problem), None)
+        if beside is None or not beside.gflops or row.gflops is None:
+            return None
+        return row.gflops / beside.gflops
+
+    def find(self, source_hash: str, parameters: Mapping[str, int], problem: Problem) -> Measured | None:
+        """The row of exactly this kernel text, these parameters and this problem."""
+        wanted = (source_hash, dict(parameters), problem)
+        return next((row for row in self.rows if (row.source_hash, dict(row.parameters), row.problem) == wanted), None)
+
+    def with_row(self, row: Measured) -> "Benchmark":
+        return replace(self, rows=(*self.rows, row))
+
+
+def benchmark_text(benchmark: Benchmark) -> str:
+    """The file's text."""
+    facts = {
+        "format": FORMAT, "version": VERSION, "date": benchmark.date, "gpu": asdict(benchmark.gpu), "host": benchmark.host,
+        "units": "times in milliseconds of one launch: median and quartiles; memory in bytes",
+    }  # fmt: skip
+    rows = ",\n".join(json.dumps(_facts(row), separators=(",", ":")) for row in benchmark.rows)
+    return json.dumps(facts, indent=1)[:-2] + f',\n "rows": [\n{rows}\n ]\n}}\n'
+
+
+def _facts(row: Measured) -> dict[str, Any]:
+    facts = {name: value for name, value in asdict(row).items() if value not in (None, "", {}, False)}
+    facts["problem"] = row.problem.sizes
+    if row.check is not None:
+        facts["check"].pop("wrong_elements")
+    return facts
+
+
+def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
+    """The benchmark in a file. Raises UsageError where there is none, GemmvizError where it is damaged or newer."""
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+            raise GemmvizError("this is no benchmark of gemmviz", file=str(path))
+        if int(facts["version"]) > VERSION:
+            raise GemmvizError(f"this benchmark has version {facts['version']}; this gemmviz reads {VERSION}", file=str(path))
+        rows = tuple(_row(row) for row in facts["rows"])
+        return Benchmark(Gpu(**facts["gpu"]), str(facts["host"]), str(facts["date"]), rows, recorded)
+    except FileNotFoundError:
+        raise UsageError("there is no such file", file=str(path)) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise GemmvizError("this benchmark is damaged", file=str(path)) from None
+
+
+def _row(facts: dict[str, Any]) -> Measured:
+    made: dict[str, Any] = {**facts, "problem": Problem(**facts["problem"])}
+    made["timing"] = Timing(**facts["timing"]) if "timing" in facts else None
+    if "transfer" in facts:
+        made["transfer"] = Transfer(**facts["transfer"])
+    if "resources" in facts:
+        made["resources"] = Resources(**{**facts["resources"], "occupancy": Occupancy(**facts["resources"]["occupancy"])})
+    if "check" in facts:
+        made["check"] = Check(**{**facts["check"], "worst_at": tuple(facts["check"]["worst_at"])})
+    return Measured(**made)
+
+
+def recorded_benchmarks() -> list[Benchmark]:
+    """What ships with gemmviz, by name of the GPU."""
+    folder = resource_folder("assets") / "measurements"
+    return [read_benchmark(path, recorded=True) for path in sorted(folder.glob("benchmark-*.json"))]
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """Sizes from "128:8192" (doubling), "100,200,300" or both. Raises UsageError for another text."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, colon, last = part.partition(":")
+        if not first.isdecimal() or int(first) < 1 or (colon and not (last.isdecimal() and int(last) >= int(first))):
+            raise UsageError(f"{text!r} are no sizes", remedy="write 128:8192 (doubling), or 100,200,300")
+        size = int(first)
+        found.append(size)
+        while colon and size * 2 <= int(last):
+            size *= 2
+            found.append(size)
+    return tuple(sorted(set(found)))
+
+
+def problems(sizes: Iterable[int]) -> list[Problem]:
+    """Square problems."""
+    return [Problem(size, size, size) for size in sizes]

@@ -1,0 +1,36 @@
+"""The GPU of a machine, as its driver describes it: who measured, and with which driver and compiler."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gemmviz.model.device import device_names, load_device
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """Memory in bytes. ``driver`` and ``compiler`` are versions, as "580.159.04" and "NVRTC 13.0"."""
+
+    name: str
+    compute_capability: str
+    driver: str
+    compiler: str
+    sms: int
+    last_level_cache: int
+    memory_bytes: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, driver {self.driver}, {self.compiler}"
+
+    @property
+    def architecture(self) -> str:
+        """What compilers call it: sm_90."""
+        return "sm_" + self.compute_capability.replace(".", "")
+
+    @property
+    def device_name(self) -> str | None:
+        """The file of the device of this name, None where there is none."""
+        return next((name for name in device_names() if load_device(name).name == self.name), None)
+
+    def as_facts(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,38 @@
+"""Where and when each block of a launch ran."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """By block number (x fastest): its SM, int32 (blocks,), and nanoseconds since the first block began, int64 (blocks,).
+
+    ``tick_ns`` is how finely the GPU's clock was seen to tell times apart.
+    """
+
+    sm: npt.NDArray[np.int32]
+    start_ns: npt.NDArray[np.int64]
+    stop_ns: npt.NDArray[np.int64]
+    tick_ns: int
+
+    @property
+    def blocks(self) -> int:
+        return len(self.sm)
+
+    @property
+    def duration_ns(self) -> int:
+        return int(self.stop_ns.max())
+
+    def resident(self) -> npt.NDArray[np.int64]:
+        """The most blocks that each SM held at once, by SM number."""
+        most = np.zeros(int(self.sm.max()) + 1, np.int64)
+        for number in np.unique(self.sm):
+            here = self.sm == number
+            times = np.concatenate([self.start_ns[here], self.stop_ns[here]])
+            change = np.repeat([1, -1], here.sum())
+            order = np.lexsort((change, times))  # who leaves at a tick makes room before the next one comes
+            most[number] = np.cumsum(change[order]).max()
+        return most

@@ -1,0 +1,109 @@
+"""What was measured of one kernel on one GPU: times, resources, and how they were taken."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.measurements import text_hash
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import Check
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds of one launch: median and quartiles over ``repeats``, each the mean of ``launches`` back to back."""
+
+    median_ms: float
+    low_ms: float
+    high_ms: float
+    repeats: int
+    launches: int
+
+    @property
+    def spread(self) -> float:
+        """Half of what lies between the quartiles, as a share of the median."""
+        return (self.high_ms - self.low_ms) / 2 / self.median_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Theoretical: blocks that an SM holds at once, warps of a block, and warps that an SM could hold."""
+
+    blocks_per_sm: int
+    warps_per_block: int
+    warps_per_sm: int
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.blocks_per_sm * self.warps_per_block / self.warps_per_sm)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Milliseconds of the copies around a multiplication: A and B to the GPU, C back."""
+
+    to_device_ms: float
+    to_host_ms: float
+
+    @property
+    def total_ms(self) -> float:
+        return self.to_device_ms + self.to_host_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What the driver says of a compiled kernel: registers and spilled bytes of a thread, shared memory of a block in bytes."""
+
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    occupancy: Occupancy
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One multiplication, timed. ``kernel`` names a kernel, or a library; ``source_hash`` is that of the kernel's text.
+
+    What is not known of it is None: a kernel that could not be run has no timing, and ``failure`` says why.
+    """
+
+    kernel: str
+    problem: Problem
+    timing: Timing | None
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    source_hash: str = ""
+    resources: Resources | None = None
+    check: Check | None = None
+    reads_c: bool = False
+    transfer: Transfer | None = None
+    failure: str = ""
+
+    @classmethod
+    def of_kernel(
+        cls, spec: KernelSpec, settings: Settings, timing: Timing, resources: Resources, check: Check, reads_c: bool
+    ) -> "Measured":
+        return cls(
+            spec.name, settings.problem, timing, dict(settings.parameters), text_hash(spec.text), resources, check, reads_c
+        )
+
+    @property
+    def gflops(self) -> float | None:
+        """10^9 floating-point operations a second: 2 M N K over the median time."""
+        if self.timing is None:
+            return None
+        m, n, k = self.problem.sizes.values()
+        return 2 * m * n * k / self.timing.median_ms / 1e6
+
+    @property
+    def gflops_with_transfer(self) -> float | None:
+        """The same with the copies of A, B and C in the time."""
+        if self.timing is None or self.transfer is None:
+            return None
+        m, n, k = self.problem.sizes.values()
+        return 2 * m * n * k / (self.timing.median_ms + self.transfer.total_ms) / 1e6
+
+    @property
+    def label(self) -> str:
+        """The kernel with its parameters."""
+        values = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        return f"{self.kernel} ({values})" if values else self.kernel

@@ -1,0 +1,123 @@
+"""CUDA C to functions on the GPU, with NVRTC; its complaints as errors with a place in the person's file."""
+
+import re
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cupy
+from cupy.cuda import driver, function, nvrtc
+
+from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.gpu import Gpu
+
+_MOST_KEPT = 64
+_INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
+    "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;"
+    " typedef unsigned long long uint64_t;\n"
+)
+_ASSERT = "#define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())\n"
+# What a kernel's file includes for its host part, or what NVRTC knows without: empty, so that the file compiles as it stands.
+_HEADERS = {
+    **dict.fromkeys(
+        (
+            "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "cstdio",
+            "stdio.h", "cstdlib", "stdlib.h", "cmath", "math.h", "iostream", "vector", "string", "chrono", "algorithm", "ctime",
+            "time.h", "sys/time.h", "cublas_v2.h", "cstring", "string.h", "cfloat", "float.h", "climits", "limits.h",
+        ),
+        "",
+    ),
+    "assert.h": _ASSERT,
+    "cassert": _ASSERT,
+    "stdint.h": _INTEGERS,
+    "cstdint": _INTEGERS,
+}  # fmt: skip
+_ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A function on the GPU. Bytes and registers are those of one thread, shared memory that of a block as it is declared."""
+
+    module: object
+    handle: int
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    max_threads: int
+
+    def address_of(self, variable: str) -> int:
+        """Where a variable of the module with C linkage lies on the GPU."""
+        return int(driver.moduleGetGlobal(self.module.ptr, variable))  # type: ignore[attr-defined]
+
+
+class Compiler:
+    """Compiles for one GPU and keeps what it compiled lately."""
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self._kept: OrderedDict[tuple[str, str, tuple[str, ...]], Compiled] = OrderedDict()
+
+    def __call__(self, text: str, file: str, entry: str, options: Sequence[str] = ()) -> Compiled:
+        """The function ``entry`` (a name expression, as "sgemm<64>") of ``text``. Raises SourceError with NVRTC's words."""
+        key = (text, entry, tuple(options))
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = self._compiled(text, file, entry, options)
+        self._kept[key] = found
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+    def _compiled(self, text: str, file: str, entry: str, options: Sequence[str]) -> Compiled:
+        headers = tuple(tuple(each.encode() for each in texts) for texts in (_HEADERS.values(), _HEADERS))
+        program = nvrtc.createProgram(text, file, *headers)
+        try:
+            nvrtc.addNameExpression(program, entry)
+            try:
+                nvrtc.compileProgram(program, (f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", *options))
+            except nvrtc.NVRTCError:
+                raise compile_error(nvrtc.getProgramLog(program), text, file) from None
+            code, name = nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, entry)
+        finally:
+            nvrtc.destroyProgram(program)
+        module = function.Module()
+        module.load(code)
+        handle = module.get_function(name if isinstance(name, str) else name.decode())
+
+        def attribute(number: int) -> int:
+            return int(driver.funcGetAttribute(number, handle.ptr))
+
+        return Compiled(
+            module=module,
+            handle=handle.ptr,
+            registers=attribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS),
+            shared_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+            local_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+            max_threads=attribute(driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        )
+
+
+def compile_error(log: str, text: str, file: str) -> SourceError:
+    """The first complaint in a compiler's log, with the place that it is about."""
+    found = _ERROR.search(log)
+    if found is None:
+        return SourceError(f"the CUDA compiler refuses the kernel: {log.strip() or 'it does not say why'}", file=file)
+    line = int(found["line"])
+    return SourceError(f"the CUDA compiler says: {found['what'].strip()}", _place(log[found.end() :], text, line), file=file)
+
+
+def _place(after: str, text: str, line: int) -> Place:
+    """Line and column: the compiler prints the line and a caret below it."""
+    printed, caret = ([*after.splitlines(), "", "", ""])[1:3]
+    lines = text.splitlines()
+    column = 1
+    if caret.strip() == "^" and printed.strip() and 0 < line <= len(lines) and printed.strip() in lines[line - 1]:
+        indented = len(printed) - len(printed.lstrip())
+        column = lines[line - 1].index(printed.strip()) + caret.index("^") - indented + 1
+    return Place(line, max(1, column), line, max(1, column) + 1)
+
+
+def free_memory() -> int:
+    """Bytes that are free on the GPU, with what CuPy keeps for later."""
+    return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())

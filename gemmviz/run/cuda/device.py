@@ -1,0 +1,65 @@
+"""The GPU, opened: or a sentence about what is missing."""
+
+import re
+from pathlib import Path
+
+from gemmviz.model.errors import DeviceError
+from gemmviz.model.gpu import Gpu
+
+try:
+    import cupy
+except ImportError as error:  # CuPy is an extra
+    cupy, _MISSING = None, str(error)
+_INSTALL = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[gpu]" for older ones'
+
+
+def open_gpu() -> Gpu:
+    """The first GPU of this machine, with a context on it. Raises DeviceError saying what is missing."""
+    if cupy is None:
+        missing = "CuPy is not installed" if "cupy" in _MISSING else f"CuPy can't be loaded: {_MISSING}"
+        raise DeviceError(missing, remedy=_INSTALL)
+    runtime = cupy.cuda.runtime
+    try:
+        count = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError as error:
+        raise _no_driver(error.status) from None
+    if count == 0:
+        raise DeviceError("this machine has no NVIDIA GPU")
+    facts = runtime.getDeviceProperties(0)
+    cupy.cuda.Device(0).use()
+    runtime.free(0)  # makes the context
+    return Gpu(
+        name=facts["name"].decode(),
+        compute_capability=f"{facts['major']}.{facts['minor']}",
+        driver=_driver_version() or f"for CUDA {_dotted(runtime.driverGetVersion())}",
+        compiler="NVRTC " + ".".join(str(part) for part in cupy.cuda.nvrtc.getVersion()),
+        sms=facts["multiProcessorCount"],
+        last_level_cache=facts["l2CacheSize"],
+        memory_bytes=facts["totalGlobalMem"],
+    )
+
+
+def _no_driver(status: int) -> DeviceError:
+    if status == 100:
+        return DeviceError("this machine has no NVIDIA GPU")
+    if status == 35:
+        needs = _dotted(cupy.cuda.runtime.runtimeGetVersion())
+        return DeviceError(
+            f"the NVIDIA driver is missing, or too old for CUDA {needs}",
+            remedy="install a newer driver, or the CuPy that fits it: " + _INSTALL,
+        )
+    return DeviceError(f"the NVIDIA driver can't be used (CUDA error {status})", remedy="does nvidia-smi work?")
+
+
+def _driver_version() -> str | None:
+    """The driver's own version, where Linux tells it."""
+    try:
+        text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(r"\b(\d{3}\.\d+(?:\.\d+)?)\b", text)
+    return found[1] if found else None
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"

@@ -1,0 +1,164 @@
+"""Times the real kernel, and cuBLAS beside it: device events around enough launches that the host's part vanishes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import cupy
+import numpy as np
+from cupy.cuda import driver
+
+from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
+from gemmviz.model.trace import Check
+from gemmviz.run.cuda.compiling import Compiled, Compiler
+from gemmviz.run.cuda.launching import check_resources, launch, wait
+from gemmviz.run.cuda.workload import Workload
+
+_REPEATS = 15
+_BATCH_MS = 4.0
+_MOST_LAUNCHES = 400
+_LONG_MS = 400.0
+_CHECKED_ROWS_FLOPS = 1 << 36
+
+
+def time_launches(start: Callable[[], None], patience_s: float, file: str) -> Timing:
+    """Milliseconds of one launch: the median over repeats, each of many launches back to back, after a warm-up."""
+    once = _elapsed_ms(start, 1, patience_s, file)
+    once = _elapsed_ms(start, 1, patience_s, file) if once < _LONG_MS else once
+    launches = int(min(_MOST_LAUNCHES, max(1, _BATCH_MS / max(once, 1e-4))))
+    repeats = _REPEATS if once * launches < _LONG_MS / 4 else 5 if once < _LONG_MS else 3
+    _elapsed_ms(start, launches, patience_s, file)
+    found = sorted(_elapsed_ms(start, launches, patience_s, file) / launches for _ in range(repeats))
+    quarter = len(found) // 4
+    return Timing(median(found), found[quarter], found[-1 - quarter], repeats, launches)
+
+
+def _elapsed_ms(start: Callable[[], None], launches: int, patience_s: float, file: str) -> float:
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    begin.record()
+    for _ in range(launches):
+        start()
+    end.record()
+    wait(patience_s, file)
+    return float(cupy.cuda.get_elapsed_time(begin, end))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What is known of a real kernel after it ran on the GPU."""
+
+    timing: Timing
+    resources: Resources
+    check: Check
+    reads_c: bool
+
+
+def time_kernel(compiler: Compiler, work: Workload, patience_s: float) -> Timed:
+    """The real kernel, as it stands in its file: checked first, then timed."""
+    compiled = compiler(work.kernel_text, work.spec.file, work.entry, work.macros)
+    check_resources(compiled, work.launch, work.spec.file)
+    arguments = work.arguments
+    check, reads_c = _check(compiled, work, arguments, patience_s)
+    timing = time_launches(lambda: launch(compiled, work.launch, arguments), patience_s, work.spec.file)
+    shared = compiled.shared_bytes + work.launch.shared_bytes
+    resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
+    return Timed(timing, resources, check, reads_c)
+
+
+def _check(compiled: Compiled, work: Workload, arguments: list[Any], patience_s: float) -> tuple[Check, bool]:
+    """C against float64, C poisoned before; a kernel that then fails is given zeros, and it is said that it reads C."""
+    for value in (np.nan, 0.0):
+        work.clear_c(value)
+        launch(compiled, work.launch, arguments)
+        wait(patience_s, work.spec.file)
+        check = check_on_device(work)
+        if check.passed or work.matrix("C").dtype.kind != "f":
+            break
+    return check, value == 0.0 and check.passed
+
+
+def check_on_device(work: Workload) -> Check:
+    """As ``check_result``, for all of C, on the GPU: some rows at a time."""
+    problem = work.settings.problem
+    a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.spec.column_major) for name in "ABC")
+    unit = np.finfo(str(c.dtype)).eps / 2 if c.dtype.kind == "f" else 0.0
+    right = b.astype(cupy.float64)
+    size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
+    wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
+    for start in range(0, problem.M, size):
+        left, got = a[start : start + size].astype(cupy.float64), c[start : start + size].astype(cupy.float64)
+        error = cupy.abs(left @ right - got)
+        allowed = (problem.K + 1) * unit * (cupy.abs(left) @ cupy.abs(right))
+        missing = cupy.isnan(got)
+        unwritten += int(missing.sum())
+        excess = cupy.where(missing, -cupy.inf, error - allowed)
+        wrong += int((excess > 0).sum())
+        row, column = divmod(int(cupy.argmax(excess)), problem.N)
+        found = float(excess[row, column]), float(error[row, column]), float(allowed[row, column]), (start + row, column)
+        worst = max(worst, found)
+    return Check(problem.M * problem.N - unwritten, wrong, unwritten, *worst[1:])
+
+
+def _shaped(flat: Any, shape: tuple[int, int], column_major: bool) -> Any:
+    return flat.reshape(shape[::-1]).T if column_major else flat.reshape(shape)
+
+
+def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
+    """Theoretical occupancy, as the driver works it out."""
+    launched = work.launch
+    blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(compiled.handle, launched.threads, launched.shared_bytes)
+    facts = cupy.cuda.runtime.getDeviceProperties(0)
+    warp = facts["warpSize"]
+    return Occupancy(blocks, -(-launched.threads // warp), facts["maxThreadsPerMultiProcessor"] // warp)
+
+
+def time_cublas(work: Workload, patience_s: float) -> Timing:
+    """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off)."""
+    from cupy_backends.cuda.libs import cublas
+
+    problem, handle = work.settings.problem, cupy.cuda.device.get_cublas_handle()
+    numbers = np.array([1.0, 0.0], np.float32)
+    one, zero = (numbers.ctypes.data + 4 * at for at in range(2))
+    pointers = [work.base + work.offsets[name] for name in "BAC"]
+    before = cublas.getMathMode(handle)
+    cublas.setMathMode(handle, cublas.CUBLAS_DEFAULT_MATH)
+
+    def start() -> None:
+        # Row-major C = A B is column-major C' = B' A'.
+        cublas.sgemm(
+            handle, cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_N, problem.N, problem.M, problem.K, one, pointers[0],
+            problem.N, pointers[1], problem.K, zero, pointers[2], problem.N,
+        )  # fmt: skip
+
+    try:
+        work.clear_c(np.nan)
+        return time_launches(start, patience_s, "cuBLAS")
+    finally:
+        cublas.setMathMode(handle, before)
+
+
+def time_transfer(work: Workload) -> Transfer:
+    """A and B to the GPU and C back, from and to memory that the system may page (as a plain cudaMemcpy finds it)."""
+    host = {name: np.array(array) for name, array in work.data.items()}
+
+    def to_device() -> None:
+        for name in "AB":
+            work.matrix(name).set(host[name])
+
+    def to_host() -> None:
+        work.matrix("C").get(out=host["C"])
+
+    return Transfer(_wall(to_device), _wall(to_host))
+
+
+def _wall(copy: Callable[[], None]) -> float:
+    found = []
+    for _ in range(6):
+        cupy.cuda.get_current_stream().synchronize()
+        start = time.perf_counter()
+        copy()
+        cupy.cuda.get_current_stream().synchronize()
+        found.append((time.perf_counter() - start) * 1e3)
+    return median(found[1:])

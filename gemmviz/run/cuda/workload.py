@@ -1,0 +1,113 @@
+"""One multiplication on the GPU: its matrices in one piece of memory, and the arguments of its kernel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import cupy
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.device import Device
+from gemmviz.model.errors import DeviceError
+from gemmviz.model.kernel import KernelSpec, Launch, Settings
+from gemmviz.run.align import Region
+from gemmviz.run.executor import bound
+from gemmviz.run.inputs import matrices
+from gemmviz.run.simt.interpreter import Binding, never, number_argument
+from gemmviz.source.instrument import without_launchers
+from gemmviz.source.launching import launch_for
+from gemmviz.source.types import Pointer, Scalar
+
+_GAP_BYTES = 1 << 16  # between matrices, so that what reaches beyond one doesn't land in the next
+_LARGEST_WORD = 0x7FFFFFFE
+
+
+@dataclass(frozen=True)
+class Workload:
+    """``arena`` holds A, B and C at ``offsets`` (bytes, multiples of 256); ``data`` is what the host has: flat A, B, zeros."""
+
+    spec: KernelSpec
+    settings: Settings
+    binding: Binding
+    launch: Launch
+    data: dict[str, npt.NDArray[Any]]
+    arena: Any
+    offsets: dict[str, int]
+
+    @property
+    def base(self) -> int:
+        return int(self.arena.data.ptr)
+
+    def matrix(self, name: str) -> Any:
+        """A, B or C on the GPU, flat."""
+        start = self.offsets[name]
+        return self.arena[start : start + self.data[name].nbytes].view(self.data[name].dtype)
+
+    def clear_c(self, value: float = 0.0) -> None:
+        """Fills C; NaN poisons it where it holds floats."""
+        c = self.matrix("C")
+        c.fill(value if c.dtype.kind == "f" else 0)
+
+    @property
+    def arguments(self) -> list[Any]:
+        """What the kernel is launched with: addresses as ints, numbers as NumPy scalars."""
+        found: list[Any] = []
+        for argument, parameter in zip(self.spec.args, self.binding.program.parameters, strict=True):
+            if isinstance(parameter.type, Pointer):
+                found.append(self.base + self.offsets[argument])
+            else:
+                assert isinstance(parameter.type, Scalar)
+                number = number_argument(self.spec, self.settings, argument)
+                found.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
+        return found
+
+    @property
+    def shift(self) -> int:
+        """Bits that an address loses in the record: all matrices are made of elements of at least so many bytes."""
+        return int(np.log2(min(array.itemsize for array in self.data.values())))
+
+    @property
+    def regions(self) -> dict[int, Region]:
+        """Where the record finds each matrix. Raises DeviceError where its words are too short for them."""
+        if self.arena.nbytes >> self.shift > _LARGEST_WORD:
+            raise DeviceError("the matrices are too large to be traced on the GPU", remedy="choose smaller sizes")
+        return {
+            number: Region(self.offsets[name] >> self.shift, scalar.dtype.itemsize >> self.shift)
+            for number, (name, scalar) in enumerate(self.binding.matrices)
+        }
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name expression: template arguments filled in."""
+        given = self.spec.template_arguments
+        named = ", ".join(str(self.settings.parameters.get(each, each)) for each in given)
+        return f"{self.spec.function}<{named}>" if given else self.spec.function
+
+    @property
+    def kernel_text(self) -> str:
+        """The file as it stands; without its host functions where it has such that launch."""
+        program = self.binding.program
+        return without_launchers(program) if program.layout.launchers else self.spec.text
+
+    @property
+    def macros(self) -> tuple[str, ...]:
+        given = self.spec.template_arguments
+        return tuple(f"-D{name}={value}" for name, value in self.settings.parameters.items() if name not in given)
+
+
+def workload(spec: KernelSpec, settings: Settings, device: Device) -> Workload:
+    """The matrices of ``settings``, on the GPU. Raises as ``bound`` and ``launch_for`` do."""
+    launch = launch_for(spec, settings, device)
+    binding = bound(spec, settings, launch, device)
+    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, never)
+    offsets, end = {}, _GAP_BYTES
+    for name, array in data.items():
+        offsets[name] = end
+        end += -(-array.nbytes // 256) * 256 + _GAP_BYTES
+    arena = cupy.empty(end, cupy.uint8)
+    made = Workload(spec, settings, binding, launch, data, arena, offsets)
+    for name, array in data.items():
+        if name != "C":
+            made.matrix(name).set(array)
+    made.clear_c()
+    return made

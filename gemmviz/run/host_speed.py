@@ -1,0 +1,84 @@
+"""The same multiplication on the CPU: NumPy's BLAS on one thread, and the plain triple loop where Numba is installed."""
+
+import os
+import time
+from collections.abc import Callable
+from functools import cache
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.errors import DeviceError
+from gemmviz.model.timing import Timing
+
+_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_LEAST_MS = 2.0
+_REPEATS = 7
+_LONG_MS = 1000.0
+
+
+def one_thread_environment() -> dict[str, str]:
+    """The environment in which NumPy's BLAS keeps to one thread: it must be set before NumPy is loaded."""
+    return {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, "1")}
+
+
+def numpy_one_thread(m: int, n: int, k: int) -> Timing:
+    """NumPy's float32 product. Raises DeviceError where its BLAS was not told to keep to one thread."""
+    if any(os.environ.get(name) != "1" for name in _THREAD_VARIABLES):
+        raise DeviceError("NumPy's BLAS may use several threads here")
+    a, b, c = _matrices(m, n, k)
+    return _timed(lambda: np.matmul(a, b, out=c))
+
+
+def numba_triple_loop(m: int, n: int, k: int) -> Timing:
+    """Three loops over rows, columns and k, compiled by Numba for one thread. Raises DeviceError where it is not installed."""
+    try:
+        multiply = _triple_loop()
+    except ImportError:
+        raise DeviceError("Numba is not installed", remedy='pip install "gemmviz[bench]"') from None
+    a, b, c = _matrices(m, n, k)
+    return _timed(lambda: multiply(a, b, c))
+
+
+METHODS: dict[str, Callable[[int, int, int], Timing]] = {
+    "NumPy, one thread": numpy_one_thread,
+    "Triple loop, one thread": numba_triple_loop,
+}
+
+
+@cache
+def _triple_loop() -> Any:
+    import numba
+
+    @numba.njit("void(float32[:,::1], float32[:,::1], float32[:,::1])")
+    def multiply(a, b, c):  # type: ignore[no-untyped-def]
+        for row in range(a.shape[0]):
+            for column in range(b.shape[1]):
+                total = np.float32(0.0)
+                for k in range(a.shape[1]):
+                    total += a[row, k] * b[k, column]
+                c[row, column] = total
+
+    return multiply
+
+
+def _matrices(m: int, n: int, k: int) -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(0)
+    a, b = (random.random(shape, np.float32) * 2 - 1 for shape in ((m, k), (k, n)))
+    return a, b, np.empty((m, n), np.float32)
+
+
+def _timed(run: Callable[[], Any]) -> Timing:
+    def elapsed_ms(times: int) -> float:
+        start = time.perf_counter()
+        for _ in range(times):
+            run()
+        return (time.perf_counter() - start) * 1e3
+
+    once = elapsed_ms(1)
+    times = max(1, int(_LEAST_MS / max(once, 1e-3)))
+    repeats = _REPEATS if once * times < _LONG_MS else 3
+    found = sorted(elapsed_ms(times) / times for _ in range(repeats))
+    quarter = len(found) // 4
+    return Timing(median(found), found[quarter], found[-1 - quarter], repeats, times)

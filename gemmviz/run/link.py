@@ -1,0 +1,191 @@
+"""The other end of the worker's pipes: starts a worker when it is needed, and a fresh one after one was lost."""
+
+import itertools
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from gemmviz.model.errors import Cancelled, DeviceError
+from gemmviz.run.host_speed import one_thread_environment
+from gemmviz.run.protocol import Facts, line_of, read_error
+from gemmviz.run.simt.interpreter import never
+
+_LISTEN_S = 0.02
+_FAREWELL_S = 2.0
+_NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
+Answers = queue.Queue[Facts]
+
+
+def worker_command() -> list[str]:
+    """How this program starts its worker."""
+    return [sys.executable, "worker"] if getattr(sys, "frozen", False) else [sys.executable, "-m", "gemmviz", "worker"]
+
+
+class WorkerLink:
+    """Requests from any thread; the worker serves them in turn. ``lost`` counts workers that ended before their time."""
+
+    def __init__(self, command: Sequence[str] | None = None) -> None:
+        self.command = list(command or worker_command())
+        self.lost = 0
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+
+    def request(
+        self,
+        do: str,
+        facts: Facts | None = None,
+        *,
+        cancelled: Callable[[], bool] = never,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Facts:
+        """The worker's result. Raises what went wrong there, Cancelled, or DeviceError where the worker itself is lost."""
+        number = next(self._numbers)
+        process, answers = self._ask(number, {"id": number, "do": do, **(facts or {})})
+        while True:
+            if cancelled():
+                process.send({"cancel": number})
+                process.forget(number)
+                raise Cancelled
+            try:
+                answer = answers.get(timeout=_LISTEN_S)
+            except queue.Empty:
+                continue
+            if "progress" in answer:
+                if progress is not None:
+                    progress(*answer["progress"])
+            elif "error" in answer:
+                self._after_error(process, answer["error"])
+                raise read_error(answer["error"])
+            else:
+                return answer["result"]  # type: ignore[no-any-return]
+
+    def stop(self) -> None:
+        """Ends the worker, if there is one."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the present worker."""
+        return None if self._process is None else self._process.popen.pid
+
+    def _ask(self, number: int, message: Facts) -> "tuple[_Process, Answers]":
+        with self._lock:
+            if self._process is None or not self._process.alive:
+                if self._process is not None:
+                    self._process.end()
+                self._process = _Process(self.command)
+            process = self._process
+            answers = process.expect(number)
+        process.send(message)
+        return process, answers
+
+    def _after_error(self, process: "_Process", facts: Facts) -> None:
+        if facts.get("fatal"):
+            self.lost += 1
+            with self._lock:
+                if self._process is process:
+                    self._process = None
+            process.end(patience_s=0.0)
+
+
+class _Process:
+    """One worker: its pipes, and whoever waits for its answers."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        package = str(Path(__file__).resolve().parent.parent.parent)
+        environment = one_thread_environment()
+        environment["PYTHONPATH"] = os.pathsep.join([package, *filter(None, [environment.get("PYTHONPATH")])])
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
+        pipe = subprocess.PIPE
+        try:
+            self.popen = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=self._said, env=environment, creationflags=_NO_CONSOLE
+            )
+        except OSError as error:
+            raise DeviceError(f"the GPU's worker can't be started: {error}") from None
+        self._waiting: dict[int, Answers] = {}
+        self._lock = threading.Lock()
+        self.alive = True
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def expect(self, number: int) -> Answers:
+        with self._lock:
+            answers = self._waiting[number] = queue.Queue()
+        return answers
+
+    def forget(self, number: int) -> None:
+        with self._lock:
+            self._waiting.pop(number, None)
+
+    def send(self, message: Facts) -> None:
+        assert self.popen.stdin is not None
+        try:
+            with self._lock:
+                self.popen.stdin.write(line_of(message))
+                self.popen.stdin.flush()
+        except (OSError, ValueError):
+            self._bury()
+
+    def end(self, patience_s: float = _FAREWELL_S) -> None:
+        """Closes its input, and kills it where that is not enough."""
+        self.alive = False
+        try:
+            if self.popen.stdin is not None:
+                self.popen.stdin.close()
+        except OSError:
+            pass
+        try:
+            self.popen.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+        self._listener.join(_FAREWELL_S)
+        self._said.close()
+
+    def _listen(self) -> None:
+        assert self.popen.stdout is not None
+        for line in self.popen.stdout:
+            try:
+                answer: dict[str, Any] = json.loads(line)
+            except ValueError:
+                continue
+            with self._lock:
+                waiting = self._waiting.get(answer.get("id", 0))
+                if waiting is not None and "progress" not in answer:
+                    self._waiting.pop(answer["id"])
+            if waiting is not None:
+                waiting.put(answer)
+        self.popen.stdout.close()
+        self._bury()
+
+    def _bury(self) -> None:
+        """Tells all who wait that the worker is gone."""
+        self.alive = False
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+        if waiting:
+            error = {"kind": "DeviceError", "message": self._epitaph(), "remedy": "a new one is started for the next run"}
+            for answers in waiting.values():
+                answers.put({"error": {**error, "fatal": True}})
+
+    def _epitaph(self) -> str:
+        try:
+            code = self.popen.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            return "the GPU's worker doesn't answer any more"
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+        self._said.seek(0)
+        last = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        return f"the GPU's worker {how}" + (f": {last[-1]}" if last else "")

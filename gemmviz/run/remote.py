@@ -1,0 +1,145 @@
+"""The GPU as the window and the command line see it: through a worker."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.kernel import KernelSpec, Settings
+from gemmviz.model.lanes import Window
+from gemmviz.model.problem import Problem
+from gemmviz.model.schedule import Schedule
+from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
+from gemmviz.model.trace import Check, MemoryArray, Site, Trace
+from gemmviz.model.trace_file import read_site, read_trace
+from gemmviz.run.executor import Phases
+from gemmviz.run.link import WorkerLink
+from gemmviz.run.protocol import Facts, kernel_facts
+from gemmviz.run.recorder import DEFAULT_BYTES
+from gemmviz.run.simt.interpreter import never
+
+PATIENCE_S = 10.0
+Cancel = Callable[[], bool]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class TraceCost:
+    """What a trace cost on the GPU, in milliseconds of its time: the twin's launches, and lining up their record."""
+
+    twin_ms: float
+    align_ms: float
+    runs: int
+
+
+class RemoteGpu:
+    """One worker's GPU. ``patience_s``: how long a kernel may run. Everything raises as ``WorkerLink.request`` does."""
+
+    def __init__(self, link: WorkerLink | None = None, patience_s: float = PATIENCE_S) -> None:
+        self.link = link or WorkerLink()
+        self.patience_s = patience_s
+        self.last_cost: TraceCost | None = None
+
+    def close(self) -> None:
+        """Ends the worker."""
+        self.link.stop()
+
+    def gpu(self, cancelled: Cancel = never) -> Gpu:
+        """The GPU. Raises DeviceError saying what is missing."""
+        return Gpu(**self.link.request("hello", cancelled=cancelled)["gpu"])
+
+    def warm_up(self) -> None:
+        """Makes the first trace as quick as the next ones."""
+        self.link.request("warm")
+
+    def trace(
+        self,
+        spec: KernelSpec,
+        settings: Settings,
+        window: Window | None = None,
+        *,
+        device: str,
+        phases: Phases = None,
+        values: bool = False,
+        origins: bool = True,
+        limit_bytes: int = DEFAULT_BYTES,
+        cancelled: Cancel = never,
+    ) -> Trace:
+        """As ``trace_kernel``, recorded by the GPU."""
+        with tempfile.TemporaryDirectory(prefix="gemmviz-") as folder:
+            output = Path(folder) / "trace.gvt"
+            facts = {
+                "window": None if window is None else (window.x, window.y, window.z),
+                "phases": phases,
+                "values": values,
+                "origins": origins,
+                "limit_bytes": limit_bytes,
+                "output": str(output),
+            }
+            result = self._run("trace", spec, settings, device, facts, cancelled)
+            self.last_cost = TraceCost(**result["cost"])
+            return read_trace(output)
+
+    def time(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Measured:
+        """The real kernel, checked and timed."""
+        found = self._run("time", spec, settings, device, {}, cancelled)
+        resources = found["resources"]
+        check = found["check"]
+        return Measured.of_kernel(
+            spec, settings, Timing(**found["timing"]),
+            Resources(**{**resources, "occupancy": Occupancy(**resources["occupancy"])}),
+            Check(**{**check, "worst_at": tuple(check["worst_at"]), "wrong_elements": tuple(check["wrong_elements"])}),
+            found["reads_c"],
+        )  # fmt: skip
+
+    def cublas(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Timing:
+        """SGEMM of cuBLAS in full float32, on the matrices of these settings."""
+        return Timing(**self._run("cublas", spec, settings, device, {}, cancelled))
+
+    def copy(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Transfer:
+        """The copies of A and B to the GPU and of C back."""
+        return Transfer(**self._run("copy", spec, settings, device, {}, cancelled))
+
+    def count(
+        self,
+        spec: KernelSpec,
+        settings: Settings,
+        *,
+        device: str,
+        progress: Progress | None = None,
+        cancelled: Cancel = never,
+    ) -> tuple[tuple[MemoryArray, ...], dict[tuple[Site, int], tuple[int, ...]]]:
+        """The arrays, and the counts of the whole launch by site and phase, in the order of ``Counts``."""
+        found = self._run("count", spec, settings, device, {}, cancelled, progress)
+        sites = [read_site(facts) for facts in found["sites"]]
+        arrays = tuple(MemoryArray(**{**facts, "shape": tuple(facts["shape"])}) for facts in found["arrays"])
+        return arrays, {(sites[site], phase): tuple(sums) for site, phase, *sums in found["sums"]}
+
+    def schedule(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Schedule:
+        """Where and when each block ran."""
+        with tempfile.TemporaryDirectory(prefix="gemmviz-") as folder:
+            output = Path(folder) / "schedule.npz"
+            result = self._run("schedule", spec, settings, device, {"output": str(output)}, cancelled)
+            with np.load(output, allow_pickle=False) as arrays:
+                return Schedule(arrays["sm"], arrays["start_ns"], arrays["stop_ns"], result["tick_ns"])
+
+    def host(self, method: str, problem: Problem, cancelled: Cancel = never) -> Timing:
+        """The same multiplication on this machine's CPU, by one of ``host_speed.METHODS``."""
+        return Timing(**self.link.request("host", {"method": method, "problem": problem.sizes}, cancelled=cancelled))
+
+    def _run(
+        self,
+        do: str,
+        spec: KernelSpec,
+        settings: Settings,
+        device: str,
+        facts: dict[str, Any],
+        cancelled: Cancel,
+        progress: Progress | None = None,
+    ) -> Facts:
+        facts = {**facts, "kernel": kernel_facts(spec, settings, device), "patience_s": self.patience_s}
+        return self.link.request(do, facts, cancelled=cancelled, progress=progress)

@@ -1,0 +1,201 @@
+"""The worker: a process of its own that owns the GPU, takes requests from its standard input and answers on its output.
+
+What goes wrong with one request is its answer. Where the GPU's context is lost with it, the worker says so and ends; whoever
+asks next gets a fresh one.
+"""
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError
+from gemmviz.model.lanes import Window
+from gemmviz.model.trace_file import site_facts, write_trace
+from gemmviz.run import host_speed
+from gemmviz.run.protocol import Facts, error_facts, line_of, read_kernel
+
+LOST = 3  # the exit code of a worker whose GPU context is lost
+
+
+class Request:
+    """One request being served: progress goes out, a cancel comes in."""
+
+    def __init__(self, facts: Facts, send: Callable[[Facts], None]) -> None:
+        self.facts, self._send = facts, send
+        self.cancel = threading.Event()
+
+    def progress(self, done: int, total: int) -> None:
+        self._send({"id": self.facts["id"], "progress": [done, total]})
+
+
+class Server:
+    """Serves one request after the other; a thread reads them, so that a cancel is heard meanwhile."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
+        self.source, self.target = source, target
+        self.engine: Any = None
+        self.why_not: DeviceError | None = None
+        self._waiting: queue.Queue[Request | None] = queue.Queue()
+        self._known: dict[int, Request] = {}
+        self._lock = threading.Lock()
+        self._do: dict[str, Callable[[Request], Facts]] = {
+            "hello": self._hello, "trace": self._trace, "time": self._time, "cublas": self._cublas, "copy": self._copy,
+            "count": self._count, "schedule": self._schedule, "host": self._host, "warm": self._warm,
+        }  # fmt: skip
+
+    def run(self) -> int:
+        """Serves until its input ends; the exit code."""
+        threading.Thread(target=self._read, daemon=True).start()
+        while (request := self._waiting.get()) is not None:
+            if not self._serve(request):
+                return LOST
+            self._known.pop(request.facts["id"], None)
+        return 0
+
+    def _read(self) -> None:
+        for line in self.source:
+            facts = json.loads(line)
+            if "cancel" in facts:
+                request = self._known.get(facts["cancel"])
+                if request is not None:
+                    request.cancel.set()
+            else:
+                request = self._known[facts["id"]] = Request(facts, self._send)
+                self._waiting.put(request)
+        self._waiting.put(None)
+
+    def _send(self, message: Facts) -> None:
+        with self._lock:
+            self.target.write(line_of(message))
+            self.target.flush()
+
+    def _serve(self, request: Request) -> bool:
+        """Answers one request; whether another one can be served."""
+        answer, lost = {"id": request.facts["id"]}, False
+        try:
+            if request.cancel.is_set():
+                raise Cancelled
+            answer["result"] = self._do[request.facts["do"]](request)
+        except (GemmvizError, Cancelled) as error:
+            lost = _loses_context(error)
+            answer["error"] = error_facts(error, lost)
+        except MemoryError:
+            remedy = "choose smaller sizes or fewer blocks"
+            answer["error"] = error_facts(GemmvizError("there is not enough memory for this", remedy=remedy))
+        except Exception as error:  # one request's bug must not end the worker without a word
+            lost = True
+            answer["error"] = error_facts(error, lost)
+        self._send(answer)
+        return not lost
+
+    def _gpu(self) -> Any:
+        """The engine, opened on first use. Raises DeviceError where there is no GPU to be had."""
+        if self.engine is None:
+            if self.why_not is not None:
+                raise self.why_not
+            try:
+                from gemmviz.run.cuda.device import open_gpu
+
+                gpu = open_gpu()
+                from gemmviz.run.cuda.engine import Engine
+
+                self.engine = Engine(gpu)
+            except DeviceError as error:
+                self.why_not = error
+                raise
+        return self.engine
+
+    def _hello(self, request: Request) -> Facts:
+        return {"gpu": asdict(self._gpu().gpu), "process": os.getpid()}
+
+    def _warm(self, request: Request) -> Facts:
+        self._gpu().warm_up()
+        return {}
+
+    def _use(self, request: Request, task: Callable[[Any, Any], Any]) -> Any:
+        engine = self._gpu()
+        spec, settings, device = read_kernel(request.facts["kernel"])
+        return engine.use(spec, settings, device, lambda work: task(engine, work))
+
+    def _trace(self, request: Request) -> Facts:
+        from gemmviz.run.cuda.tracing import trace_on_device
+
+        facts = request.facts
+        window = None if facts["window"] is None else Window(*(tuple(each) for each in facts["window"]))
+        phases = None if facts["phases"] is None else tuple(facts["phases"])
+        trace, cost = self._use(
+            request,
+            lambda engine, work: trace_on_device(
+                engine.compiler, work, window, phases=phases, values=facts["values"], origins=facts["origins"],
+                limit_bytes=facts["limit_bytes"], patience_s=facts["patience_s"],
+            ),
+        )  # fmt: skip
+        write_trace(trace, Path(facts["output"]))
+        return {"cost": asdict(cost)}
+
+    def _time(self, request: Request) -> Facts:
+        from gemmviz.run.cuda.timing import time_kernel
+
+        patience = request.facts["patience_s"]
+        return asdict(self._use(request, lambda engine, work: time_kernel(engine.compiler, work, patience)))
+
+    def _cublas(self, request: Request) -> Facts:
+        from gemmviz.run.cuda.timing import time_cublas
+
+        return asdict(self._use(request, lambda _, work: time_cublas(work, request.facts["patience_s"])))
+
+    def _copy(self, request: Request) -> Facts:
+        from gemmviz.run.cuda.timing import time_transfer
+
+        return asdict(self._use(request, lambda _, work: time_transfer(work)))
+
+    def _count(self, request: Request) -> Facts:
+        from gemmviz.run.cuda.counting import count_on_device
+
+        found = self._use(
+            request,
+            lambda engine, work: count_on_device(
+                engine.compiler, work, request.facts["patience_s"], request.progress, request.cancel.is_set
+            ),
+        )
+        sites = list(dict.fromkeys(site for site, _ in found.sums))
+        return {
+            "arrays": [asdict(array) for array in found.arrays],
+            "sites": [site_facts(site) for site in sites],
+            "sums": [[sites.index(site), phase, *sums] for (site, phase), sums in found.sums.items()],
+        }
+
+    def _schedule(self, request: Request) -> Facts:
+        from gemmviz.run.cuda.schedule import schedule_on_device
+
+        patience = request.facts["patience_s"]
+        found = self._use(request, lambda engine, work: schedule_on_device(engine.compiler, work, patience))
+        np.savez(request.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
+        return {"tick_ns": found.tick_ns}
+
+    def _host(self, request: Request) -> Facts:
+        sizes = request.facts["problem"]
+        return asdict(host_speed.METHODS[request.facts["method"]](sizes["M"], sizes["N"], sizes["K"]))
+
+
+def _loses_context(error: Exception) -> bool:
+    return any(kind.__name__ == "LostContext" for kind in type(error).__mro__)
+
+
+def serve() -> int:
+    """Serves on standard input and output; what else is printed there goes to standard error. The exit code."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    code = Server(sys.stdin.buffer, answers).run()
+    answers.flush()
+    if code:
+        os._exit(code)  # a kernel may still be running: nothing waits for it
+    return code
