@@ -69,5 +69,7 @@ def golden(request: pytest.FixtureRequest):
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _one_application(qapp) -> None:
-    """A QApplication serves windows and images alike; the reverse would not."""
+def _one_application(request: pytest.FixtureRequest) -> None:
+    """A QApplication serves windows and images alike; the reverse would not. The engine is tested where there is no Qt, too."""
+    if request.config.pluginmanager.hasplugin("pytest-qt"):
+        request.getfixturevalue("qapp")

@@ -41,15 +41,8 @@ def write_trace(trace: Trace, path: Path) -> None:
     """Writes the whole file or, on an error, leaves what was there. Raises TraceFileError, also for a run that was stopped."""
     if trace.stop is not None:
         raise TraceFileError("this run ended before its time, so there is no whole trace to save", file=str(path))
-    arrays = {name: getattr(trace, name) for name in _ARRAYS if getattr(trace, name) is not None}
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "source_sha256": _hash(trace.source),
-        "arrays": {name: {"dtype": _ARRAYS[name], "shape": array.shape} for name, array in arrays.items()},
-        "memory": _plain(trace.arrays),
-        **{f.name: _plain(getattr(trace, f.name)) for f in fields(Trace) if f.name not in (*_ARRAYS, "arrays", "stop")},
-    }
+    arrays = _arrays_of(trace)
+    manifest = _manifest_of(trace, arrays)
     part = path.with_name(path.name + ".part")
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
@@ -62,6 +55,41 @@ def write_trace(trace: Trace, path: Path) -> None:
         raise TraceFileError(f"the trace can't be written: {error.strerror or error}", file=str(path)) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
+    return {name: getattr(trace, name) for name in _ARRAYS if getattr(trace, name) is not None}
+
+
+def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "source_sha256": _hash(trace.source),
+        "arrays": {name: {"dtype": _ARRAYS[name], "shape": array.shape} for name, array in arrays.items()},
+        "memory": _plain(trace.arrays),
+        **{f.name: _plain(getattr(trace, f.name)) for f in fields(Trace) if f.name not in (*_ARRAYS, "arrays", "stop")},
+    }
+
+
+def hand_over(trace: Trace, folder: Path) -> None:
+    """Puts a trace into a folder for ``take_over``: quicker than a file, and for another process of this program alone."""
+    arrays = _arrays_of(trace)
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
+    (folder / _MANIFEST).write_text(json.dumps(_manifest_of(trace, arrays)), encoding="utf-8")
+
+
+def take_over(folder: Path) -> Trace:
+    """What ``hand_over`` put there. Raises TraceFileError where it is not all there."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
+    except (OSError, ValueError) as error:
+        raise TraceFileError(f"the trace did not arrive: {error}", file=str(folder)) from None
+    for array in arrays.values():
+        array.flags.writeable = False
+    return _trace(manifest, arrays)
 
 
 def _plain(value: Any) -> Any:

@@ -23,10 +23,13 @@ OUTSIDE = 0x7FFFFFFF
 
 @dataclass(frozen=True)
 class Path:
-    """What a thread went through: accesses (n,), and the trips of the loops around them (n, depth), -1 padded."""
+    """What a thread went through: accesses (n,), the trips of the loops around them (n, depth), -1 padded, and which of them it
+    recorded (n,).
+    """
 
     access: Ints
     visits: Ints
+    recorded: npt.NDArray[np.bool_]
 
 
 @dataclass
@@ -42,10 +45,13 @@ class PathBook:
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of several paths together: accesses (steps,), trips (steps, depth), and the steps that each path makes."""
+    """The recorded steps of several paths together: accesses (steps,), trips (steps, depth), barriers passed before, (steps,);
+    and for each path its recorded steps.
+    """
 
     access: Ints
     visits: Ints
+    epoch: Ints
     of_path: tuple[npt.NDArray[np.int64], ...]
 
 
@@ -66,9 +72,15 @@ def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
     fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     row = np.empty(len(order), np.int64)
     row[order] = np.cumsum(fresh) - 1
-    ends = np.cumsum([len(path.access) for path in paths])[:-1]
     chosen = order[fresh]
-    return Steps(access[chosen], visits[chosen], tuple(np.split(row, ends)))
+    recorded = np.concatenate([path.recorded for path in paths])
+    waits = np.array([each.kind == "barrier" for each in program.accesses])[access[chosen]]
+    kept = recorded[chosen]
+    number = np.cumsum(kept) - 1
+    ends = np.cumsum([len(path.access) for path in paths])[:-1]
+    of_path = tuple(number[rows[path.recorded]] for path, rows in zip(paths, np.split(row, ends), strict=True))
+    epoch = (np.cumsum(waits) - waits).astype(np.int32)
+    return Steps(access[chosen][kept], visits[chosen][kept], epoch[kept], of_path)
 
 
 def _places(program: Program, depth: int) -> Ints:
@@ -96,11 +108,11 @@ class Region:
 class Slots:
     """What the words mean that the lanes of one path wrote, slot by slot, (n,) each.
 
-    The step that a slot belongs to; the word where its array begins, and how many words an element takes; the last element that
-    an access may begin at. A barrier's word stands for element 0.
+    The access that a slot is of and the step that it belongs to; the word where its array begins, and how many words an element
+    takes; the last element that an access may begin at. A barrier's word stands for element 0.
     """
 
-    path: Path
+    access: Ints
     lanes: npt.NDArray[np.int64]
     step: npt.NDArray[np.int64]
     array: Ints
@@ -135,41 +147,40 @@ def alignment(
     slots = []
     for number, (path, rows) in enumerate(zip(paths, steps.of_path, strict=True)):
         lanes = np.flatnonzero(taken == number)
-        found = _slots(binding, path, rows, lanes, first_words(int(lanes[0]), len(path.access)), regions)
+        found = _slots(binding, path.access[path.recorded], rows, lanes, first_words(int(lanes[0]), len(rows)), regions)
         array[rows] = found.array
         slots.append(found)
     pairs: dict[tuple[int, int], int] = {}
     site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), array.tolist(), strict=True)]
-    waits = np.array([access.kind == "barrier" for access in binding.program.accesses])[steps.access]
     depth = max((len(binding.program.accesses[access].loops) for access, _ in pairs), default=0)
     return Alignment(
         tuple(binding.site(*pair) for pair in pairs),
         np.array(site, np.int32),
         np.ascontiguousarray(steps.visits[:, :depth]),
-        (np.cumsum(waits) - waits).astype(np.int32),
+        steps.epoch,
         tuple(slots),
     )
 
 
 def _slots(
     binding: Binding,
-    path: Path,
+    access: Ints,
     steps: npt.NDArray[np.int64],
     lanes: npt.NDArray[np.int64],
     words: npt.NDArray[np.uint32],
     regions: Mapping[int, Region],
 ) -> Slots:
-    array = _arrays(binding, path, words, regions)
+    array = _arrays(binding, access, words, regions)
     count = max(regions) + 1
     base, unit, size = np.zeros(count + 1, np.uint32), np.ones(count + 1, np.uint32), np.ones(count + 1, np.int64)
     for number, region in regions.items():
         base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
-    width = np.array([access.width for access in binding.program.accesses], np.int64)[path.access]
+    width = np.array([each.width for each in binding.program.accesses], np.int64)[access]
     last = (size[array] - width).clip(0).astype(np.uint32)
-    return Slots(path, lanes, steps, array, base[array], unit[array], last)
+    return Slots(access, lanes, steps, array, base[array], unit[array], last)
 
 
-def _arrays(binding: Binding, path: Path, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
+def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
     """Which array each access of a path went to, from one thread's words: the one that begins before it, or the nearest."""
     numbers = sorted(regions, key=lambda number: regions[number].base)
     bases = np.array([regions[number].base for number in numbers], np.int64)
@@ -180,14 +191,14 @@ def _arrays(binding: Binding, path: Path, words: npt.NDArray[np.uint32], regions
     beyond, short = where - (bases + sizes)[at], bases[after] - where
     same_memory = (bases[after] >> 31) == (where >> 31)
     at = np.where((beyond >= 0) & (short > 0) & (short <= beyond) & same_memory, after, at)
-    is_access = np.array([access.space is not None for access in binding.program.accesses])[path.access]
+    is_access = np.array([each.space is not None for each in binding.program.accesses])[access]
     return np.where(is_access, np.array(numbers, np.int32)[at], INACTIVE).astype(np.int32)
 
 
 def outside(binding: Binding, space: LaneSpace, slots: Slots, slot: int, lane: int, word: int) -> KernelFault:
     """The error of a lane whose word, in this slot of its path, names no element of its array."""
     number, region = int(slots.array[slot]), int(slots.base[slot])
-    place, info = binding.program.accesses[int(slots.path.access[slot])], binding.arrays[number]
+    place, info = binding.program.accesses[int(slots.access[slot])], binding.arrays[number]
     block, thread = space.thread_of(lane)
     index = (word - region) // int(slots.unit[slot])
     if word == OUTSIDE and info.space == "global":

@@ -15,7 +15,7 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.run.link import worker_command
 from gemmviz.run.protocol import kernel_facts
 
-LAUNCHES = 3  # of each kernel: the first ones warm the caches up
+LAUNCHES = 6  # of each kernel: the first ones warm the caches up
 DURATION = "gpu__time_duration.sum"
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -70,7 +70,8 @@ def counters_of(jobs: Sequence[tuple[KernelSpec, Settings]], device: str) -> lis
         listed.write_text(json.dumps([kernel_facts(spec, settings, device) for spec, settings in jobs]), encoding="utf-8")
         command = [
             str(profiler), "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
-            "--log-file", str(log), "--kernel-name", f"regex:^({'|'.join(names)})$", "--metrics", ",".join([*METRICS.values(), DURATION]),
+            "--log-file", str(log), "--kernel-name", f"regex:^({'|'.join(names)})$",
+            "--metrics", ",".join([*METRICS.values(), DURATION]),
             *worker_command()[:-1], "launches", str(listed),
         ]  # fmt: skip
         try:

@@ -15,7 +15,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check, MemoryArray, Site, Trace
-from gemmviz.model.trace_file import read_site, read_trace
+from gemmviz.model.trace_file import read_site, take_over
 from gemmviz.run.executor import Phases
 from gemmviz.run.link import WorkerLink
 from gemmviz.run.protocol import Facts, kernel_facts
@@ -71,18 +71,17 @@ class RemoteGpu:
     ) -> Trace:
         """As ``trace_kernel``, recorded by the GPU."""
         with tempfile.TemporaryDirectory(prefix="gemmviz-") as folder:
-            output = Path(folder) / "trace.gvt"
             facts = {
                 "window": None if window is None else (window.x, window.y, window.z),
                 "phases": phases,
                 "values": values,
                 "origins": origins,
                 "limit_bytes": limit_bytes,
-                "output": str(output),
+                "output": folder,
             }
             result = self._run("trace", spec, settings, device, facts, cancelled)
             self.last_cost = TraceCost(**result["cost"])
-            return read_trace(output)
+            return take_over(Path(folder))
 
     def time(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Measured:
         """The real kernel, checked and timed."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError
 from gemmviz.model.lanes import Window
-from gemmviz.model.trace_file import site_facts, write_trace
+from gemmviz.model.trace_file import hand_over, site_facts
 from gemmviz.run import host_speed
 from gemmviz.run.protocol import Facts, error_facts, line_of, read_kernel
 
@@ -138,7 +138,7 @@ class Server:
                 limit_bytes=facts["limit_bytes"], patience_s=facts["patience_s"],
             ),
         )  # fmt: skip
-        write_trace(trace, Path(facts["output"]))
+        hand_over(trace, Path(facts["output"]))
         return {"cost": asdict(cost)}
 
     def _time(self, request: Request) -> Facts:
@@ -150,7 +150,7 @@ class Server:
     def _cublas(self, request: Request) -> Facts:
         from gemmviz.run.cuda.timing import time_cublas
 
-        return asdict(self._use(request, lambda _, work: time_cublas(work, request.facts["patience_s"])))
+        return asdict(self._use(request, lambda engine, work: time_cublas(engine.compiler, work, request.facts["patience_s"])))
 
     def _copy(self, request: Request) -> Facts:
         from gemmviz.run.cuda.timing import time_transfer

@@ -21,7 +21,6 @@ from gemmviz.source.program import ENTRY_ARGUMENTS, program_for
 
 _MACHINERY = Path(__file__).with_name("twin.cuh")
 _PROBE = Path(__file__).with_name("probe.cuh")
-ACCESS, LOOP, TRIP, LOOP_END, CALL, CALL_END = range(6)
 Ints = npt.NDArray[np.int32]
 
 
@@ -42,19 +41,22 @@ class Twin:
         """The number of each access by what the twin calls it, and the calls that it was reached through."""
         return {(site, self.program.accesses[number].calls): number for number, site in enumerate(site_numbers(self.program))}
 
-    def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints]:
+    def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
         """The accesses that a thread made, from the events that it told.
 
-        Numbers of the program's accesses, (n,), and the trips of the loops around them, (n, depth), -1 padded.
+        Numbers of the program's accesses, (n,), the trips of the loops around them, (n, depth), -1 padded; and which of them it
+        recorded: a barrier that it did not is told all the same.
         """
         calls = [place for _, (_, place) in sorted(self.program.layout.functions.calls.items())]
         accesses, found = self._accesses, []
+        recorded: list[bool] = []
         visits: list[int] = []
         inside: tuple[Place, ...] = ()
         tests_first = {number: loop.tests_first for number, loop in enumerate(self.program.loops)}
         for code in events.tolist():
             match code & 7:
-                case 0:
+                case 0 | 6:
+                    recorded.append(code & 7 == 0)
                     found.append((accesses[code >> 3, inside], *visits))
                 case 2:
                     visits[-1] += 1
@@ -69,7 +71,7 @@ class Twin:
         table = np.full((len(found), 1 + self.depth), -1, np.int32)
         for row, entry in enumerate(found):
             table[row, : len(entry)] = entry
-        return table[:, 0], table[:, 1:]
+        return table[:, 0], table[:, 1:], np.array(recorded, bool)
 
 
 def twin_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Twin:

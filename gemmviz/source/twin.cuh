@@ -21,7 +21,7 @@ struct gv_record_book {
 };
 extern "C" { __constant__ gv_record_book gv_book; }
 
-enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_CALL, GV_CALL_END };
+enum gv_event : unsigned int { GV_ACCESS, GV_LOOP, GV_TRIP, GV_LOOP_END, GV_CALL, GV_CALL_END, GV_PASSED };
 #define GV_SHARED 0x80000000u       // a word in shared memory: its byte in the block's window
 #define GV_OUTSIDE 0x7fffffffu      // a word outside the memory that holds the matrices
 
@@ -140,6 +140,8 @@ template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread
         gv.value(gv.used, 0.0f);
 #endif
         gv.record(site, 0);
+    } else {
+        gv.note(site << 3 | GV_PASSED); // a barrier that is not recorded still parts what is before it from what is after
     }
 }
 __device__ __forceinline__ void gv_declare_shared(unsigned int array, const volatile void* address)
@@ -150,11 +152,10 @@ __device__ __forceinline__ void gv_declare_shared(unsigned int array, const vola
 template <unsigned int loop> struct gv_loop {
     gv_thread& gv;
     bool fresh = true;
-    __device__ __forceinline__ gv_loop(gv_thread& g, int) : gv(g) { note(GV_LOOP); }
-    __device__ __forceinline__ ~gv_loop() { note(GV_LOOP_END); }
+    __device__ __forceinline__ gv_loop(gv_thread& g, int) : gv(g) { gv.note(loop << 3 | GV_LOOP); }
+    __device__ __forceinline__ ~gv_loop() { gv.note(loop << 3 | GV_LOOP_END); }
     __device__ __forceinline__ bool once() { bool f = fresh; fresh = false; return f; }
-    __device__ __forceinline__ void next() { note(GV_TRIP); }
-    __device__ __forceinline__ void note(gv_event event) { if (gv.on) gv.note(loop << 3 | event); }
+    __device__ __forceinline__ void next() { gv.note(loop << 3 | GV_TRIP); }
 };
 #ifdef GV_PHASES
 template <unsigned int loop> struct gv_phases {
@@ -185,8 +186,8 @@ template <unsigned int loop> using gv_phases = gv_loop<loop>;
 #endif
 struct gv_inside {
     gv_thread& gv;
-    __device__ __forceinline__ gv_inside(gv_thread& g, unsigned int call) : gv(g) { if (gv.on) gv.note(call << 3 | GV_CALL); }
-    __device__ __forceinline__ ~gv_inside() { if (gv.on) gv.note(GV_CALL_END); }
+    __device__ __forceinline__ gv_inside(gv_thread& g, unsigned int call) : gv(g) { gv.note(call << 3 | GV_CALL); }
+    __device__ __forceinline__ ~gv_inside() { gv.note(GV_CALL_END); }
 };
 #define blockIdx gv_block_index()
 #define gridDim gv_grid_extents()

@@ -108,6 +108,34 @@ extern "C" __global__ void gemm(const double* A, const double* B, double* C, uns
 }
 """
 
+DOUBLE_BUFFERED = DYNAMIC_DOUBLE_BUFFERED.replace(
+    "    double* a[1];\n",
+    """    double *now = buffer, *next = buffer + 2 * T * T;
+    const unsigned x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+    double sum = 0;
+    now[y * T + x] = __ldg(&A[row * K + x]);
+    now[T * T + y * T + x] = __ldg(B + y * N + col);
+    for (unsigned k0 = 0; k0 < K; k0 += T) {
+        __syncthreads();
+        if (k0 + T < K) {
+            next[y * T + x] = A[row * K + k0 + T + x];
+            next[T * T + y * T + x] = B[(k0 + T + y) * N + col];
+        }
+        for (int k = 0; k < T; ++k) sum = fma(now[y * T + k], now[T * T + k * T + x], sum);
+        double* swap = now; now = next; next = swap;
+    }
+    C[row * N + col] = sum;
+""",
+).replace("4 * T * T * 4", "4 * T * T * 8")
+
+
+BROUGHT = {
+    "vectorised": (VECTORISED, (64, 32, 24)),
+    "column-major": (COLUMN_MAJOR, (16, 8, 5)),
+    "double-buffered": (DOUBLE_BUFFERED, (16, 16, 32)),
+    "integers": (COLUMN_MAJOR.replace("float", "int").replace("sum = 0.", "sum = 0"), (16, 8, 5)),
+}
+
 
 def test_vectorised_templates_macros_and_device_functions() -> None:
     trace = trace_of(parse_kernel(VECTORISED, "vectorised.cu"), 64, 32, 24)
@@ -132,25 +160,7 @@ def test_column_major_with_macros_named_like_the_matrices() -> None:
 
 
 def test_extern_shared_double_buffering_in_float64() -> None:
-    text = DYNAMIC_DOUBLE_BUFFERED.replace(
-        "    double* a[1];\n",
-        """    double *now = buffer, *next = buffer + 2 * T * T;
-    const unsigned x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
-    double sum = 0;
-    now[y * T + x] = __ldg(&A[row * K + x]);
-    now[T * T + y * T + x] = __ldg(B + y * N + col);
-    for (unsigned k0 = 0; k0 < K; k0 += T) {
-        __syncthreads();
-        if (k0 + T < K) {
-            next[y * T + x] = A[row * K + k0 + T + x];
-            next[T * T + y * T + x] = B[(k0 + T + y) * N + col];
-        }
-        for (int k = 0; k < T; ++k) sum = fma(now[y * T + k], now[T * T + k * T + x], sum);
-        double* swap = now; now = next; next = swap;
-    }
-    C[row * N + col] = sum;
-""",
-    ).replace("4 * T * T * 4", "4 * T * T * 8")
+    text = DOUBLE_BUFFERED
     from gemmviz.analysis.hazards import find_hazards
 
     trace = trace_of(parse_kernel(text, "dynamic.cu"), 16, 16, 32)

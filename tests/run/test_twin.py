@@ -67,3 +67,13 @@ def test_random_divergent_kernels(tmp_path: Path) -> None:
     twins = HostTwins(jobs, tmp_path)
     for number, (spec, settings) in enumerate(jobs):
         assert_same(twins.run(number), trace_kernel(spec, settings))
+
+
+@pytest.mark.parametrize("phases", [(0, 1), (1, 3), (2, 9)])
+def test_some_phases_only(tmp_path: Path, phases: tuple[int, int]) -> None:
+    spec = load_kernel("04_tiled")
+    settings = settings_for(spec, Problem(9, 7, 17), {"TILE_WIDTH": 4})
+    twins = HostTwins([(spec, settings)], tmp_path, "-DGV_PHASES")
+    want = trace_kernel(spec, settings, phases=phases)
+    assert set(want.phase.tolist()) - {-1, want.phase.max()} <= set(range(*phases))
+    assert_same(twins.run(0, phases=phases), want)

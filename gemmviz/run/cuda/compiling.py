@@ -17,6 +17,7 @@ _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int3
     " typedef unsigned long long uint64_t;\n"
 )
 _ASSERT = "#define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())\n"
+_ALWAYS = "what_nvcc_always_includes.h"
 # What a kernel's file includes for its host part, or what NVRTC knows without: empty, so that the file compiles as it stands.
 _HEADERS = {
     **dict.fromkeys(
@@ -27,6 +28,7 @@ _HEADERS = {
         ),
         "",
     ),
+    _ALWAYS: "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n",
     "assert.h": _ASSERT,
     "cassert": _ASSERT,
     "stdint.h": _INTEGERS,
@@ -75,7 +77,10 @@ class Compiler:
         try:
             nvrtc.addNameExpression(program, entry)
             try:
-                nvrtc.compileProgram(program, (f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", *options))
+                nvrtc.compileProgram(
+                    program,
+                    (f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={_ALWAYS}", *options),
+                )
             except nvrtc.NVRTCError:
                 raise compile_error(nvrtc.getProgramLog(program), text, file) from None
             code, name = nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, entry)

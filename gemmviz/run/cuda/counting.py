@@ -54,6 +54,7 @@ def count_on_device(
             sums[key] = sums.get(key, 0) + found
         done += window.blocks
         progress(done, work.launch.blocks)
+    cupy.get_default_memory_pool().free_all_blocks()
     return DeviceCounts(work.binding.arrays, {key: tuple(int(each) for each in found) for key, found in sums.items()})
 
 

@@ -2,13 +2,14 @@
 
 import ctypes
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import cupy
 import numpy as np
 from cupy.cuda import driver, runtime
+from cupy_backends.cuda.libs import cublas
 
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
@@ -16,6 +17,7 @@ from gemmviz.run.cuda.compiling import Compiled
 
 DEFAULT_PATIENCE_S = 10.0
 _POLL_S = 0.0002
+_NOT_READY = 600
 _FATAL = {
     700: "the kernel read or wrote an address that is not its own",
     714: "the kernel ran over its stack",
@@ -51,6 +53,8 @@ def spoken_errors(file: str) -> Iterator[None]:
         yield
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DeviceError(f"{_LAUNCH[2]}: {error}", file=file, remedy="choose smaller sizes or fewer blocks") from None
+    except cublas.CUBLASError as error:
+        raise DeviceError(f"cuBLAS says: {error}", file=file, remedy="choose smaller sizes") from None
     except (driver.CUDADriverError, runtime.CUDARuntimeError) as error:
         status = int(error.status)
         if status in _FATAL:
@@ -62,12 +66,22 @@ def spoken_errors(file: str) -> Iterator[None]:
 
 def launch(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> None:
     """Starts a kernel. ``arguments``: NumPy scalars, or ints for pointers."""
+    launcher(compiled, launch, arguments)()
+
+
+def launcher(compiled: Compiled, launch: Launch, arguments: Sequence[Any]) -> Callable[[], None]:
+    """What starts a kernel on the current stream, its arguments packed once."""
     boxes = [np.asarray(each if isinstance(each, np.generic) else np.uint64(each)) for each in arguments]
     pointers = (ctypes.c_void_p * max(1, len(boxes)))(*(box.ctypes.data for box in boxes))
-    stream = cupy.cuda.get_current_stream().ptr
-    driver.launchKernel(
-        compiled.handle, *launch.grid, *launch.block, launch.shared_bytes, stream, ctypes.addressof(pointers), 0
-    )
+
+    def start() -> None:
+        stream = cupy.cuda.get_current_stream().ptr
+        driver.launchKernel(
+            compiled.handle, *launch.grid, *launch.block, launch.shared_bytes, stream, ctypes.addressof(pointers), 0
+        )
+        assert boxes  # the pointers lead there
+
+    return start
 
 
 def check_resources(compiled: Compiled, launch: Launch, file: str) -> None:
@@ -87,7 +101,7 @@ def wait(patience_s: float, file: str) -> None:
     done.record()
     deadline = time.monotonic() + patience_s
     spins = 0
-    while not done.done:
+    while runtime.eventQuery(done.ptr) == _NOT_READY:
         spins += 1
         if spins > 200:
             time.sleep(_POLL_S)

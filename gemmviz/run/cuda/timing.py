@@ -3,19 +3,23 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import cupy
 import numpy as np
 from cupy.cuda import driver
+from cupy_backends.cuda.libs import cublas
 
+from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
 from gemmviz.run.cuda.compiling import Compiled, Compiler
-from gemmviz.run.cuda.launching import check_resources, launch, wait
+from gemmviz.run.cuda.launching import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
 
+_HOLD = Path(__file__).with_name("hold.cu")
 _REPEATS = 15
 _BATCH_MS = 4.0
 _MOST_LAUNCHES = 400
@@ -23,26 +27,39 @@ _LONG_MS = 400.0
 _CHECKED_ROWS_FLOPS = 1 << 36
 
 
-def time_launches(start: Callable[[], None], patience_s: float, file: str) -> Timing:
-    """Milliseconds of one launch: the median over repeats, each of many launches back to back, after a warm-up."""
-    once = _elapsed_ms(start, 1, patience_s, file)
-    once = _elapsed_ms(start, 1, patience_s, file) if once < _LONG_MS else once
-    launches = int(min(_MOST_LAUNCHES, max(1, _BATCH_MS / max(once, 1e-4))))
-    repeats = _REPEATS if once * launches < _LONG_MS / 4 else 5 if once < _LONG_MS else 3
-    _elapsed_ms(start, launches, patience_s, file)
-    found = sorted(_elapsed_ms(start, launches, patience_s, file) / launches for _ in range(repeats))
-    quarter = len(found) // 4
-    return Timing(median(found), found[quarter], found[-1 - quarter], repeats, launches)
+class Stopwatch:
+    """Times what is launched, in milliseconds of the GPU: all of it is queued before the GPU starts on it."""
 
+    def __init__(self, compiler: Compiler, patience_s: float, file: str) -> None:
+        self._hold = compiler(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold")
+        self._patience_s, self._file = patience_s, file
+        self._memory = cupy.cuda.alloc_pinned_memory(4)
+        self._go = np.frombuffer(self._memory, np.int32, 1)
 
-def _elapsed_ms(start: Callable[[], None], launches: int, patience_s: float, file: str) -> float:
-    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-    begin.record()
-    for _ in range(launches):
-        start()
-    end.record()
-    wait(patience_s, file)
-    return float(cupy.cuda.get_elapsed_time(begin, end))
+    def ms(self, start: Callable[[], None], launches: int) -> float:
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        self._go[0] = 0
+        launch(self._hold, Launch((1, 1, 1), (1, 1, 1)), [self._memory.ptr])
+        try:
+            begin.record()
+            for _ in range(launches):
+                start()
+            end.record()
+        finally:
+            self._go[0] = 1
+        wait(self._patience_s, self._file)
+        return float(cupy.cuda.get_elapsed_time(begin, end))
+
+    def time(self, start: Callable[[], None]) -> Timing:
+        """One launch: the median over repeats, each of many launches back to back, after a warm-up."""
+        once = self.ms(start, 1)
+        once = self.ms(start, 1) if once < _LONG_MS else once
+        launches = int(min(_MOST_LAUNCHES, max(1, _BATCH_MS / max(once, 1e-4))))
+        repeats = _REPEATS if once * launches < _LONG_MS / 4 else 5 if once < _LONG_MS else 3
+        self.ms(start, launches)
+        found = sorted(self.ms(start, launches) / launches for _ in range(repeats))
+        quarter = len(found) // 4
+        return Timing(median(found), found[quarter], found[-1 - quarter], repeats, launches)
 
 
 @dataclass(frozen=True)
@@ -61,7 +78,7 @@ def time_kernel(compiler: Compiler, work: Workload, patience_s: float) -> Timed:
     check_resources(compiled, work.launch, work.spec.file)
     arguments = work.arguments
     check, reads_c = _check(compiled, work, arguments, patience_s)
-    timing = time_launches(lambda: launch(compiled, work.launch, arguments), patience_s, work.spec.file)
+    timing = Stopwatch(compiler, patience_s, work.spec.file).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
     return Timed(timing, resources, check, reads_c)
@@ -114,10 +131,8 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
     return Occupancy(blocks, -(-launched.threads // warp), facts["maxThreadsPerMultiProcessor"] // warp)
 
 
-def time_cublas(work: Workload, patience_s: float) -> Timing:
+def time_cublas(compiler: Compiler, work: Workload, patience_s: float) -> Timing:
     """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off)."""
-    from cupy_backends.cuda.libs import cublas
-
     problem, handle = work.settings.problem, cupy.cuda.device.get_cublas_handle()
     numbers = np.array([1.0, 0.0], np.float32)
     one, zero = (numbers.ctypes.data + 4 * at for at in range(2))
@@ -134,7 +149,8 @@ def time_cublas(work: Workload, patience_s: float) -> Timing:
 
     try:
         work.clear_c(np.nan)
-        return time_launches(start, patience_s, "cuBLAS")
+        start()  # cuBLAS sets itself up
+        return Stopwatch(compiler, patience_s, "cuBLAS").time(start)
     finally:
         cublas.setMathMode(handle, before)
 

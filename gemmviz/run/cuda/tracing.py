@@ -142,16 +142,18 @@ class TwinRunner:
         shape = len(lined_up.site), space.lanes
         element = cupy.empty(shape, cupy.int32)
         value = None if buffers.values is None else cupy.empty(shape, cupy.float32)
+        if len(lined_up.slots) > 1:
+            element.data.memset(0xFF, element.nbytes)
+            if value is not None:
+                value.data.memset(0, value.nbytes)
         begin, end, bad = cupy.cuda.Event(), cupy.cuda.Event(), cupy.empty(1, cupy.uint64)
         for slots in lined_up.slots:
+            if not len(slots.step):
+                continue  # threads that touch nothing
             table = cupy.asarray(_table(slots))
             lanes = cupy.asarray(slots.lanes.astype(np.uint32))
             bad.data.memset(0xFF, bad.nbytes)
             begin.record()
-            if len(lined_up.slots) > 1 and slots is lined_up.slots[0]:
-                element.data.memset(0xFF, element.nbytes)
-                if value is not None:
-                    value.data.memset(0, value.nbytes)
             grid = Launch((-(-len(slots.lanes) // _THREADS), min(len(slots.step), _MOST_ROWS), 1), (_THREADS, 1, 1))
             pointers = [each.data.ptr for each in (buffers.words, element, table, lanes, bad)]
             values = [0 if each is None else each.data.ptr for each in (buffers.values, value)]

@@ -11,6 +11,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.run.align import Region
+from gemmviz.run.cuda.compiling import free_memory
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpreter import Binding, never, number_argument
@@ -99,6 +100,15 @@ def workload(spec: KernelSpec, settings: Settings, device: Device) -> Workload:
     """The matrices of ``settings``, on the GPU. Raises as ``bound`` and ``launch_for`` do."""
     launch = launch_for(spec, settings, device)
     binding = bound(spec, settings, launch, device)
+    needed = sum(
+        settings.problem.shapes[name][0] * settings.problem.shapes[name][1] * scalar.dtype.itemsize
+        for name, scalar in binding.matrices
+    )
+    if needed > free_memory():
+        raise DeviceError(
+            f"A, B and C take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=spec.file,
+            remedy="choose smaller sizes",
+        )  # fmt: skip
     data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, never)
     offsets, end = {}, _GAP_BYTES
     for name, array in data.items():

@@ -1,0 +1,236 @@
+"""On a machine with an NVIDIA GPU: its record is the interpreter's trace, its counts are ours, and the worker survives everything."""
+
+import contextlib
+import itertools
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.counts import LaunchCounter
+from gemmviz.model.device import load_device
+from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SourceError
+from gemmviz.model.kernel import Settings
+from gemmviz.model.lanes import Window
+from gemmviz.model.problem import Problem
+from gemmviz.model.trace import Trace
+from gemmviz.run.executor import stream_launch, trace_kernel
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.source.catalog import kernel_names, load_kernel
+from gemmviz.source.header import parse_kernel
+from gemmviz.source.launching import broken_limit, settings_for
+from tests.conftest import kernel_from
+from tests.run.test_against_a_compiler import Writer, kernel_text
+from tests.run.test_kernels_people_bring import BROUGHT
+
+pytestmark = pytest.mark.gpu
+SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (64, 16, 32), (100, 70, 50)]
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[RemoteGpu]:
+    with contextlib.closing(RemoteGpu(patience_s=3.0)) as made:
+        yield made
+
+
+def legal(name: str) -> list[Settings]:
+    spec = load_kernel(name)
+    choices = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
+    found = [
+        settings_for(spec, Problem(*size), dict(zip(spec.defaults, values, strict=True)))
+        for size, values in itertools.product(SIZES, itertools.product(*choices))
+    ]
+    return [settings for settings in found if broken_limit(spec, settings, load_device()) is None]
+
+
+def assert_same(got: Trace, want: Trace) -> None:
+    assert got.sites == want.sites
+    for name in ("site", "visits", "epoch", "element", "origin_step", "origin_array", "origin"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name), err_msg=name)
+    assert got.check.passed == want.check.passed
+    assert (got.check.compared, got.check.unwritten) == (want.check.compared, want.check.unwritten)
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_every_step_lane_and_address(gpu: RemoteGpu, name: str) -> None:
+    spec = load_kernel(name)
+    for settings in legal(name):
+        got = gpu.trace(spec, settings, device="h200")
+        assert "NVIDIA" in got.executor
+        assert_same(got, trace_kernel(spec, settings))
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_values(gpu: RemoteGpu, name: str) -> None:
+    spec = load_kernel(name)
+    settings = legal(name)[-1]
+    got, want = gpu.trace(spec, settings, device="h200", values=True), trace_kernel(spec, settings, values=True)
+    assert_same(got, want)
+    assert got.value is not None
+    assert want.value is not None
+    active = got.element >= 0
+    np.testing.assert_allclose(got.value[active], want.value[active], rtol=1e-4, atol=1e-5)
+
+
+def test_windows_of_blocks_and_phases(gpu: RemoteGpu) -> None:
+    spec = load_kernel("04_tiled")
+    settings = settings_for(spec, Problem(70, 50, 41), {"TILE_WIDTH": 8})
+    for window, phases in ((Window((1, 3), (4, 7)), None), (Window((0, 2), (0, 1)), (1, 3)), (None, (5, 6))):
+        got = gpu.trace(spec, settings, window, device="h200", phases=phases)
+        assert got.phases == phases
+        assert_same(got, trace_kernel(spec, settings, window, phases=phases))
+
+
+def test_random_divergent_kernels(gpu: RemoteGpu) -> None:
+    for seed in range(40):
+        spec = parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")
+        got, want = (gpu.trace(spec, settings_for(spec), device="h200"), trace_kernel(spec, settings_for(spec)))
+        assert_same(got, want)
+
+
+@pytest.mark.parametrize("name", BROUGHT)
+def test_kernels_people_bring(gpu: RemoteGpu, name: str) -> None:
+    text, size = BROUGHT[name]
+    spec = parse_kernel(text, f"{name}.cu")
+    settings = settings_for(spec, Problem(*size))
+    assert_same(gpu.trace(spec, settings, device="h200"), trace_kernel(spec, settings))
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_the_twin_computes_bit_for_bit_what_the_kernel_does(name: str) -> None:
+    from gemmviz.run.cuda.device import open_gpu
+    from gemmviz.run.cuda.engine import Engine
+    from gemmviz.run.cuda.tracing import trace_on_device
+
+    engine, spec = Engine(open_gpu()), load_kernel(name)
+    for settings in legal(name):
+
+        def both(work: object) -> tuple[np.ndarray, np.ndarray]:
+            trace_on_device(engine.compiler, work, None, limit_bytes=1 << 30, patience_s=10.0)
+            twin = work.matrix("C").get()
+            work.clear_c(np.nan)
+            engine.launch_real(work, 1)
+            return twin.view(np.uint32), work.matrix("C").get().view(np.uint32)
+
+        np.testing.assert_array_equal(*engine.use(spec, settings, load_device(), both))
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_counts_of_whole_launches(gpu: RemoteGpu, name: str) -> None:
+    spec = load_kernel(name)
+    for settings in legal(name)[-4:]:
+        ours = LaunchCounter()
+        stream_launch(spec, settings, ours.sink)
+        theirs = LaunchCounter.of(*gpu.count(spec, settings, device="h200"))
+        assert theirs.sites == ours.sites
+        assert theirs.phases == ours.phases
+
+
+def test_the_real_kernel_is_checked_and_timed(gpu: RemoteGpu) -> None:
+    spec = load_kernel("04_tiled")
+    settings = settings_for(spec, Problem(256, 256, 256), {"TILE_WIDTH": 16})
+    found = gpu.time(spec, settings, device="h200")
+    assert found.check is not None
+    assert found.check.passed
+    assert found.check.compared == 256 * 256
+    assert found.timing is not None
+    assert 0.001 < found.timing.median_ms < 1
+    assert found.resources is not None
+    assert found.resources.shared_bytes == 2 * 16 * 16 * 4
+    assert found.resources.occupancy.share == 1.0
+    assert gpu.cublas(spec, settings, device="h200").median_ms < found.timing.median_ms
+
+
+def test_a_kernel_that_reads_c_is_given_zeros_and_it_is_said(gpu: RemoteGpu) -> None:
+    body = "int i = threadIdx.x; float s = 0; for (int k = 0; k < 8; ++k) s += A[i / 8 * 8 + k] * B[k * 8 + i % 8]; C[i] = s + 0.0f * C[i];"
+    spec = kernel_from(body, block='["64"]')
+    found = gpu.time(spec, settings_for(spec), device="h200")
+    assert found.check is not None
+    assert found.check.passed
+    assert found.reads_c
+
+
+def test_where_and_when_each_block_ran(gpu: RemoteGpu) -> None:
+    spec = load_kernel("04_tiled")
+    found = gpu.schedule(spec, settings_for(spec, Problem(512, 512, 512), {"TILE_WIDTH": 32}), device="h200")
+    assert found.blocks == 256
+    assert (found.stop_ns > found.start_ns).all()
+    assert found.start_ns.min() == 0
+    assert found.resident().max() <= 2
+    assert len(set(found.sm.tolist())) <= gpu.gpu().sms
+
+
+ENDLESS = "while (A[0] < 5.0f) { C[0] += 0.0f; }"
+WRONG = {
+    "compiler's complaint": ("#if __CUDA_ARCH__ >= 500 && defined(__CUDACC_RTC__)\n#error not here\n#endif\nC[0] = A[0] + B[0];", SourceError, "not here", False),
+    "illegal address": ("C[(long long)M << 36] = A[0] + B[0];", DeviceError, "not its own|wrong kind", True),
+    "misaligned": ("float4 v = *(const float4*)(A + 1 + M - 8); C[threadIdx.x] = v.x + v.y + v.z + v.w;", DeviceError, "not aligned", True),
+    "endless": (ENDLESS, DeviceError, "did not end within 3 s", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_goes_wrong_is_an_answer(gpu: RemoteGpu, what: str) -> None:
+    body, kind, words, loses = WRONG[what]
+    spec = kernel_from(body)
+    lost = gpu.link.lost
+    with pytest.raises(kind, match=words) as caught:
+        gpu.time(spec, settings_for(spec), device="h200")
+    assert "kernel.cu" in str(caught.value)
+    if kind is SourceError:
+        assert caught.value.place is not None
+        assert caught.value.place.line == 11
+    assert gpu.link.lost == lost + loses
+    good = load_kernel("02_naive")
+    assert gpu.trace(good, settings_for(good), device="h200").check.passed  # a fresh worker where the old one was lost
+
+
+def test_outside_of_a_matrix_is_said_with_line_block_and_thread(gpu: RemoteGpu) -> None:
+    spec = kernel_from("C[threadIdx.x + 62] = A[0] + B[0];")
+    with pytest.raises(
+        KernelFault, match=r"C\[64\] is out of range: it has 64 elements, by thread \(2, 0, 0\) of block"
+    ) as caught:
+        gpu.trace(spec, settings_for(spec), device="h200")
+    assert caught.value.place is not None
+    assert caught.value.place.line == 10
+
+
+def test_matrices_beyond_the_memory_are_refused_at_once(gpu: RemoteGpu) -> None:
+    import cupy
+
+    spec, free = load_kernel("04_tiled"), cupy.cuda.runtime.memGetInfo()[0]
+    taken = cupy.cuda.alloc(free - (2 << 30))
+    with pytest.raises(DeviceError, match="MiB free"):
+        gpu.time(spec, settings_for(spec, Problem(40000, 40000, 40000), {"TILE_WIDTH": 32}), device="h200")
+    del taken
+    cupy.get_default_memory_pool().free_all_blocks()
+
+
+def test_too_many_registers_are_refused_with_the_figures(gpu: RemoteGpu) -> None:
+    many = "float s[150]; for (int i = 0; i < 150; ++i) s[i] = A[(i * 7 + M) % 64];\n" + (
+        "#pragma unroll\nfor (int j = 0; j < 4; ++j)\n#pragma unroll\nfor (int i = 0; i < 150; ++i) s[i] = s[i] * B[j] + s[(i + 7) % 150];\n"
+        "for (int i = 0; i < 150; ++i) C[(threadIdx.x + i) % 64] = s[i];"
+    )
+    spec = kernel_from(many, block='["1024"]')
+    with pytest.raises(DeviceError, match="registers, so a block can have at most"):
+        gpu.time(spec, settings_for(spec), device="h200")
+
+
+def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
+    name = gpu.gpu().name
+    spec = kernel_from(ENDLESS)
+    killer = threading.Timer(0.5, lambda: os.kill(gpu.link.process_id or 0, signal.SIGKILL))
+    killer.start()
+    with pytest.raises(DeviceError, match="was ended by signal 9"):
+        gpu.time(spec, settings_for(spec), device="h200")
+    assert gpu.gpu().name == name
+
+
+def test_a_record_beyond_the_budget_says_how_much_it_is(gpu: RemoteGpu) -> None:
+    spec = load_kernel("04_tiled")
+    settings = settings_for(spec, Problem(256, 256, 256), {"TILE_WIDTH": 16})
+    with pytest.raises(GemmvizError, match="MiB"):
+        gpu.trace(spec, settings, device="h200", limit_bytes=1 << 20)
