@@ -6,18 +6,22 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.gui import session
 from gemmviz.gui.session import Details, Look, Setup, Whole
 from gemmviz.gui.work import Worker
+from gemmviz.run.remote import RemoteGpu
 
 _AFTER_PICTURE_MS = 80
 
 
 class Afterwork(QObject):
     """First what the focus needs (costs, variables), then what the trace tells (hazards, values), then the counts of the whole
-    launch; the latter two once for each trace. Signals carry a Look, Details and a Whole.
+    launch; the latter two once for each trace; and meanwhile how fast the real kernel is.
+
+    Signals carry a Look, Details, a Whole and a RealKernel. ``gpu``: who does the work, None for the interpreter.
     """
 
     looked = Signal(object)
     detailed = Signal(object)
     counted = Signal(object)
+    measured = Signal(object)
     failed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -26,13 +30,15 @@ class Afterwork(QObject):
         self.whole: Whole | None = None
         self._setup: Setup | None = None
         self._replay: Replay | None = None
-        self._workers = looker, detailer, counter = Worker(self), Worker(self), Worker(self)
-        self._looker, self._detailer, self._counter = self._workers
+        self.gpu: RemoteGpu | None = None
+        self._workers = looker, detailer, counter, measurer = Worker(self), Worker(self), Worker(self), Worker(self)
+        self._looker, self._detailer, self._counter, self._measurer = self._workers
         self._due = QTimer(self, singleShot=True, interval=_AFTER_PICTURE_MS)
         self._due.timeout.connect(self._look)
         looker.done.connect(self._on_looked)
         detailer.done.connect(self._on_detailed)
         counter.done.connect(self._on_counted)
+        measurer.done.connect(self.measured)
         for worker in self._workers:
             worker.failed.connect(self.failed)
 
@@ -72,7 +78,9 @@ class Afterwork(QObject):
         self.looked.emit(look)
         setup, trace = self._setup, look.replay.trace
         if self.whole is None and trace.stop is None and setup is not None:
-            self._detailer.submit(lambda cancelled: session.find_details(setup, trace, cancelled))
+            gpu = self.gpu
+            self._detailer.submit(lambda cancelled: session.find_details(setup, trace, gpu, cancelled))
+            self._measurer.submit(lambda cancelled: session.measure(setup, gpu, cancelled))
 
     def _on_detailed(self, details: Details) -> None:
         setup = self._setup
@@ -80,7 +88,8 @@ class Afterwork(QObject):
             return
         self._replay.value, self._replay.conflicts = details.value, details.conflicts
         self.detailed.emit(details)
-        self._counter.submit(lambda cancelled: session.count_whole(setup, details.trace, cancelled))
+        gpu = self.gpu
+        self._counter.submit(lambda cancelled: session.count_whole(setup, details.trace, gpu, cancelled))
 
     def _on_counted(self, whole: Whole) -> None:
         if self._replay is not None and whole.trace is self._replay.trace:

@@ -32,6 +32,7 @@ def run_window(what: str | None, settings: Settings | None, device: str = DEFAUL
         window.open_kernel(what or DEFAULT_KERNEL, settings, device)
     window.playback.play_when_loaded()
     window.show()
+    window.station.look()
     if window.memory.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
     return app.exec()

@@ -54,4 +54,6 @@ def what_changed(before: Setup, after: Setup) -> str:
         parameters.append(f"values {after.settings.filling}")
     if before.window != after.window:
         parameters.append("blocks")
+    if before.phases != after.phases:
+        parameters.append("phases")
     return ", ".join(sizes + parameters) or "settings"

@@ -1,32 +1,49 @@
 """The settings: kernel, sizes, parameters, values, device and blocks. Settings that can't run say why."""
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLabel, QLineEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gemmviz.gui.session import Setup
 from gemmviz.model.device import Device, device_names, load_device
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import MOST_SEED, PATTERNS, Filling
+from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Launch, Parameter, Settings
-from gemmviz.model.lanes import Window, parse_window
+from gemmviz.model.lanes import parse_phases, parse_window
 from gemmviz.model.measurements import Registers
 from gemmviz.model.problem import Problem
+from gemmviz.run.remote import PATIENCE_S
 
 _LARGEST = 2**31 - 1
 _PATTERN_NAMES = {"random": "Random", "index": "Their own index", "ones": "All ones"}
 AUTOMATIC = "as many as are quick"
+ON_CPU = "CPU: interpreter"
 
 
 class KernelPanel(QWidget):
     """``changed`` when settings change, ``kernel_chosen`` with the name or file of a kernel, ``entered`` when Enter ends the
-    typing of a number.
+    typing of a number, ``runner_chosen`` with whether the GPU runs the kernel, ``patience_changed`` with seconds.
     """
 
     changed = Signal()
     kernel_chosen = Signal(str)
     entered = Signal()
+    runner_chosen = Signal(bool)
+    patience_changed = Signal(float)
 
     def __init__(self, names: list[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +85,28 @@ class KernelPanel(QWidget):
         )
         self.blocks.editingFinished.connect(self._on_changed)
         self.blocks.returnPressed.connect(self.entered)
+        self.phases = QLineEdit()
+        self.phases.setPlaceholderText("all")
+        self.phases.setClearButtonEnabled(True)
+        self.phases.setAccessibleName("Traced phases")
+        self.phases.setToolTip("Which phases to trace: P0:P1 (half-open, counted from 0). Empty: all")
+        self.phases.editingFinished.connect(self._on_changed)
+        self.phases.returnPressed.connect(self.entered)
+        self.runner = QComboBox()
+        self.runner.addItems([ON_CPU, "GPU: looking for one …"])
+        self.runner.setAccessibleName("Run on")
+        self.runner.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.runner.activated.connect(lambda _: self.runner_chosen.emit(self.runs_on_gpu))
+        self.patience = QDoubleSpinBox()
+        self.patience.setRange(0.5, 3600.0)
+        self.patience.setValue(PATIENCE_S)
+        self.patience.setSuffix(" s")
+        self.patience.setDecimals(1)
+        self.patience.setKeyboardTracking(False)
+        self.patience.setAccessibleName("Time limit")
+        self.patience.setToolTip("How long one launch may run on the GPU before it is taken to run forever and is ended")
+        self.patience.valueChanged.connect(self.patience_changed)
+        self.show_gpu(None)
         self.message = QLabel()
         self.message.setWordWrap(True)
         self.message.setObjectName("message")
@@ -97,6 +136,9 @@ class KernelPanel(QWidget):
         self._form.addRow("&Device", self.device)
         self._form.addRow(self.limits)
         self._form.addRow("&Blocks", self.blocks)
+        self._form.addRow("&Phases", self.phases)
+        self._form.addRow("&Run on", self.runner)
+        self._form.addRow("Time &limit", self.patience)
         self._form.addRow(_ruler())
         layout = QVBoxLayout(self)
         layout.addLayout(self._form)
@@ -149,6 +191,7 @@ class KernelPanel(QWidget):
         self.seed.setValue(settings.filling.seed)
         self.device.setCurrentIndex(device_names().index(setup.device_name))
         self.blocks.setText("" if setup.window is None else str(setup.window))
+        self.phases.setText("" if setup.phases is None else "{}:{}".format(*setup.phases))
         self._enable()
 
     def choose(self, spec: KernelSpec) -> None:
@@ -200,16 +243,30 @@ class KernelPanel(QWidget):
 
     def setup(self, spec: KernelSpec) -> Setup:
         """Everything that is set. Raises SettingError."""
-        return Setup(spec, self.settings(), device_names()[self.device.currentIndex()], self._window())
+        window, phases = _typed(self.blocks, parse_window), _typed(self.phases, parse_phases)
+        return Setup(spec, self.settings(), device_names()[self.device.currentIndex()], window, phases)
 
-    def _window(self) -> Window | None:
-        text = self.blocks.text().replace(" ", "")
-        if not text or text == "all":
-            return None
-        try:
-            return parse_window(text)
-        except UsageError as error:
-            raise SettingError(error.message, remedy=error.remedy) from None
+    @property
+    def runs_on_gpu(self) -> bool:
+        return self.runner.currentIndex() == 1
+
+    def show_gpu(self, found: Gpu | GemmvizError | None, chosen: bool = False) -> None:
+        """What is known of the GPU: itself, what is missing, or None while it is looked for."""
+        item = self.runner.model().item(1)
+        item.setEnabled(isinstance(found, Gpu))
+        self.patience.setEnabled(isinstance(found, Gpu))
+        match found:
+            case Gpu():
+                item.setText(f"GPU: {found.name}")
+                tip = f"Who runs the kernel and records it. {found.label}"
+            case GemmvizError():
+                item.setText("GPU: none here")
+                tip = f"Who runs the kernel and records it. There is no GPU to choose: {found}"
+            case _:
+                tip = "Who runs the kernel and records it"
+        item.setToolTip(tip)
+        self.runner.setToolTip(tip)
+        self.runner.setCurrentIndex(1 if chosen and isinstance(found, Gpu) else 0)
 
     def show_launch(self, launch: Launch, device: Device, registers: Registers | None) -> None:
         """The launch, in threads, warps and blocks, and what it takes of the device."""
@@ -273,6 +330,17 @@ class KernelPanel(QWidget):
         self._enable()
         if not self._loading:
             self.changed.emit()
+
+
+def _typed(line: QLineEdit, parse: Callable[[str], Any]) -> Any:
+    """What a line means; None where it leaves that open. Raises SettingError."""
+    text = line.text().replace(" ", "")
+    if not text or text == "all":
+        return None
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise SettingError(error.message, remedy=error.remedy) from None
 
 
 def _ruler() -> QFrame:

@@ -19,17 +19,20 @@ from gemmviz.gui.menus import Menus
 from gemmviz.gui.navigation import Navigation
 from gemmviz.gui.panels import Panels
 from gemmviz.gui.playback import Playback
-from gemmviz.gui.session import Details, Look, Setup, Whole
+from gemmviz.gui.session import Details, Look, RealKernel, Run, Setup, Whole
+from gemmviz.gui.station import GpuStation
 from gemmviz.gui.style import apply_theme, system_theme
 from gemmviz.gui.tour import Tour, tour_stops
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.gui.work import Worker
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
+from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.measurements import recorded_registers
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import INTERPRETER, Trace
 from gemmviz.model.trace_file import read_trace
+from gemmviz.run.remote import RemoteGpu
 from gemmviz.scene.frame import LAYERS, ViewOptions
 from gemmviz.scene.primitives import Scene
 from gemmviz.scene.theme import DARK, LIGHT, Theme
@@ -65,7 +68,7 @@ class MainWindow(QMainWindow):
         self.replay: Replay | None = None
         self.view = "stage"
         self._arrived = True
-        self.tracer, self.afterwork = Worker(self), Afterwork(self)
+        self.tracer, self.afterwork, self.station = Worker(self), Afterwork(self), GpuStation(self)
         self.playback = Playback(self)
         self.panels = Panels(self, self.playback)
         self.stage = self.panels.stage
@@ -73,7 +76,10 @@ class MainWindow(QMainWindow):
         self.files = Files(self)
         self._edited = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self.busy = QLabel()
+        self.recorder = QLabel()
+        self.recorder.setToolTip("Who ran the kernel and recorded what is shown")
         self.statusBar().addPermanentWidget(self.busy)
+        self.statusBar().addPermanentWidget(self.recorder)
         self._panels_due = QTimer(self, singleShot=True, interval=_PANELS_MS)
         self._changed_on_disk = QTimer(self, singleShot=True, interval=_FILE_MS)
         self._watcher = QFileSystemWatcher(self)
@@ -91,8 +97,12 @@ class MainWindow(QMainWindow):
         panels.kernel.changed.connect(self._edited.start)
         panels.kernel.kernel_chosen.connect(self.open_kernel)
         panels.kernel.entered.connect(self.stage.setFocus)
+        panels.kernel.runner_chosen.connect(self._on_runner)
+        panels.kernel.patience_changed.connect(lambda seconds: setattr(self.station.remote, "patience_s", seconds))
+        self.station.known.connect(self._on_gpu_known)
         panels.focus.changed.connect(self._on_focus)
         panels.focus.layer_changed.connect(self.redraw)
+        panels.benchmark.failed.connect(self.show_warning)
         panels.timeline.used.connect(self.stage.setFocus)
         for view in panels.views.values():
             view.resized.connect(self._panels_due.start)
@@ -108,6 +118,7 @@ class MainWindow(QMainWindow):
         self.afterwork.looked.connect(self._on_looked)
         self.afterwork.detailed.connect(self._on_detailed)
         self.afterwork.counted.connect(self._on_counted)
+        self.afterwork.measured.connect(self._on_measured)
         self.afterwork.failed.connect(self.show_warning)
         self.playback.moved.connect(self._on_moved)
         self.playback.flowed.connect(self._on_flowed)
@@ -195,16 +206,44 @@ class MainWindow(QMainWindow):
         focus = self.panels.focus.focus
         self._keep_step = keep_step
         self._submitted = setup
-        self.tracer.submit(lambda cancelled: session.make_replay(setup, focus, cancelled))
+        gpu = self.afterwork.gpu = self.gpu
+        self.tracer.submit(lambda cancelled: session.make_replay(setup, focus, gpu, cancelled))
 
-    def _on_traced(self, replay: Replay) -> None:
+    @property
+    def gpu(self) -> RemoteGpu | None:
+        """Who runs kernels: the GPU where it is chosen, else nobody but the interpreter."""
+        return self.station.remote if self.panels.kernel.runs_on_gpu else None
+
+    def _on_gpu_known(self, found: Gpu | GemmvizError) -> None:
+        chosen = isinstance(found, Gpu) and self.memory.text("runner", "gpu") == "gpu"
+        self.panels.kernel.show_gpu(found, chosen)
+        is_gpu = isinstance(found, Gpu)
+        device = (found.device_name if is_gpu else None) or DEFAULT_DEVICE
+        self.panels.benchmark.set_gpu(
+            self.station.remote if is_gpu else None, device, f"There is no GPU to measure on: {found}"
+        )
+        if chosen:
+            self.run()
+
+    def _on_runner(self, on_gpu: bool) -> None:
+        self.memory.put("runner", "gpu" if on_gpu else "cpu")
+        self.run()
+
+    def _on_measured(self, real: RealKernel) -> None:
+        if real.setup == self.shown_setup:
+            self.panels.metrics.show_real(real)
+
+    def _on_traced(self, run: Run) -> None:
+        replay = run.replay
         self._show_error(None)
         focus = self.panels.focus.focus  # it may have been changed meanwhile
         self._show_replay(self._submitted, Replay(replay.trace, focus, replay), self._keep_step)
         self.memory.keep_setup(self._submitted)
         if self._submitted.window is None and self.replay is not None and self.replay.block != focus.block:
             self._edited.start()  # a block that was not traced
-        if not replay.trace.check.passed:
+        if run.gpu_failed is not None:
+            self.show_warning(_instead(run.gpu_failed))
+        elif not replay.trace.check.passed:
             self.show_warning(GemmvizError(str(replay.trace.check), file=replay.trace.file))
 
     def _on_failed(self, error: GemmvizError) -> None:
@@ -224,6 +263,8 @@ class MainWindow(QMainWindow):
     def _show_replay(self, setup: Setup, replay: Replay, keep_step: bool) -> None:
         self.shown_setup, self.replay = setup, replay
         panels = self.panels
+        by = replay.trace.executor
+        self.recorder.setText("Run by the interpreter on the CPU" if by == INTERPRETER else f"Recorded on {by}")
         panels.source.load(replay.trace.source)
         panels.source.show_error(None)
         starts = replay.phase_starts.tolist()
@@ -232,6 +273,7 @@ class MainWindow(QMainWindow):
         panels.metrics.show_hazards([], replay.trace)
         panels.metrics.show_source(replay, None, setup.device)
         panels.metrics.show_launch(None, replay.trace)
+        panels.metrics.show_real(None)
         self.playback.load(replay.steps, starts, keep_step)
         self.afterwork.begin(setup, replay)
 
@@ -343,6 +385,7 @@ class MainWindow(QMainWindow):
         self.memory.put("theme", self.theme_choice)
         apply_theme(_app(), self.theme)
         self.panels.timeline.set_theme(self.theme)
+        self.panels.benchmark.set_theme(self.theme)
         self.panels.source.set_theme(self.theme)
         if self.replay is not None:
             if self.afterwork.look is not None:
@@ -416,7 +459,8 @@ class MainWindow(QMainWindow):
         filled = Settings(settings.problem, settings.parameters, trace.settings.filling)
         whole = trace.window.blocks == trace.launch.blocks
         self.spec = spec
-        setup = Setup(spec, filled, before.device_name if before else DEFAULT_DEVICE, None if whole else trace.window)
+        device = before.device_name if before else DEFAULT_DEVICE
+        setup = Setup(spec, filled, device, None if whole else trace.window, trace.phases)
         self.panels.kernel.load(setup)
         self.history.note(setup)
         self.panels.kernel.show_launch(trace.launch, setup.device, None)
@@ -493,8 +537,15 @@ class MainWindow(QMainWindow):
         self.memory.put("layer", self.panels.focus.layer_name)
         self.memory.put("view", self.view)
         self.tracer.stop()
+        self.panels.benchmark.shut()
+        self.station.stop()
         self.afterwork.stop()
         super().closeEvent(event)
+
+
+def _instead(error: GemmvizError) -> GemmvizError:
+    """What the GPU could not do, and who did it instead."""
+    return GemmvizError(f"{error.message}. Shown is the interpreter's run", error.place, file=error.file, remedy=error.remedy)
 
 
 def _app() -> QApplication:

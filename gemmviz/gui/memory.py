@@ -11,7 +11,7 @@ from gemmviz.model.device import DEFAULT_DEVICE, device_names
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import Settings
-from gemmviz.model.lanes import parse_window
+from gemmviz.model.lanes import parse_phases, parse_window
 from gemmviz.model.problem import Problem
 from gemmviz.source.catalog import kernel_names, load_kernel
 
@@ -71,6 +71,7 @@ class Memory:
         self.put("setup/filling", asdict(setup.settings.filling))
         self.put("setup/device", setup.device_name)
         self.put("setup/window", "" if setup.window is None else str(setup.window))
+        self.put("setup/phases", "" if setup.phases is None else "{}:{}".format(*setup.phases))
 
     def last_setup(self) -> Setup | None:
         """The setup of the last time, None where it can't be had any more."""
@@ -87,10 +88,14 @@ class Memory:
                 {**spec.defaults, **{key: value for key, value in parameters.items() if key in spec.defaults}},
                 Filling(filling.get("pattern", "random"), int(filling.get("seed", 0))),
             )
-            window = self.text("setup/window")
+            window, phases = self.text("setup/window"), self.text("setup/phases")
             device = self.text("setup/device", DEFAULT_DEVICE)
             found = Setup(
-                spec, kept, device if device in device_names() else DEFAULT_DEVICE, parse_window(window) if window else None
+                spec,
+                kept,
+                device if device in device_names() else DEFAULT_DEVICE,
+                parse_window(window) if window else None,
+                parse_phases(phases) if phases else None,
             )
         except (GemmvizError, TypeError, ValueError, OSError):
             return None

@@ -26,7 +26,7 @@ _KEYS = """
 <tr><td><b>1 … 5</b><td>stage, memory, banks, warp, request<td><b>Ctrl+D</b><td>dark or light
 <tr><td><b>Ctrl+Z, Ctrl+Shift+Z</b><td>undo, redo settings<td><b>F11, S</b><td>full screen, stage alone
 <tr><td><b>Ctrl+O, Ctrl+S</b><td>open, save the trace<td><b>Ctrl+C</b><td>copy the frame
-<tr><td><b>F5</b><td>reload your file<td><td>
+<tr><td><b>F5</b><td>reload your file<td><b>Ctrl+B</b><td>benchmark, replay
 <tr><td><b>Ctrl+E</b><td>save the frame as PNG<td><b>Ctrl+Shift+E</b><td>save it as SVG
 </table>"""
 
@@ -83,6 +83,8 @@ class Menus:
         group = QActionGroup(window)
         for number, (name, view) in enumerate(VIEWS.items(), 1):
             self.views[name] = self._choice(menu, group, view.title, partial(window.show_view, name), str(number))
+        menu.addSeparator()
+        self._action(menu, "&Benchmark", window.panels.toggle_benchmark, "Ctrl+B")
         menu.addSeparator()
         self._action(menu, "&Fit", window.panels.stage.fit, "F")
         self._action(menu, "F&ull screen", window.toggle_full_screen, "F11")

@@ -7,6 +7,7 @@ from gemmviz.analysis.counts import Counts, LaunchCounter, intensity, loads_per_
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
+from gemmviz.gui.session import RealKernel
 from gemmviz.model.device import Device
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import Trace
@@ -49,6 +50,8 @@ class MetricsPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.check = _label("C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")
+        self.real = _label("The real kernel, as it stands in its file: timed by itself, without any recording")
+        self.real.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hazards = _label("Two threads, one element, at least one write, no barrier between")
         self.hazards.setObjectName("message")
         self.source = _label("Where the numbers below come from")
@@ -74,7 +77,7 @@ class MetricsPanel(QWidget):
         self.site_table.cellClicked.connect(self._on_row)
         self.site_table.cellActivated.connect(self._on_row)
         layout = QVBoxLayout(self)
-        for widget in (self.check, self.hazards, self.source, self.table, self.launch_table, self.site_table):
+        for widget in (self.check, self.real, self.hazards, self.source, self.table, self.launch_table, self.site_table):
             layout.addWidget(widget)
         layout.setStretchFactor(self.site_table, 1)
         self.site_table.setMinimumHeight(150)
@@ -97,6 +100,10 @@ class MetricsPanel(QWidget):
             lines.append(f"Hazards were searched for in {searched} of the {trace.space.blocks} traced blocks")
         self.hazards.setVisible(bool(lines))
         self.hazards.setText("\n".join(lines))
+
+    def show_real(self, real: RealKernel | None) -> None:
+        """How fast the real kernel is, and where that is known from; None while it is being found out."""
+        self.real.setText("Real kernel: …" if real is None else "\n".join(real_lines(real)))
 
     def show_step(self, replay: Replay, step: int, summed: bool) -> None:
         """``summed``: whether the costs so far are known yet."""
@@ -187,6 +194,28 @@ class MetricsPanel(QWidget):
         place = self.site_table.item(row, 0).data(_PLACE)
         if isinstance(place, Place):
             self.site_chosen.emit(place)
+
+
+def real_lines(real: RealKernel) -> list[str]:
+    """Time, rate, resources and source, in words."""
+    found = real.measured
+    if found is None or found.timing is None:
+        return [f"Real kernel: {found.failure if found is not None else real.source}"]
+    timing, time_us = found.timing, found.timing.median_ms * 1e3
+    time = f"{time_us:,.1f} µs" if time_us < 1e4 else f"{timing.median_ms:,.1f} ms"
+    share = "" if real.share_of_cublas is None else f", {real.share_of_cublas:.1%} of cuBLAS"
+    lines = [f"Real kernel: {time} ± {timing.spread:.1%}, {found.gflops:,.0f} GFLOP/s{share}"]
+    if found.resources is not None:
+        resources, held = found.resources, found.resources.occupancy
+        spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
+        lines.append(f"{resources.registers} registers, {resources.shared_bytes:,} bytes of shared memory, {spills}")
+        blocks = f"{held.blocks_per_sm} block{'s' if held.blocks_per_sm > 1 else ''} of {held.warps_per_block} warps an SM"
+        lines.append(f"theoretical occupancy {held.share:.0%}: {blocks}")
+    if found.check is not None and not found.check.passed:
+        lines.append(str(found.check))
+    if found.reads_c:
+        lines.append("It reads C, so it was given zeros there")
+    return [*lines, real.source]
 
 
 _PLACE = Qt.ItemDataRole.UserRole + 1

@@ -1,8 +1,19 @@
 """The panels around the stage and the docks that they live in."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QLabel,
+    QMainWindow,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
+from gemmviz.gui.benchmark_page import BenchmarkPage
 from gemmviz.gui.chart import CostChart
 from gemmviz.gui.focus_panel import FocusPanel
 from gemmviz.gui.kernel_panel import KernelPanel
@@ -40,6 +51,15 @@ class Panels:
         self.metrics = MetricsPanel()
         self.chart = CostChart()
         self.timeline = Timeline(playback)
+        self.benchmark = BenchmarkPage()
+        self.tabs = QTabBar()
+        self.tabs.addTab("Replay")
+        self.tabs.addTab("Benchmark")
+        self.tabs.setTabToolTip(0, "The kernel, step by step")
+        self.tabs.setTabToolTip(1, "How fast the kernels are (Ctrl+B)")
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.views = {
             "request": SceneDock("Request", "What one warp asks of memory at this step: sectors and lines, or banks"),
             "warp": SceneDock("Warp", "Every lane of the warp: thread, element, byte address, value"),
@@ -54,9 +74,19 @@ class Panels:
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        replay = QWidget()
+        column = QVBoxLayout(replay)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.stage, 1)
+        column.addWidget(self.timeline)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(replay)
+        self.pages.addWidget(self.benchmark)
+        self.tabs.currentChanged.connect(self.pages.setCurrentIndex)
+        layout.addWidget(self.tabs)
         layout.addWidget(self.banner)
-        layout.addWidget(self.stage, 1)
-        layout.addWidget(self.timeline)
+        layout.addWidget(self.pages, 1)
         self.window.setCentralWidget(middle)
 
     def _docks(self) -> dict[str, QDockWidget]:
@@ -86,6 +116,10 @@ class Panels:
         dock.setWidget(widget)
         self.window.addDockWidget(area, dock)
         return dock
+
+    def toggle_benchmark(self) -> None:
+        """From the replay to the benchmark and back."""
+        self.tabs.setCurrentIndex(1 - self.tabs.currentIndex())
 
     def toggle_alone(self) -> None:
         """Hides all docks, for a hall; or shows those again that were hidden so."""

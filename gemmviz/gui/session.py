@@ -12,12 +12,16 @@ from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.analysis.focus import Focus, thread_place
 from gemmviz.analysis.hazards import Conflicts, Hazard, examined
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.benchmark import recorded_benchmarks
 from gemmviz.model.device import Device, load_device
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import Window
-from gemmviz.model.trace import Trace
+from gemmviz.model.measurements import text_hash
+from gemmviz.model.timing import Measured, Timing
+from gemmviz.model.trace import INTERPRETER, Trace
 from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
+from gemmviz.run.remote import RemoteGpu
 from gemmviz.run.watch import Watched, watch_thread
 from gemmviz.source.launching import broken_limit, launch_for
 
@@ -30,12 +34,15 @@ Cancel = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything that a person has set for a run. ``window``: the blocks to trace, None for as many as are quick."""
+    """Everything that a person has set for a run. ``window``: the blocks to trace, None for as many as are quick;
+    ``phases``: those to trace, half-open, None for all.
+    """
 
     spec: KernelSpec
     settings: Settings
     device_name: str
     window: Window | None = None
+    phases: tuple[int, int] | None = None
 
     @property
     def device(self) -> Device:
@@ -59,15 +66,42 @@ class Setup:
         return None if sentence is None else SettingError(sentence)
 
 
-def make_replay(setup: Setup, focus: Focus, cancelled: Cancel) -> Replay:
-    """Traces the chosen blocks, or as many around the watched one as fit the budget."""
+@dataclass(frozen=True)
+class Run:
+    """A replay; and what the GPU said where it could not give the trace, so that the interpreter did."""
+
+    replay: Replay
+    gpu_failed: GemmvizError | None = None
+
+
+def make_replay(setup: Setup, focus: Focus, gpu: RemoteGpu | None, cancelled: Cancel) -> Run:
+    """Traces the chosen blocks, or as many around the watched one as fit the budget: on the GPU where there is one."""
     window = setup.window or affordable_window(
-        setup.spec, setup.settings, focus.block, device=setup.device, limit_bytes=TRACE_BYTES, cancelled=cancelled
-    )
-    trace = trace_kernel(
-        setup.spec, setup.settings, window, device=setup.device, limit_bytes=4 * TRACE_BYTES, cancelled=cancelled
-    )
-    return Replay(trace, focus)
+        setup.spec, setup.settings, focus.block, device=setup.device, phases=setup.phases, limit_bytes=TRACE_BYTES,
+        cancelled=cancelled,
+    )  # fmt: skip
+    failed = None
+    if gpu is not None:
+        try:
+            trace = gpu.trace(
+                setup.spec, setup.settings, window, device=setup.device_name, phases=setup.phases, limit_bytes=4 * TRACE_BYTES,
+                cancelled=cancelled,
+            )  # fmt: skip
+            return Run(Replay(trace, focus))
+        except (SettingError, SourceError):
+            raise
+        except GemmvizError as error:
+            failed = error
+    try:
+        trace = trace_kernel(
+            setup.spec, setup.settings, window, device=setup.device, phases=setup.phases, limit_bytes=4 * TRACE_BYTES,
+            cancelled=cancelled,
+        )  # fmt: skip
+    except KernelFault as fault:
+        if failed is not None and failed.message != fault.message:
+            fault.message += f". On the GPU: {failed.message}"
+        raise
+    return Run(Replay(trace, focus), failed)
 
 
 @dataclass(frozen=True)
@@ -101,17 +135,28 @@ class Details:
     value: npt.NDArray[np.float32] | None
 
 
-def find_details(setup: Setup, trace: Trace, cancelled: Cancel) -> Details:
+def find_details(setup: Setup, trace: Trace, gpu: RemoteGpu | None, cancelled: Cancel) -> Details:
     blocks = min(trace.space.blocks, max(1, _MOST_HAZARD_ACCESSES // (trace.steps * trace.space.threads)))
     finder = examined(trace, blocks, cancelled)
     value = trace.value
     if value is None and trace.element.size <= _MOST_VALUES:
-        again = trace_kernel(
-            setup.spec, setup.settings, trace.window, device=setup.device, values=True, origins=False, cancelled=cancelled
-        )
+        again = _again(setup, trace, gpu, cancelled)
         same = again.element.shape == trace.element.shape and np.array_equal(again.element, trace.element)
         value = again.value if same else None  # a trace from elsewhere may be of another run
     return Details(trace, finder.hazards, finder.conflicts, blocks, value)
+
+
+def _again(setup: Setup, trace: Trace, gpu: RemoteGpu | None, cancelled: Cancel) -> Trace:
+    """The same trace with values, by whom it was recorded."""
+    if gpu is not None and trace.executor != INTERPRETER:
+        return gpu.trace(
+            setup.spec, setup.settings, trace.window, device=setup.device_name, phases=trace.phases, values=True,
+            origins=False, cancelled=cancelled,
+        )  # fmt: skip
+    return trace_kernel(
+        setup.spec, setup.settings, trace.window, device=setup.device, phases=trace.phases, values=True, origins=False,
+        cancelled=cancelled,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -122,7 +167,46 @@ class Whole:
     counter: LaunchCounter
 
 
-def count_whole(setup: Setup, trace: Trace, cancelled: Cancel) -> Whole:
+def count_whole(setup: Setup, trace: Trace, gpu: RemoteGpu | None, cancelled: Cancel) -> Whole:
+    if gpu is not None and trace.executor != INTERPRETER:
+        return Whole(
+            trace, LaunchCounter.of(*gpu.count(setup.spec, setup.settings, device=setup.device_name, cancelled=cancelled))
+        )
     counter = LaunchCounter(cancelled)
     stream_launch(setup.spec, setup.settings, counter.sink, device=setup.device, cancelled=cancelled)
     return Whole(trace, counter)
+
+
+@dataclass(frozen=True)
+class RealKernel:
+    """What is known of the real kernel of a setup: measured here, recorded elsewhere (``source`` says which), or nothing."""
+
+    setup: Setup
+    measured: Measured | None
+    share_of_cublas: float | None
+    source: str
+
+
+def measure(setup: Setup, gpu: RemoteGpu | None, cancelled: Cancel) -> RealKernel:
+    """Times the real kernel on the GPU; where there is none, looks for what was recorded."""
+    if gpu is None:
+        return _recorded(setup)
+    device = setup.device_name
+    found = gpu.time(setup.spec, setup.settings, device=device, cancelled=cancelled)
+    try:
+        beside: Timing | None = gpu.cublas(setup.spec, setup.settings, device=device, cancelled=cancelled)
+    except DeviceError:
+        beside = None
+    share = None if beside is None or found.timing is None else beside.median_ms / found.timing.median_ms
+    return RealKernel(setup, found, share, f"measured here on {gpu.gpu(cancelled).label}")
+
+
+def _recorded(setup: Setup) -> RealKernel:
+    source = text_hash(setup.spec.text)
+    for benchmark in recorded_benchmarks():
+        found = benchmark.find(source, setup.settings.parameters, setup.settings.problem)
+        if found is not None and found.timing is not None:
+            return RealKernel(setup, found, benchmark.share_of_cublas(found), benchmark.source)
+    sizes = sorted({row.problem.N for each in recorded_benchmarks() for row in each.rows if row.source_hash == source})
+    where = f"; recorded are N = {sizes[0]} to {sizes[-1]}, see Benchmark" if sizes else ""
+    return RealKernel(setup, None, None, f"no time of this kernel at {setup.settings.problem}{where}")

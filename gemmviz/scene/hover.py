@@ -74,7 +74,7 @@ def _content(replay: Replay, step: int, number: int, element: int) -> list[str]:
         what = element_text(replay.trace.arrays[matrix], int(content.element[element]))
     else:
         what = "a constant" if matrix == CONSTANT else "a computed value"
-    return [f"holds {what}" + (f", stored in phase {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else "")]
+    return [f"holds {what}" + (f", stored in phase {phase + 1}" if 0 <= phase < replay.phases else "")]
 
 
 def _value(replay: Replay, step: int, told: History) -> list[str]:

@@ -2,16 +2,31 @@
 
 from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.trace import MemoryArray
+from gemmviz.model.trace import INTERPRETER, MemoryArray, Trace
 
 
 def step_title(replay: Replay, step: int) -> str:
-    """Where in the run a step is: "Phase 1 of 4, step 12 of 153"."""
+    """Where in the run a step is: "step 12 of 153, phase 1 of 4"; what part of it was traced; and by which GPU, if by one."""
     trace = replay.trace
     phase = int(trace.phase[step])
-    where = f"phase {phase + 1} of {replay.phases}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
+    of = f" of {replay.phases}" if trace.phases is None else ""
+    where = f"phase {phase + 1}{of}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
     where += "" if where.startswith("phase") else " the phases"
-    return f"step {step + 1} of {trace.steps}, " + (where if replay.phases else "no phases")
+    found = [f"step {step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(trace)]
+    if trace.executor != INTERPRETER:
+        found.append(trace.executor.partition(",")[0])
+    return " · ".join(found)
+
+
+def left_out(trace: Trace) -> list[str]:
+    """What of the launch the trace holds, where that is not all of it."""
+    found = []
+    if trace.window.blocks < trace.launch.blocks:
+        found.append(f"{trace.window.blocks} of {trace.launch.blocks} blocks")
+    if trace.phases is not None:
+        start, stop = trace.phases
+        found.append(f"only phase {stop}" if stop - start == 1 else f"only phases {start + 1} to {stop}")
+    return found
 
 
 def action(replay: Replay, step: int) -> str:

@@ -135,7 +135,7 @@ def test_newer_settings_cancel_older_work(window: MainWindow, qtbot) -> None:
         window.panels.kernel.sizes["M"].setValue(size)
         window.run()
     qtbot.waitUntil(lambda: bool(results), timeout=20000)
-    assert [replay.trace.settings.problem.M for replay in results] == [24]
+    assert [run.replay.trace.settings.problem.M for run in results] == [24]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindo
 def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow, qtbot) -> None:
     box = window.panels.kernel.sizes["N"]
     sizes = []
-    window.tracer.done.connect(lambda replay: sizes.append(replay.trace.settings.problem.N))
+    window.tracer.done.connect(lambda run: sizes.append(run.replay.trace.settings.problem.N))
     box.setFocus()
     box.selectAll()
     with qtbot.waitSignal(window.tracer.done, timeout=10000):

@@ -28,7 +28,8 @@ _HEADERS = {
         ),
         "",
     ),
-    _ALWAYS: "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n",
+    _ALWAYS: "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;\n"
+    "typedef unsigned long ulong;\n",
     "assert.h": _ASSERT,
     "cassert": _ASSERT,
     "stdint.h": _INTEGERS,

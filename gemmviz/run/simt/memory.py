@@ -173,7 +173,8 @@ class SharedMemory(Memory):
         self._widen(outer)
         if machine.mask is None and np.shape(offset)[: self.blocks].count(1) == (self.blocks if np.ndim(offset) else 0):
             inner: Any = offset if isinstance(offset, int) else offset.reshape(offset.shape[self.blocks :])
-            index = (inner if np.shape(inner) == threads else np.broadcast_to(inner, threads)).reshape(-1)
+            whole = isinstance(inner, np.ndarray) and inner.shape == threads
+            index = (inner if whole else np.broadcast_to(inner, threads)).reshape(-1)
             self.data[..., index] = self._spread(value, threads)
             marks: Any = (..., index)
         else:

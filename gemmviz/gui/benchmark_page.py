@@ -1,0 +1,391 @@
+"""The benchmark: run here where there is a GPU, recorded where there is none; its curves to choose, to point at and to save."""
+
+import csv
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.analysis.speeds import CHARTS, Curve, cache_lines
+from gemmviz.gui.work import Worker
+from gemmviz.model.benchmark import Benchmark, benchmark_text, problems, read_benchmark, recorded_benchmarks, sizes_of
+from gemmviz.model.errors import GemmvizError
+from gemmviz.render.fonts import font
+from gemmviz.run.benchmark import jobs_for, run_benchmark
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.scene.palette import WARP_ACCENTS
+from gemmviz.scene.theme import DARK, Theme
+from gemmviz.source.catalog import kernel_names, load_kernel
+
+_SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
+_NEAR_PIXELS = 24.0
+_PICTURE = (1920, 1080)
+
+
+class _Progress(QObject):
+    """Brings what was measured from the worker's thread to the window's."""
+
+    measured = Signal(object, int, int)
+
+
+class BenchmarkPage(QWidget):
+    """``failed`` carries a GemmvizError. ``gpu`` is who measures: None where there is nobody."""
+
+    failed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = DARK
+        self.benchmarks = recorded_benchmarks()
+        self.chart_name = "rate"
+        self._gpu: RemoteGpu | None = None
+        self._device = "h200"
+        self._why_not = "There is no GPU here to measure on"
+        self._worker = Worker(self)
+        self._worker.done.connect(self._on_done)
+        self._worker.failed.connect(self._on_failed)
+        self._progress = _Progress(self)
+        self._progress.measured.connect(self._on_measured)
+        self._hidden: dict[str, bool] = {}
+        self._curves: list[Curve] = []
+        self._make_controls()
+        self._make_plot()
+        self._lay_out()
+        self._fill_sources()
+        self.show_chart("rate")
+        self.set_gpu(None, "h200", self._why_not)
+
+    def _make_controls(self) -> None:
+        self.what = QComboBox()
+        for name, chart in CHARTS.items():
+            self.what.addItem(chart.title, name)
+        self.what.setToolTip("What the curves show")
+        self.what.setAccessibleName("Chart")
+        self.what.activated.connect(lambda row: self.show_chart(self.what.itemData(row)))
+        self.source = QComboBox()
+        self.source.setToolTip("Whose measurements are shown")
+        self.source.setAccessibleName("Measurements")
+        self.source.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.source.setMinimumContentsLength(18)
+        self.source.activated.connect(lambda _: self.draw())
+        self.sizes = QLineEdit("128:4096")
+        self.sizes.setToolTip("Sizes N to measure: 128:4096 doubles, 100,200 lists")
+        self.sizes.setAccessibleName("Sizes")
+        self.sizes.setMaximumWidth(110)
+        self.start = QPushButton("&Measure")
+        self.start.clicked.connect(self.measure)
+        self.stop = QPushButton("&Cancel")
+        self.stop.setToolTip("Stops measuring; what was measured stays")
+        self.stop.clicked.connect(self.cancel)
+        self.stop.setEnabled(False)
+        self.save = QToolButton()
+        self.save.setText("Save")
+        self.save.setToolTip("Save the picture or the numbers")
+        self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.save)
+        for kind, what in (
+            ("png", "Picture, PNG …"),
+            ("svg", "Picture, SVG …"),
+            ("csv", "Curves, CSV …"),
+            ("json", "Benchmark, JSON …"),
+        ):
+            menu.addAction(what, partial(self._ask_to_save, kind))
+        menu.addSeparator()
+        menu.addAction("Open a benchmark …", self._ask_to_open)
+        self.save.setMenu(menu)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(True)
+        self.bar.hide()
+        self.list = QListWidget()
+        self.list.setToolTip("Which curves are shown")
+        self.list.setAccessibleName("Curves")
+        self.list.itemChanged.connect(self._on_toggled)
+        self.told = QLabel()
+        self.told.setAccessibleName("Point")
+        self.origin = QLabel()
+        self.origin.setObjectName("faint")
+        self.origin.setWordWrap(True)
+
+    def _make_plot(self) -> None:
+        self.plot = pg.PlotWidget()
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.setAccessibleName("Benchmark")
+        self.plot.scene().sigMouseMoved.connect(self._on_pointed)
+        self._mark = pg.ScatterPlotItem(size=16, brush=None)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        for widget in (self.what, self.source, self.sizes, self.start, self.stop, self.save):
+            row.addWidget(widget)
+        row.addStretch(1)
+        middle = QSplitter()
+        middle.addWidget(self.list)
+        middle.addWidget(self.plot)
+        middle.setStretchFactor(1, 1)
+        middle.setSizes([230, 900])
+        middle.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.addLayout(row)
+        layout.addWidget(self.bar)
+        layout.addWidget(middle, 1)
+        layout.addWidget(self.told)
+        layout.addWidget(self.origin)
+
+    # What is shown
+
+    @property
+    def benchmark(self) -> Benchmark | None:
+        row = self.source.currentIndex()
+        return self.benchmarks[row] if 0 <= row < len(self.benchmarks) else None
+
+    def _fill_sources(self, chosen: int = 0) -> None:
+        self.source.clear()
+        for benchmark in self.benchmarks:
+            self.source.addItem(f"{'recorded' if benchmark.recorded else 'measured'} on {benchmark.gpu.name}")
+        if not self.benchmarks:
+            self.source.addItem("nothing measured yet")
+        self.source.setCurrentIndex(chosen)
+
+    def show_chart(self, name: str) -> None:
+        self.chart_name = name
+        self.what.setCurrentIndex(self.what.findData(name))
+        self._hidden = {}
+        self.draw()
+
+    def set_theme(self, theme: Theme) -> None:
+        self.theme = theme
+        self.draw()
+
+    def draw(self) -> None:
+        """The curves that are chosen, their axes and the cache's lines."""
+        chart, benchmark, theme = CHARTS[self.chart_name], self.benchmark, self.theme
+        self.plot.clear()
+        self.plot.setBackground(theme.background)
+        for axis, text in (("left", chart.y), ("bottom", chart.x)):
+            item = self.plot.getAxis(axis)
+            item.setPen(theme.faint)
+            item.setTextPen(theme.text)
+            item.setTickFont(font("regular", 13))
+            self.plot.setLabel(axis, text, color=theme.text, **{"font-size": "15px"})
+        self.plot.setLogMode(x=True, y=chart.log_y)
+        self.plot.showGrid(x=True, y=True, alpha=0.18)
+        self._curves = [] if benchmark is None else chart.curves(benchmark)
+        self.origin.setText("" if benchmark is None else f"{_capital(benchmark.source)}; host {benchmark.host}")
+        self.told.setText("Point at a curve for its figures")
+        self._fill_list()
+        families = list(dict.fromkeys(curve.family for curve in self._curves))
+        for number, curve in enumerate(self._curves):
+            if self._is_shown(curve):
+                self._draw_curve(curve, families.index(curve.family), number)
+        xs = sorted({x for curve in self._curves for x, _ in curve.points})
+        self.plot.getAxis("bottom").setTicks([[(float(np.log10(x)), f"{x:g}") for x in xs]] if xs else None)
+        if benchmark is not None and chart.over_size and xs:
+            self._draw_caches(benchmark, xs[0], xs[-1])
+        self.plot.addItem(self._mark)
+        self._mark.setData([])
+        self.plot.autoRange(padding=0.06)
+
+    def _draw_curve(self, curve: Curve, family: int, number: int) -> None:
+        colour = QColor(WARP_ACCENTS[family % len(WARP_ACCENTS)])
+        style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
+        x, y = np.array(curve.points).T
+        symbol = _SYMBOLS[family % len(_SYMBOLS)]
+        self.plot.plot(
+            x, y, pen=pg.mkPen(colour, width=1, style=style), symbol=symbol, symbolSize=8, symbolBrush=colour, symbolPen=None
+        )
+        end = pg.TextItem(curve.label, color=colour, anchor=(1, 1))
+        end.setFont(font("semibold", 13))
+        end.setPos(float(np.log10(x[-1])), float(np.log10(y[-1])) if CHARTS[self.chart_name].log_y else float(y[-1]))
+        self.plot.addItem(end)
+
+    def _draw_caches(self, benchmark: Benchmark, least: float, most: float) -> None:
+        for at, what in cache_lines(benchmark):
+            if least <= at <= most:
+                line = pg.InfiniteLine(
+                    float(np.log10(at)), 90, pg.mkPen(self.theme.faint, style=Qt.PenStyle.DotLine), label=what,
+                    labelOpts={"color": self.theme.faint, "position": 0.04, "rotateAxis": (1, 0), "anchors": [(0, 0), (0, 0)]},
+                )  # fmt: skip
+                self.plot.addItem(line, ignoreBounds=True)
+
+    def _is_shown(self, curve: Curve) -> bool:
+        return self._hidden.get(curve.label, curve.shown)
+
+    def _fill_list(self) -> None:
+        self.list.blockSignals(True)
+        self.list.clear()
+        for curve in self._curves:
+            item = QListWidgetItem(curve.label)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if self._is_shown(curve) else Qt.CheckState.Unchecked)
+            self.list.addItem(item)
+        self.list.blockSignals(False)
+
+    def _on_toggled(self, item: QListWidgetItem) -> None:
+        self._hidden[item.text()] = item.checkState() == Qt.CheckState.Checked
+        self.draw()
+
+    def _on_pointed(self, position: object) -> None:
+        """Says what the nearest point of a shown curve is."""
+        box = self.plot.plotItem.vb
+        log_y = CHARTS[self.chart_name].log_y
+        best: tuple[float, str, tuple[float, float]] | None = None
+        for curve in filter(self._is_shown, self._curves):
+            for (x, y), text in zip(curve.points, curve.texts, strict=True):
+                where = (float(np.log10(x)), float(np.log10(y)) if log_y else y)
+                seen = box.mapViewToScene(pg.Point(*where))
+                distance = float(np.hypot(seen.x() - position.x(), seen.y() - position.y()))  # type: ignore[attr-defined]
+                if distance < _NEAR_PIXELS and (best is None or distance < best[0]):
+                    best = distance, text, where
+        self._mark.setData(pos=[best[2]] if best else [], pen=pg.mkPen(self.theme.text, width=2))
+        self.told.setText(best[1] if best else "Point at a curve for its figures")
+
+    # Measuring
+
+    def set_gpu(self, gpu: RemoteGpu | None, device: str, why_not: str = "") -> None:
+        """Who measures, and whose limits hold; or why nobody does."""
+        self._gpu, self._device = gpu, device
+        self.start.setEnabled(gpu is not None)
+        self.start.setToolTip("Measure all kernels at these sizes on the GPU" if gpu is not None else why_not)
+        self.sizes.setEnabled(gpu is not None)
+
+    def measure(self) -> None:
+        gpu, device = self._gpu, self._device
+        if gpu is None:
+            return
+        try:
+            sizes = sizes_of(self.sizes.text().replace(" ", ""))
+            jobs = jobs_for([load_kernel(name) for name in kernel_names()], problems(sizes), device)
+        except GemmvizError as error:
+            self.failed.emit(error)
+            return
+        self.benchmarks = [each for each in self.benchmarks if each.recorded]
+        self.start.setEnabled(False)
+        self.stop.setEnabled(True)
+        self.bar.setRange(0, len(jobs))
+        self.bar.setValue(0)
+        self.bar.show()
+
+        def task(cancelled: Callable[[], bool]) -> Benchmark:
+            told = self._progress.measured.emit
+            return run_benchmark(gpu, jobs, device, measured=lambda b, done: told(b, done, len(jobs)), cancelled=cancelled)
+
+        self._worker.submit(task)
+
+    def cancel(self) -> None:
+        """What was measured so far stays."""
+        self._worker.cancel()
+        self._finish()
+
+    def shut(self) -> None:
+        self._worker.stop()
+
+    def _on_measured(self, benchmark: Benchmark, done: int, jobs: int) -> None:
+        if not self.stop.isEnabled():
+            return
+        first = bool(self.benchmarks) and not self.benchmarks[0].recorded
+        self.benchmarks = [benchmark, *self.benchmarks[first:]]
+        self.bar.setValue(done)
+        self.bar.setFormat(f"{done} of {jobs}: {benchmark.rows[-1].label}, N = {benchmark.rows[-1].problem.N}")
+        if not first:
+            self._fill_sources()
+        if self.source.currentIndex() == 0:
+            self.draw()
+
+    def _on_done(self, benchmark: Benchmark) -> None:
+        self._finish()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self._finish()
+        self.failed.emit(error)
+
+    def _finish(self) -> None:
+        self.start.setEnabled(self._gpu is not None)
+        self.stop.setEnabled(False)
+        self.bar.hide()
+
+    # Files
+
+    def _ask_to_save(self, kind: str) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save", f"benchmark.{kind}", f"{kind.upper()} (*.{kind})")
+        if name:
+            self.save_as(Path(name))
+
+    def _ask_to_open(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, "Open a benchmark", "", "Benchmarks (*.json)")
+        if name:
+            self.open_file(Path(name))
+
+    def open_file(self, path: Path) -> None:
+        try:
+            self.benchmarks.append(read_benchmark(path, recorded=True))
+        except GemmvizError as error:
+            self.failed.emit(error)
+            return
+        self._fill_sources(len(self.benchmarks) - 1)
+        self.draw()
+
+    def save_as(self, path: Path) -> None:
+        """By its suffix: the picture (.png, .svg), the shown curves (.csv) or the whole benchmark (.json)."""
+        try:
+            match path.suffix.lower():
+                case ".csv":
+                    self._save_curves(path)
+                case ".json" if self.benchmark is not None:
+                    path.write_text(benchmark_text(self.benchmark), encoding="utf-8")
+                case ".svg":
+                    self._save_svg(path)
+                case _:
+                    self._save_png(path)
+        except OSError as error:
+            self.failed.emit(GemmvizError(f"this can't be written: {error.strerror or error}", file=str(path)))
+
+    def _save_curves(self, path: Path) -> None:
+        chart = CHARTS[self.chart_name]
+        with path.open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["curve", chart.x, chart.y, self.origin.text()])
+            for curve in filter(self._is_shown, self._curves):
+                rows.writerows([curve.label, f"{x:g}", f"{y:.6g}"] for x, y in curve.points)
+
+    def _save_png(self, path: Path) -> None:
+        image = QImage(*_PICTURE, QImage.Format.Format_RGB32)
+        image.fill(QColor(self.theme.background))
+        painter = QPainter(image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.plot.scene().render(painter, image.rect().adjusted(20, 60, -20, -20))
+        painter.setPen(QColor(self.theme.text))
+        painter.setFont(font("semibold", 30))
+        painter.drawText(28, 44, f"{CHARTS[self.chart_name].title}: {self.benchmark.source if self.benchmark else ''}")
+        painter.end()
+        if not image.save(str(path)):
+            raise OSError(None, "the picture can't be written")
+
+    def _save_svg(self, path: Path) -> None:
+        from pyqtgraph.exporters import SVGExporter
+
+        path.write_bytes(SVGExporter(self.plot.plotItem).export(toBytes=True))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
