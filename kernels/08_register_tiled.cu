@@ -40,8 +40,9 @@ extern "C" __global__ void sgemm_register_tiled(const float* A, const float* B, 
     __shared__ float tileA[TILE_WIDTH][DEPTH];
     __shared__ float tileB[DEPTH][TILE_WIDTH];
 
-    const int threads = blockDim.x * blockDim.y;
-    const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+    const int across = TILE_WIDTH / PER_THREAD;    // threads of the block along x, and along y
+    const int threads = across * across;
+    const int thread = threadIdx.y * across + threadIdx.x;
     const int row0 = blockIdx.y * TILE_WIDTH;      // the first row and column of the block's tile of C
     const int col0 = blockIdx.x * TILE_WIDTH;
     const int y = threadIdx.y * PER_THREAD;        // the first of this thread's elements in it

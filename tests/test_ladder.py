@@ -65,7 +65,13 @@ def test_right_for_every_legal_setting(name: str, size: tuple[int, int, int]) ->
         assert trace.check.compared == size[0] * size[1]
         assert find_hazards(trace) == []
         ran += 1
-    assert ran or name in ("01_single_block", "05_tiled_unguarded", "06_tiled_unrolled", "07_tiled_transposed", "08_register_tiled")
+    assert ran or name in (
+        "01_single_block",
+        "05_tiled_unguarded",
+        "06_tiled_unrolled",
+        "07_tiled_transposed",
+        "08_register_tiled",
+    )
 
 
 @pytest.mark.parametrize("name", kernel_names())

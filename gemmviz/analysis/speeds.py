@@ -1,7 +1,7 @@
 """A benchmark as curves: rates by size and by tile, shares of cuBLAS, speed-ups, and what the copies cost."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
@@ -13,11 +13,12 @@ _BYTES = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """Points (x, y) with what each says. Curves of a ``family`` share a colour; ``shown`` at first; ``dashed`` where it is the
-    lesser of a pair.
+    """Points (x, y) with what each says. ``name`` is short, ``label`` tells it from all others; curves of a ``family`` share a
+    colour. ``shown`` at first; ``dashed`` where it is the lesser of a pair.
     """
 
     label: str
+    name: str
     family: str
     points: tuple[tuple[float, float], ...]
     texts: tuple[str, ...]
@@ -80,14 +81,14 @@ def fastest(benchmark: Benchmark) -> set[str]:
     return {row.label for row in best.values()}
 
 
-def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None], only: Iterable[str] = ()) -> list[Curve]:
-    best, chosen = fastest(benchmark), set(only)
-    curves = []
+def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) -> list[Curve]:
+    best, curves = fastest(benchmark), []
     for label, rows in _groups(benchmark).items():
         found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
-        if found and (not chosen or label in chosen):
+        if found:
             points = tuple((float(row.problem.N), y) for row, y in found)
-            curves.append(Curve(label, rows[0].kernel, points, tuple(_told(row) for row, _ in found), label in best))
+            texts = tuple(_told(row) for row, _ in found)
+            curves.append(Curve(label, rows[0].kernel, rows[0].kernel, points, texts, label in best))
     return curves
 
 
@@ -104,24 +105,28 @@ def shares(benchmark: Benchmark) -> list[Curve]:
 
 
 def by_tile(benchmark: Benchmark) -> list[Curve]:
-    """For each kernel whose first parameter has several choices, one curve a size: the largest is shown at first."""
-    curves = []
+    """For each kernel whose first parameter has several choices, one curve a size; at first the largest size at which most
+    choices were measured is shown.
+    """
+    found: dict[tuple[str, int], list[Measured]] = {}
     for kernel in dict.fromkeys(row.kernel for row in benchmark.rows if row.parameters):
-        rows = [row for row in benchmark.rows if row.kernel == kernel and row.gflops is not None]
-        name = next(iter(rows[0].parameters)) if rows else ""
-        sizes = sorted({row.problem.N for row in rows})
-        for size in sizes:
+        for size in sorted({row.problem.N for row in benchmark.rows}):
             best: dict[int, Measured] = {}
-            for row in rows:
-                tile = row.parameters[name]
-                if size == row.problem.N and (tile not in best or (row.gflops or 0) > (best[tile].gflops or 0)):
-                    best[tile] = row
+            for row in benchmark.rows:
+                if (row.kernel, row.problem.N) == (kernel, size) and row.gflops is not None:
+                    tile = next(iter(row.parameters.values()))
+                    if tile not in best or (best[tile].gflops or 0.0) < row.gflops:
+                        best[tile] = row
             if len(best) > 1:
-                found = [best[tile] for tile in sorted(best)]
-                points = tuple((float(row.parameters[name]), row.gflops or 0.0) for row in found)
-                texts = tuple(_told(row) for row in found)
-                curves.append(Curve(f"{kernel}, N = {size}", kernel, points, texts, size == sizes[-1]))
-    return curves
+                found[kernel, size] = [best[tile] for tile in sorted(best)]
+    points = {size: sum(len(rows) for (_, other), rows in found.items() if other == size) for _, size in found}
+    first = max(points, key=lambda size: (points[size], size), default=0)
+    return [_by_tile(f"{kernel}, N = {size}", rows, size == first) for (kernel, size), rows in found.items()]
+
+
+def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
+    points = tuple((float(next(iter(row.parameters.values()))), row.gflops or 0.0) for row in rows)
+    return Curve(label, label, rows[0].kernel, points, tuple(map(_told, rows)), shown)
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
@@ -140,16 +145,20 @@ def speed_ups(benchmark: Benchmark) -> list[Curve]:
 
 def with_transfer(benchmark: Benchmark) -> list[Curve]:
     """Rates of the computation alone and, dashed, with the copies of A, B and C."""
-    best = fastest(benchmark)
-    alone = [curve for curve in _over_size(benchmark, lambda row: row.gflops and row.gflops if row.transfer else None)]
+    alone = _over_size(benchmark, lambda row: row.gflops if row.transfer is not None else None)
     both = {curve.label: curve for curve in _over_size(benchmark, lambda row: row.gflops_with_transfer)}
+    quickest = max((curve for curve in alone if curve.shown and curve.family != CUBLAS), key=_last, default=None)
     curves = []
     for curve in alone:
-        curves.append(curve)
-        copied = both[curve.label]
-        label = f"{curve.label} + copies"
-        curves.append(Curve(label, curve.family, copied.points, copied.texts, curve.label in best, dashed=True))
+        copied, shown = both[curve.label], curve.shown and (curve.family in (CUBLAS, UNTILED) or curve is quickest)
+        curves.append(replace(curve, shown=shown))
+        label, name = f"{curve.label} + copies", f"{curve.name} + copies"
+        curves.append(replace(copied, label=label, name=name, shown=shown, dashed=True))
     return curves
+
+
+def _last(curve: Curve) -> float:
+    return curve.points[-1][1]
 
 
 CHARTS = {

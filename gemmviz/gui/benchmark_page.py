@@ -7,39 +7,56 @@ from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QMenu,
     QProgressBar,
     QPushButton,
     QSplitter,
     QToolButton,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from gemmviz.analysis.speeds import CHARTS, Curve, cache_lines
 from gemmviz.gui.work import Worker
-from gemmviz.model.benchmark import Benchmark, benchmark_text, problems, read_benchmark, recorded_benchmarks, sizes_of
+from gemmviz.model.benchmark import CUBLAS, Benchmark, benchmark_text, problems, read_benchmark, recorded_benchmarks, sizes_of
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.fonts import font
 from gemmviz.run.benchmark import jobs_for, run_benchmark
+from gemmviz.run.host_speed import METHODS
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.scene.palette import WARP_ACCENTS
-from gemmviz.scene.theme import DARK, Theme
+from gemmviz.scene.memory_view import spaced
+from gemmviz.scene.theme import DARK, LIGHT, WARP_ACCENTS, Theme, mixed
 from gemmviz.source.catalog import kernel_names, load_kernel
 
 _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
 _NEAR_PIXELS = 24.0
 _PICTURE = (1920, 1080)
+_BESIDE = {CUBLAS, *METHODS}
+_LINE_PIXELS = 22.0
+_INK = 0.4  # how much of the text's colour makes an accent legible on white
+
+
+class _Plain(pg.AxisItem):
+    """A logarithmic axis with its numbers as people write them, powers of ten alone."""
+
+    def logTickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        return [spaced(round(10.0**value)) if value >= 0 else f"{10.0**value:g}" for value in np.array(values)]
+
+    def logTickValues(self, least: float, most: float, size: float, standard: list) -> list:
+        powers = range(int(np.ceil(least)), int(np.floor(most)) + 1)
+        between = [np.log10(step * 10.0**power) for power in range(int(np.floor(least)), int(np.ceil(most))) for step in (2, 5)]
+        shown = [value for value in between if least <= value <= most] if len(powers) < 3 else []
+        return [(1.0, [float(power) for power in powers] + [float(value) for value in shown])]
 
 
 class _Progress(QObject):
@@ -116,8 +133,9 @@ class BenchmarkPage(QWidget):
         self.bar = QProgressBar()
         self.bar.setTextVisible(True)
         self.bar.hide()
-        self.list = QListWidget()
-        self.list.setToolTip("Which curves are shown")
+        self.list = QTreeWidget()
+        self.list.setHeaderHidden(True)
+        self.list.setToolTip("Which curves are shown: open a kernel to see all that was measured of it")
         self.list.setAccessibleName("Curves")
         self.list.itemChanged.connect(self._on_toggled)
         self.told = QLabel()
@@ -127,8 +145,9 @@ class BenchmarkPage(QWidget):
         self.origin.setWordWrap(True)
 
     def _make_plot(self) -> None:
-        self.plot = pg.PlotWidget()
+        self.plot = pg.PlotWidget(axisItems={"left": _Plain("left")})
         self.plot.setMenuEnabled(False)
+        self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.setAccessibleName("Benchmark")
         self.plot.scene().sigMouseMoved.connect(self._on_pointed)
@@ -186,38 +205,84 @@ class BenchmarkPage(QWidget):
             item = self.plot.getAxis(axis)
             item.setPen(theme.faint)
             item.setTextPen(theme.text)
-            item.setTickFont(font("regular", 13))
-            self.plot.setLabel(axis, text, color=theme.text, **{"font-size": "15px"})
+            item.setTickFont(font("regular", 15))
+            self.plot.setLabel(axis, text, color=theme.text, **{"font-size": "17px"})
         self.plot.setLogMode(x=True, y=chart.log_y)
         self.plot.showGrid(x=True, y=True, alpha=0.18)
         self._curves = [] if benchmark is None else chart.curves(benchmark)
         self.origin.setText("" if benchmark is None else f"{_capital(benchmark.source)}; host {benchmark.host}")
         self.told.setText("Point at a curve for its figures")
         self._fill_list()
-        families = list(dict.fromkeys(curve.family for curve in self._curves))
-        for number, curve in enumerate(self._curves):
-            if self._is_shown(curve):
-                self._draw_curve(curve, families.index(curve.family), number)
+        shown = [curve for curve in self._curves if self._is_shown(curve)]
+        for curve in shown:
+            self._draw_curve(curve)
         xs = sorted({x for curve in self._curves for x, _ in curve.points})
         self.plot.getAxis("bottom").setTicks([[(float(np.log10(x)), f"{x:g}") for x in xs]] if xs else None)
         if benchmark is not None and chart.over_size and xs:
             self._draw_caches(benchmark, xs[0], xs[-1])
         self.plot.addItem(self._mark)
         self._mark.setData([])
-        self.plot.autoRange(padding=0.06)
+        if shown:
+            self._fit(shown, xs)
 
-    def _draw_curve(self, curve: Curve, family: int, number: int) -> None:
-        colour = QColor(WARP_ACCENTS[family % len(WARP_ACCENTS)])
+    def _place(self, x: float, y: float) -> tuple[float, float]:
+        """Where the plot has a point."""
+        return float(np.log10(x)), float(np.log10(y)) if CHARTS[self.chart_name].log_y else y
+
+    def _colour(self, curve: Curve) -> QColor:
+        """One for each kernel; libraries and the CPU have those of the text."""
+        kernels = [family for family in dict.fromkeys(each.family for each in self._curves) if family not in _BESIDE]
+        if curve.family in kernels:
+            accent = WARP_ACCENTS[kernels.index(curve.family) % len(WARP_ACCENTS)]
+            return QColor(mixed(accent, self.theme.text, _INK) if self.theme is LIGHT else accent)
+        return QColor(self.theme.text if curve.family == CUBLAS else self.theme.faint)
+
+    def _draw_curve(self, curve: Curve) -> None:
+        colour = self._colour(curve)
         style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
         x, y = np.array(curve.points).T
-        symbol = _SYMBOLS[family % len(_SYMBOLS)]
+        families = list(dict.fromkeys(each.family for each in self._curves))
+        symbol = _SYMBOLS[families.index(curve.family) % len(_SYMBOLS)]
         self.plot.plot(
-            x, y, pen=pg.mkPen(colour, width=1, style=style), symbol=symbol, symbolSize=8, symbolBrush=colour, symbolPen=None
+            x,
+            y,
+            pen=pg.mkPen(colour, width=2, style=style),
+            symbol=symbol,
+            symbolSize=10,
+            antialias=True,
+            symbolBrush=colour,
+            symbolPen=None,
         )
-        end = pg.TextItem(curve.label, color=colour, anchor=(1, 1))
-        end.setFont(font("semibold", 13))
-        end.setPos(float(np.log10(x[-1])), float(np.log10(y[-1])) if CHARTS[self.chart_name].log_y else float(y[-1]))
-        self.plot.addItem(end)
+
+    def _fit(self, shown: list[Curve], xs: list[float]) -> None:
+        """All points in sight, and beside the last of each curve its name, none over another."""
+        places = np.array([self._place(*point) for curve in shown for point in curve.points])
+        low, high = places.min(axis=0), places.max(axis=0)
+        left, right = float(np.log10(xs[0])), float(np.log10(xs[-1]))
+        width, tall = max(right - left, 0.1), max(high[1] - low[1], 0.1)
+        many = {curve.name for curve in shown if sum(other.name == curve.name for other in shown) > 1}
+        measure = QFontMetricsF(font("semibold", 16))
+        names = 40 + max(measure.horizontalAdvance(curve.label if curve.name in many else curve.name) for curve in shown)
+        across, down = max(self.plot.width() - 90.0, 200.0), max(self.plot.height() - 60.0, 100.0)
+        share = min(names / across, 0.6)
+        self.plot.setXRange(left - 0.04 * width, right + width * 1.04 * share / (1 - share), padding=0)
+        height = tall * _LINE_PIXELS / (down - 2 * _LINE_PIXELS)
+        self.plot.setYRange(low[1] - height, high[1] + height, padding=0)
+        ordered = sorted(shown, key=lambda each: self._place(*each.points[-1])[1])
+        ends = [self._place(*curve.points[-1]) for curve in ordered]
+        for curve, (x, y), at in zip(ordered, ends, apart([y for _, y in ends], height, high[1] + height / 2), strict=True):
+            name = pg.TextItem(curve.label if curve.name in many else curve.name, color=self._colour(curve), anchor=(0, 0.5))
+            name.setFont(font("semibold", 16))
+            name.setPos(right + 0.03 * width, at)
+            self.plot.addItem(name, ignoreBounds=True)
+            lead = pg.PlotCurveItem(
+                [x, right + 0.03 * width], [y, at], pen=pg.mkPen(self._colour(curve), style=Qt.PenStyle.DotLine)
+            )
+            self.plot.addItem(lead, ignoreBounds=True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.draw()
 
     def _draw_caches(self, benchmark: Benchmark, least: float, most: float) -> None:
         for at, what in cache_lines(benchmark):
@@ -232,27 +297,49 @@ class BenchmarkPage(QWidget):
         return self._hidden.get(curve.label, curve.shown)
 
     def _fill_list(self) -> None:
+        opened = {item.text(0) for item in self._families() if item.isExpanded()}
+        scrolled = self.list.verticalScrollBar().value()
         self.list.blockSignals(True)
         self.list.clear()
-        for curve in self._curves:
-            item = QListWidgetItem(curve.label)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if self._is_shown(curve) else Qt.CheckState.Unchecked)
-            self.list.addItem(item)
+        for family in dict.fromkeys(curve.family for curve in self._curves):
+            curves = [curve for curve in self._curves if curve.family == family]
+            top = self._entry(self.list, family, any(map(self._is_shown, curves)), self._colour(curves[0]))
+            if len(curves) > 1:
+                for curve in curves:
+                    self._entry(top, curve.label, self._is_shown(curve), self._colour(curve))
+            top.setExpanded(family in opened)
         self.list.blockSignals(False)
+        self.list.verticalScrollBar().setValue(scrolled)
 
-    def _on_toggled(self, item: QListWidgetItem) -> None:
-        self._hidden[item.text()] = item.checkState() == Qt.CheckState.Checked
-        self.draw()
+    def _families(self) -> list[QTreeWidgetItem]:
+        return [self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount())]
+
+    @staticmethod
+    def _entry(parent: QTreeWidget | QTreeWidgetItem, text: str, shown: bool, colour: QColor) -> QTreeWidgetItem:
+        item = QTreeWidgetItem(parent, [text])
+        item.setCheckState(0, Qt.CheckState.Checked if shown else Qt.CheckState.Unchecked)
+        item.setForeground(0, colour)
+        item.setToolTip(0, text)
+        return item
+
+    def _on_toggled(self, item: QTreeWidgetItem) -> None:
+        """A kernel's own box shows its fastest, or hides all of it."""
+        wanted = item.checkState(0) == Qt.CheckState.Checked
+        curves = [curve for curve in self._curves if curve.family == item.text(0)]
+        if item.parent() is None:
+            for curve in curves:
+                self._hidden[curve.label] = wanted and (curve.shown or len(curves) == 1)
+        else:
+            self._hidden[item.text(0)] = wanted
+        QTimer.singleShot(0, self.draw)  # the item must outlive this
 
     def _on_pointed(self, position: object) -> None:
         """Says what the nearest point of a shown curve is."""
         box = self.plot.plotItem.vb
-        log_y = CHARTS[self.chart_name].log_y
         best: tuple[float, str, tuple[float, float]] | None = None
         for curve in filter(self._is_shown, self._curves):
             for (x, y), text in zip(curve.points, curve.texts, strict=True):
-                where = (float(np.log10(x)), float(np.log10(y)) if log_y else y)
+                where = self._place(x, y)
                 seen = box.mapViewToScene(pg.Point(*where))
                 distance = float(np.hypot(seen.x() - position.x(), seen.y() - position.y()))  # type: ignore[attr-defined]
                 if distance < _NEAR_PIXELS and (best is None or distance < best[0]):
@@ -373,7 +460,7 @@ class BenchmarkPage(QWidget):
         image.fill(QColor(self.theme.background))
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.plot.scene().render(painter, image.rect().adjusted(20, 60, -20, -20))
+        self.plot.render(painter, QRectF(image.rect().adjusted(20, 70, -20, -20)), self.plot.viewport().rect())
         painter.setPen(QColor(self.theme.text))
         painter.setFont(font("semibold", 30))
         painter.drawText(28, 44, f"{CHARTS[self.chart_name].title}: {self.benchmark.source if self.benchmark else ''}")
@@ -385,6 +472,18 @@ class BenchmarkPage(QWidget):
         from pyqtgraph.exporters import SVGExporter
 
         path.write_bytes(SVGExporter(self.plot.plotItem).export(toBytes=True))
+
+
+def apart(wanted: list[float], gap: float, top: float) -> list[float]:
+    """Positions as near to ``wanted`` (ascending) as may be that lie ``gap`` apart and not above ``top``."""
+    found: list[float] = []
+    for each in wanted:
+        found.append(max(each, found[-1] + gap) if found else each)
+    limit = top
+    for number in reversed(range(len(found))):
+        found[number] = min(found[number], limit)
+        limit = found[number] - gap
+    return found
 
 
 def _capital(text: str) -> str:

@@ -83,7 +83,7 @@ class Panels:
         self.pages = QStackedWidget()
         self.pages.addWidget(replay)
         self.pages.addWidget(self.benchmark)
-        self.tabs.currentChanged.connect(self.pages.setCurrentIndex)
+        self.tabs.currentChanged.connect(self._show_page)
         layout.addWidget(self.tabs)
         layout.addWidget(self.banner)
         layout.addWidget(self.pages, 1)
@@ -116,6 +116,12 @@ class Panels:
         dock.setWidget(widget)
         self.window.addDockWidget(area, dock)
         return dock
+
+    def _show_page(self, number: int) -> None:
+        """The benchmark has the window for itself: the docks speak of the replay."""
+        self.pages.setCurrentIndex(number)
+        if (number == 1) != (self._hidden is not None):
+            self.toggle_alone()
 
     def toggle_benchmark(self) -> None:
         """From the replay to the benchmark and back."""

@@ -15,7 +15,7 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.run.link import worker_command
 from gemmviz.run.protocol import kernel_facts
 
-LAUNCHES = 6  # of each kernel: the first ones warm the caches up
+LAUNCHES = 4  # of each kernel: the first ones warm the caches up
 DURATION = "gpu__time_duration.sum"
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
