@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -31,10 +32,13 @@ def main() -> None:
 def choices(spec: KernelSpec) -> dict[str, dict[str, int]]:
     names = [parameter.name for parameter in spec.parameters]
     values = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
-    found = {}
-    for chosen in itertools.product(*values):
-        parameters = dict(zip(names, chosen, strict=True))
-        found[parameter_key(parameters)] = {arch: registers(spec, parameters, arch) for arch in ARCHITECTURES}
+    chosen = [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
+    jobs = list(itertools.product(chosen, ARCHITECTURES))
+    with ThreadPoolExecutor() as several:
+        counts = several.map(lambda job: registers(spec, *job), jobs)
+    found: dict[str, dict[str, int]] = {}
+    for (parameters, architecture), count in zip(jobs, counts, strict=True):
+        found.setdefault(parameter_key(parameters), {})[architecture] = count
     return found
 
 

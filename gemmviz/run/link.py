@@ -158,8 +158,10 @@ class _Process:
         assert self.popen.stdout is not None
         for line in self.popen.stdout:
             try:
-                answer: dict[str, Any] = json.loads(line)
+                answer: Any = json.loads(line)
             except ValueError:
+                continue
+            if not isinstance(answer, dict):
                 continue
             with self._lock:
                 waiting = self._waiting.get(answer.get("id", 0))

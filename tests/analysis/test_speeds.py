@@ -1,0 +1,71 @@
+import pytest
+
+from gemmviz.analysis.speeds import CHARTS, by_tile, cache_lines, rates, shares, speed_ups, with_transfer
+from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.problem import Problem
+from gemmviz.model.timing import Measured, Timing, Transfer
+from tests.model.test_benchmark import GPU
+
+
+def row(kernel: str, n: int, ms: float, **parameters: int) -> Measured:
+    return Measured(kernel, Problem(n, n, n), Timing(ms, ms, ms, 3, 1), parameters, kernel, transfer=Transfer(ms, ms))
+
+
+BENCHMARK = Benchmark(
+    GPU, "a CPU", "2026-11-21",
+    (
+        row(CUBLAS, 64, 1.0), row(CUBLAS, 128, 2.0), row("03_coalesced", 64, 8.0, BLOCK=8), row("03_coalesced", 64, 4.0, BLOCK=16),
+        row("04_tiled", 64, 2.0, TILE_WIDTH=8), row("04_tiled", 64, 1.0, TILE_WIDTH=16), row("04_tiled", 128, 4.0, TILE_WIDTH=16),
+        Measured("04_tiled", Problem(128, 128, 128), None, {"TILE_WIDTH": 8}, failure="left out"),
+    ),
+)  # fmt: skip
+
+
+def test_rates_show_each_kernels_fastest_choice_at_first() -> None:
+    found = {curve.label: curve for curve in rates(BENCHMARK)}
+    assert set(found) == {
+        CUBLAS,
+        "03_coalesced (BLOCK = 8)",
+        "03_coalesced (BLOCK = 16)",
+        "04_tiled (TILE_WIDTH = 8)",
+        "04_tiled (TILE_WIDTH = 16)",
+    }
+    assert [label for label, curve in found.items() if curve.shown] == [
+        CUBLAS,
+        "03_coalesced (BLOCK = 16)",
+        "04_tiled (TILE_WIDTH = 16)",
+    ]
+    assert found["04_tiled (TILE_WIDTH = 16)"].points == (
+        (64.0, pytest.approx(2 * 64**3 / 1e6)),
+        (128.0, pytest.approx(2 * 128**3 / 4e6)),
+    )
+    assert "N = 64" in found["04_tiled (TILE_WIDTH = 16)"].texts[0]
+
+
+def test_shares_and_speed_ups() -> None:
+    share = {curve.label: dict(curve.points) for curve in shares(BENCHMARK)}
+    assert CUBLAS not in share
+    assert share["04_tiled (TILE_WIDTH = 16)"] == {64.0: pytest.approx(100.0), 128.0: pytest.approx(50.0)}
+    speed = {curve.label: dict(curve.points) for curve in speed_ups(BENCHMARK)}
+    assert speed["04_tiled (TILE_WIDTH = 16)"] == {64.0: pytest.approx(4.0)}  # nothing untiled was measured at 128
+
+
+def test_by_tile_shows_the_size_with_most_choices() -> None:
+    found = {curve.label: curve for curve in by_tile(BENCHMARK)}
+    assert set(found) == {"03_coalesced, N = 64", "04_tiled, N = 64"}
+    assert all(curve.shown for curve in found.values())
+    assert [x for x, _ in found["04_tiled, N = 64"].points] == [8.0, 16.0]
+
+
+def test_transfer_comes_in_pairs() -> None:
+    found = {curve.label: curve for curve in with_transfer(BENCHMARK)}
+    alone, both = found[CUBLAS], found[f"{CUBLAS} + copies"]
+    assert both.dashed
+    assert both.points[0][1] == pytest.approx(alone.points[0][1] / 3)
+
+
+def test_caches_and_charts() -> None:
+    three, one = cache_lines(BENCHMARK)
+    assert three[0] == pytest.approx((62914560 / 12) ** 0.5)
+    assert "60 MiB" in one[1]
+    assert all(chart.curves(BENCHMARK) for chart in CHARTS.values())

@@ -1,0 +1,81 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gemmviz.model.benchmark import (
+    CUBLAS,
+    Benchmark,
+    benchmark_text,
+    problems,
+    read_benchmark,
+    recorded_benchmarks,
+    sizes_of,
+)
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.problem import Problem
+from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
+from gemmviz.model.trace import Check
+
+GPU = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
+KERNEL = Measured(
+    "04_tiled", Problem(64, 64, 64), Timing(0.5, 0.49, 0.53, 15, 20), {"TILE_WIDTH": 16}, "abc",
+    Resources(32, 2048, 0, Occupancy(8, 8, 64)), Check(4096, 0, 0, 1e-6, 1e-4, (1, 2)), transfer=Transfer(0.25, 0.25),
+)  # fmt: skip
+LIBRARY = Measured(CUBLAS, Problem(64, 64, 64), Timing(0.25, 0.25, 0.25, 15, 20))
+FAILED = Measured("04_tiled", Problem(128, 128, 128), None, {"TILE_WIDTH": 16}, "abc", failure="left out")
+BENCHMARK = Benchmark(GPU, "a CPU", "2026-11-21", (KERNEL, LIBRARY, FAILED))
+
+
+def test_rates_and_shares() -> None:
+    assert KERNEL.gflops == pytest.approx(2 * 64**3 / 0.5e-3 / 1e9)
+    assert KERNEL.gflops_with_transfer == pytest.approx(2 * 64**3 / 1e-3 / 1e9)
+    assert BENCHMARK.share_of_cublas(KERNEL) == pytest.approx(0.5)
+    assert BENCHMARK.share_of_cublas(FAILED) is None
+    assert KERNEL.timing is not None
+    assert KERNEL.timing.spread == pytest.approx(0.04)
+    assert Occupancy(2, 22, 64).share == pytest.approx(44 / 64)
+    assert BENCHMARK.find("abc", {"TILE_WIDTH": 16}, Problem(64, 64, 64)) is KERNEL
+    assert BENCHMARK.find("abd", {"TILE_WIDTH": 16}, Problem(64, 64, 64)) is None
+
+
+def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    path.write_text(benchmark_text(BENCHMARK), encoding="utf-8")
+    assert read_benchmark(path) == BENCHMARK
+    assert read_benchmark(path, recorded=True).source.startswith("recorded on NVIDIA H200, driver 580.1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"format": "gemmviz benchmark"}', '{"format": "gemmviz benchmark", "version": 99, "rows": []}',
+     '{"format": "gemmviz benchmark", "version": 1, "gpu": {}, "host": "", "date": "", "rows": [{"x": 1}]}', "\x00"],
+)  # fmt: skip
+def test_damaged_files_are_refused_by_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "b.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(GemmvizError, match=r"b\.json"):
+        read_benchmark(path)
+    with pytest.raises(UsageError, match="no such file"):
+        read_benchmark(tmp_path / "none.json")
+
+
+def test_sizes() -> None:
+    assert sizes_of("128:1024") == (128, 256, 512, 1024)
+    assert sizes_of("100,300:700,100") == (100, 300, 600)
+    assert [problem.N for problem in problems((3, 4))] == [3, 4]
+    for text in ("", "0", "8:4", "a", "1:", ":1", "8-9"):
+        with pytest.raises(UsageError, match="128:8192"):
+            sizes_of(text)
+
+
+def test_what_ships_is_an_h200s_and_says_so() -> None:
+    (found,) = recorded_benchmarks()
+    assert found.recorded
+    assert found.source.startswith("recorded on NVIDIA H200")
+    timed = [row for row in found.rows if row.timing is not None]
+    assert len(timed) > 300
+    assert all(row.check is None or row.check.passed for row in timed)
+    assert all(row.timing is not None or row.failure for row in found.rows)
+    assert replace(found, recorded=False).source.startswith("measured on NVIDIA H200")

@@ -1,0 +1,147 @@
+"""The worker and its link: answers, errors, cancels; workers that die, hang or talk nonsense."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, Place, SettingError, SourceError
+from gemmviz.model.problem import Problem
+from gemmviz.run.link import WorkerLink
+from gemmviz.run.protocol import error_facts, kernel_facts, read_error, read_kernel
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.source.catalog import load_kernel
+from gemmviz.source.launching import settings_for
+
+try:
+    import cupy
+except ImportError:
+    cupy = None
+
+
+@pytest.fixture
+def link() -> Iterator[WorkerLink]:
+    made = WorkerLink()
+    yield made
+    made.stop()
+
+
+def speaking(program: str) -> WorkerLink:
+    """A link to a worker of another kind: a Python program."""
+    return WorkerLink([sys.executable, "-c", "import json, os, sys, time\n" + program])
+
+
+@pytest.mark.skipif(cupy is not None, reason="there is CuPy here")
+def test_a_worker_without_cupy_says_what_to_install(link: WorkerLink) -> None:
+    for _ in range(2):
+        with pytest.raises(DeviceError, match="CuPy is not installed") as caught:
+            RemoteGpu(link).gpu()
+        assert "pip install" in str(caught.value)
+    assert link.lost == 0  # the same worker answered twice
+
+
+def test_the_cpu_is_timed_in_the_worker_on_one_thread(link: WorkerLink) -> None:
+    found = RemoteGpu(link).host("NumPy, one thread", Problem(64, 32, 16))
+    assert 0 < found.low_ms <= found.median_ms <= found.high_ms
+    assert found.repeats * found.launches > 1
+
+
+def test_a_bug_in_the_worker_is_an_answer_and_the_next_one_is_fresh(link: WorkerLink) -> None:
+    with pytest.raises(GemmvizError, match="gemmviz failed here: KeyError"):
+        link.request("nothing that it knows")
+    assert link.lost == 1
+    assert RemoteGpu(link).host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
+
+
+def test_a_worker_killed_from_outside_is_replaced(link: WorkerLink) -> None:
+    remote = RemoteGpu(link)
+    remote.host("NumPy, one thread", Problem(8, 8, 8))
+    first = link.process_id
+    assert first is not None
+    threading.Timer(0.3, lambda: os.kill(first, signal.SIGKILL)).start()
+    with pytest.raises(DeviceError, match="was ended by signal 9"):
+        remote.host("NumPy, one thread", Problem(3000, 3000, 3000))
+    assert remote.host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
+    assert link.process_id != first
+
+
+def test_a_worker_that_ends_tells_its_last_words() -> None:
+    link = speaking("sys.stdin.readline(); print('no memory left', file=sys.stderr); sys.exit(5)")
+    with pytest.raises(DeviceError, match="ended with code 5: no memory left"):
+        link.request("hello")
+    link.stop()
+
+
+def test_nonsense_on_the_pipe_is_passed_over() -> None:
+    answer = "sys.stdin.readline(); print('hello'); print(json.dumps({'id': 99, 'result': 1})); print(json.dumps([1]))\n"
+    link = speaking(answer + "print(json.dumps({'id': 1, 'result': {'ok': 1}}), flush=True); time.sleep(9)")
+    assert link.request("hello") == {"ok": 1}
+    link.stop()
+
+
+def test_nobody_waits_for_what_was_called_off() -> None:
+    link = speaking("for line in sys.stdin:\n    print(line, file=sys.stderr, flush=True)")
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        link.request("hello", cancelled=lambda: time.monotonic() - start > 0.1)
+    assert time.monotonic() - start < 2
+    link.stop()
+
+
+def test_progress_arrives_before_the_result() -> None:
+    link = speaking(
+        "sys.stdin.readline()\nfor n in range(3): print(json.dumps({'id': 1, 'progress': [n, 3]}), flush=True)\n"
+        "print(json.dumps({'id': 1, 'result': {}}), flush=True); time.sleep(9)"
+    )
+    heard: list[tuple[int, int]] = []
+    link.request("count", progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(0, 3), (1, 3), (2, 3)]
+    link.stop()
+
+
+def test_a_command_that_can_not_be_started(tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="can't be started"):
+        WorkerLink([str(tmp_path / "nothing")]).request("hello")
+
+
+def test_requests_from_many_threads_get_their_own_answers() -> None:
+    link = speaking(
+        "for line in sys.stdin:\n    facts = json.loads(line)\n    print(json.dumps({'id': facts['id'], 'result': {'of': facts['x']}}), flush=True)"
+    )
+    found: dict[int, int] = {}
+
+    def ask(number: int) -> None:
+        found[number] = link.request("echo", {"x": number})["of"]
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {number: number for number in range(40)}
+    link.stop()
+
+
+def test_kernels_and_errors_survive_the_pipe() -> None:
+    spec = load_kernel("04_tiled")
+    settings = settings_for(spec, Problem(5, 6, 7), {"TILE_WIDTH": 8})
+    again, same, device = read_kernel(json.loads(json.dumps(kernel_facts(spec, settings, "a100"))))
+    assert (again, same) == (spec, settings)
+    assert "A100" in device.name
+    fault = KernelFault("out of range", Place(1, 2, 3, 4), block=(1, 0, 0), thread=(2, 0, 0))
+    fault.array, fault.elements = 2, (64,)
+    source = SourceError("what is this", Place(9, 9, 9, 10), file="a.cu", remedy="try again")
+    setting = SettingError("too many", nearest={"M": 8})
+    for error in (fault, source, setting, DeviceError("no GPU", remedy="buy one"), GemmvizError("hm")):
+        back = read_error(json.loads(json.dumps(error_facts(error))))
+        assert type(back) is type(error)
+        assert str(back) == str(error)
+    back = read_error(json.loads(json.dumps(error_facts(fault))))
+    assert (back.array, back.elements, back.block, back.thread) == (2, (64,), (1, 0, 0), (2, 0, 0))
+    assert isinstance(read_error(error_facts(Cancelled())), Cancelled)
