@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     trace = subcommands.add_parser("trace", help="run a kernel and save the record of every access")
     _add_settings(trace, "KERNEL|FILE.cu")
     trace.add_argument("--blocks", default="all", help="all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open)")
-    trace.add_argument("--phases", metavar="P0:P1", help="only these phases (half-open, counted from 0) and what is outside")
+    trace.add_argument("--phases", metavar="P-Q", help="record only these phases, counted from 1, and what is before and after")
     _add_on(trace, "auto")
     trace.add_argument("--values", action="store_true", help="also record what was read and written")
     trace.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.gvt")
@@ -116,12 +116,14 @@ def _add_measuring(subcommands: "argparse._SubParsersAction[argparse.ArgumentPar
         "--longest", type=_seconds, default=LONGEST_S, metavar="S", help="leave out what takes longer than S seconds a launch"
     )
     _add_gpu(bench)
+    bench.add_argument("--recorded", action="store_true", help="measure nothing: show what was recorded and ships with gemmviz")
     bench.add_argument("--json", action="store_true", help="as JSON")
     bench.add_argument("-o", "--output", type=Path, metavar="FILE.json", help="also save it")
     bench.set_defaults(command=measuring.bench)
 
     verify = subcommands.add_parser("verify", help="hold our counts against the GPU's own (needs Nsight Compute)")
     verify.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all that ship with gemmviz")
+    verify.add_argument("--sizes", help="of square matrices, as 128,512 (default: six problems, square and not)")
     _add_gpu(verify)
     verify.add_argument("--json", action="store_true", help="as JSON")
     verify.add_argument("-o", "--output", type=Path, metavar="FILE.json", help="also save it")
@@ -133,9 +135,9 @@ def _add_measuring(subcommands: "argparse._SubParsersAction[argparse.ArgumentPar
     schedule.add_argument("--json", action="store_true", help="as JSON, all blocks")
     schedule.set_defaults(command=measuring.schedule)
 
-    worker = subcommands.add_parser("worker", help="serve a GPU on standard input and output, one JSON object a line")
+    worker = subcommands.add_parser("worker")  # serves the window; no help, so that it is not listed
     worker.set_defaults(command=measuring.worker)
-    launches = subcommands.add_parser("launches", help="launch the kernels listed in a file, for a profiler to watch")
+    launches = subcommands.add_parser("launches")  # for a profiler to watch
     launches.add_argument("file", type=Path, metavar="FILE.json")
     launches.set_defaults(command=measuring.launches)
 

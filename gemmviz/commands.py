@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.hazards import Hazard, HazardSink, find_hazards
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import load_device
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import DeviceError, GemmvizError, UsageError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
-from gemmviz.model.lanes import LaneSpace, Window, parse_phases, parse_window
+from gemmviz.model.lanes import LaneSpace, Window, parse_phases, parse_window, phases_text
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import AccessSink, MemoryArray, Trace
 from gemmviz.model.trace_file import describe, read_trace, write_trace
@@ -105,10 +106,12 @@ def trace(args: argparse.Namespace) -> int:
     launch = launch_for(spec, settings, device)
     window = Window.whole(launch) if args.blocks == "all" else parse_window(args.blocks)
     phases = None if args.phases is None else parse_phases(args.phases)
+    trace = None
     if wants_gpu(args.on):
-        with contextlib.closing(RemoteGpu()) as gpu:
-            trace = gpu.trace(spec, settings, window, device=args.device, phases=phases, values=args.values)
-    else:
+        trace = _on_gpu(
+            args, lambda gpu: gpu.trace(spec, settings, window, device=args.device, phases=phases, values=args.values)
+        )
+    if trace is None:
         trace = trace_kernel(spec, settings, window, device=device, phases=phases, values=args.values)
     write_trace(trace, args.output)
     share = f"{window.blocks} of {launch.blocks} blocks" + (f", phases {args.phases}" if phases else "")
@@ -122,6 +125,18 @@ def trace(args: argparse.Namespace) -> int:
 def wants_gpu(on: str) -> bool:
     """What ``--on`` means here: a GPU is only asked for where CuPy is installed."""
     return on == "gpu" or (on == "auto" and importlib.util.find_spec("cupy") is not None)
+
+
+def _on_gpu(args: argparse.Namespace, task: Callable[[RemoteGpu], Any]) -> Any:
+    """What the GPU makes of a task; None, and a word about it, where it can't and nobody insists on it."""
+    with contextlib.closing(RemoteGpu()) as gpu:
+        try:
+            return task(gpu)
+        except DeviceError as error:
+            if args.on == "gpu":
+                raise
+            complain(GemmvizError(f"{error}; the interpreter runs it instead"), 0)
+            return None
 
 
 def _wrong(trace: Trace) -> GemmvizError:
@@ -145,9 +160,9 @@ def counts(args: argparse.Namespace) -> int:
     counter = LaunchCounter()
     hazards: list[HazardSink] = []
     if wants_gpu(args.on):
-        with contextlib.closing(RemoteGpu()) as gpu:
-            counter = LaunchCounter.of(*gpu.count(spec, settings, device=args.device))
-        return _print_counts(args, spec, settings, launch, counter, [])
+        found = _on_gpu(args, lambda gpu: gpu.count(spec, settings, device=args.device))
+        if found is not None:
+            return _print_counts(args, spec, settings, launch, LaunchCounter.of(*found), [])
 
     def sink(space: LaneSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         hazards.append(HazardSink(arrays, space))
@@ -228,7 +243,10 @@ def _step(args: argparse.Namespace, replay: Replay) -> int:
     if args.phase is not None:
         inside = [int(s) for s in replay.phase_starts if int(replay.trace.phase[s]) == args.phase - 1]
         if not inside or not 1 <= args.phase <= replay.phases:
-            raise UsageError(f"--phase {args.phase}: the kernel has {replay.phases} phases, counted from 1")
+            which = f"the kernel has {replay.phases} phases, counted from 1"
+            if replay.trace.phases is not None:
+                which = f"of the phases, {replay.trace.phases[0] + 1} to {replay.phases} are in the trace"
+            raise UsageError(f"--phase {args.phase}: {which}")
         return inside[0]
     step = max(args.step or 1, 1)
     if not 1 <= step <= replay.steps:
@@ -271,6 +289,8 @@ def info(args: argparse.Namespace) -> int:
     grid, block = (" x ".join(map(str, facts["launch"][what])) for what in ("grid", "block"))
     traced = ", ".join("{}:{}".format(*facts["window"][axis]) for axis in "xyz")
     print(f"grid {grid}, block {block}, blocks traced {traced}")
+    if facts.get("phases"):
+        print(f"phases traced: {phases_text(tuple(facts['phases']))}, counted from 1, and what is before and after them")
     print(f"{steps} steps of {lanes} threads, arrays: {', '.join(facts['arrays'])}")
     print("C was right" if facts["check"]["wrong"] == facts["check"]["unwritten"] == 0 else "C was wrong")
     return 0

@@ -106,7 +106,7 @@ def test_counts_under_the_hardwares_names(capsys) -> None:
 
 def test_instrument_prints_the_twin(capsys) -> None:
     assert main(["instrument", "02_naive"]) == 0
-    assert "gv_load_global<0>(gv, A[row * K + k])" in capsys.readouterr().out
+    assert "gv_load<0, GV_IN_GLOBAL>(gv_self, A[row * K + k])" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

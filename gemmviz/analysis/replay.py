@@ -144,7 +144,7 @@ class Replay:
 
     @cached_property
     def phases(self) -> int:
-        """How many phases there are."""
+        """How many phases there are; of a trace of some phases, the number of its last one."""
         in_loop = np.array([self.trace.phase_loop in site.loops for site in self.trace.sites])[self.trace.site]
         return int(self.trace.phase[in_loop].max()) + 1 if in_loop.any() else 0
 
@@ -192,11 +192,15 @@ class Replay:
 
     def tiles(self, step: int) -> dict[int, TileContent]:
         """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
-        return self._tiles.after(step)
+        return {} if self._is_after_gap(step) else self._tiles.after(step)
 
     def tiles_before(self, step: int) -> dict[int, TileContent]:
         """As ``tiles``, before ``step``."""
-        return self._tiles_before.after(step - 1)
+        return {} if self._is_after_gap(step) else self._tiles_before.after(step - 1)
+
+    def _is_after_gap(self, step: int) -> bool:
+        """Whether phases that were not traced may lie between the traced ones and ``step``."""
+        return self.trace.phases is not None and int(self.trace.phase[step]) >= self.phases
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:

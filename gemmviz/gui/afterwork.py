@@ -6,6 +6,7 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.gui import session
 from gemmviz.gui.session import Details, Look, Setup, Whole
 from gemmviz.gui.work import Worker
+from gemmviz.model.trace import Trace
 from gemmviz.run.remote import RemoteGpu
 
 _AFTER_PICTURE_MS = 80
@@ -31,6 +32,7 @@ class Afterwork(QObject):
         self._setup: Setup | None = None
         self._replay: Replay | None = None
         self.gpu: RemoteGpu | None = None
+        self._measured: Trace | None = None  # whose kernel was timed, or is being timed
         self._workers = looker, detailer, counter, measurer = Worker(self), Worker(self), Worker(self), Worker(self)
         self._looker, self._detailer, self._counter, self._measurer = self._workers
         self._due = QTimer(self, singleShot=True, interval=_AFTER_PICTURE_MS)
@@ -46,7 +48,7 @@ class Afterwork(QObject):
         """Another replay is shown: of another trace, or of the same through another focus."""
         if self._replay is None or self._replay.trace is not replay.trace:
             self.cancel()
-            self.whole = None
+            self.whole = self._measured = None
         self._setup, self._replay, self.look = setup, replay, None
         self._due.start()
 
@@ -80,7 +82,9 @@ class Afterwork(QObject):
         if self.whole is None and trace.stop is None and setup is not None:
             gpu = self.gpu
             self._detailer.submit(lambda cancelled: session.find_details(setup, trace, gpu, cancelled))
-            self._measurer.submit(lambda cancelled: session.measure(setup, gpu, cancelled))
+            if self._measured is not trace:
+                self._measured = trace
+                self._measurer.submit(lambda cancelled: session.measure(setup, gpu, cancelled))
 
     def _on_detailed(self, details: Details) -> None:
         setup = self._setup

@@ -23,7 +23,7 @@ from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import MOST_SEED, PATTERNS, Filling
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Launch, Parameter, Settings
-from gemmviz.model.lanes import parse_phases, parse_window
+from gemmviz.model.lanes import parse_phases, parse_window, phases_text
 from gemmviz.model.measurements import Registers
 from gemmviz.model.problem import Problem
 from gemmviz.run.remote import PATIENCE_S
@@ -89,7 +89,7 @@ class KernelPanel(QWidget):
         self.phases.setPlaceholderText("all")
         self.phases.setClearButtonEnabled(True)
         self.phases.setAccessibleName("Traced phases")
-        self.phases.setToolTip("Which phases to trace: P0:P1 (half-open, counted from 0). Empty: all")
+        self.phases.setToolTip("Which phases to trace: 2 or 2-3, counted from 1 as on the stage. Empty: all")
         self.phases.editingFinished.connect(self._on_changed)
         self.phases.returnPressed.connect(self.entered)
         self.runner = QComboBox()
@@ -191,7 +191,7 @@ class KernelPanel(QWidget):
         self.seed.setValue(settings.filling.seed)
         self.device.setCurrentIndex(device_names().index(setup.device_name))
         self.blocks.setText("" if setup.window is None else str(setup.window))
-        self.phases.setText("" if setup.phases is None else "{}:{}".format(*setup.phases))
+        self.phases.setText("" if setup.phases is None else phases_text(setup.phases))
         self._enable()
 
     def choose(self, spec: KernelSpec) -> None:

@@ -68,6 +68,7 @@ class MainWindow(QMainWindow):
         self.replay: Replay | None = None
         self.view = "stage"
         self._arrived = True
+        self._from_file = False  # a trace from a file stays, also when a GPU is found later
         self.tracer, self.afterwork, self.station = Worker(self), Afterwork(self), GpuStation(self)
         self.playback = Playback(self)
         self.panels = Panels(self, self.playback)
@@ -103,6 +104,8 @@ class MainWindow(QMainWindow):
         panels.focus.changed.connect(self._on_focus)
         panels.focus.layer_changed.connect(self.redraw)
         panels.benchmark.failed.connect(self.show_warning)
+        panels.benchmark.opened.connect(panels.banner.hide)
+        panels.tabs.currentChanged.connect(self._on_page)
         panels.timeline.used.connect(self.stage.setFocus)
         for view in panels.views.values():
             view.resized.connect(self._panels_due.start)
@@ -199,6 +202,7 @@ class MainWindow(QMainWindow):
             self.tracer.cancel()
             self._show_error(error)
             return
+        self._from_file = False
         self.history.note(setup)
         registers = recorded_registers(setup.spec.text, setup.settings.parameters, setup.device)
         self.panels.kernel.show_launch(launch, setup.device, registers)
@@ -222,8 +226,16 @@ class MainWindow(QMainWindow):
         self.panels.benchmark.set_gpu(
             self.station.remote if is_gpu else None, device, f"There is no GPU to measure on: {found}"
         )
-        if chosen:
+        if chosen and not self._from_file:
             self.run()
+
+    def _on_page(self, number: int) -> None:
+        """The keys of the replay and who ran it belong to the replay."""
+        self.recorder.setVisible(number == 0)
+        for shortcut in self.menus.replay_keys:
+            shortcut.setEnabled(number == 0)
+        if number:
+            self.playback.play(False)
 
     def _on_runner(self, on_gpu: bool) -> None:
         self.memory.put("runner", "gpu" if on_gpu else "cpu")
@@ -441,7 +453,12 @@ class MainWindow(QMainWindow):
 
     def open_file(self, path: Path) -> None:
         """A ``.cu`` file is run, a ``.gvt`` file is shown as it is."""
+        if path.suffix == ".json":
+            self.panels.benchmark.open_file(path)
+            self.panels.tabs.setCurrentIndex(1)
+            return
         if path.suffix != ".gvt":
+            self.panels.tabs.setCurrentIndex(0)
             self.open_kernel(str(path))
             return
         try:
@@ -454,6 +471,8 @@ class MainWindow(QMainWindow):
         self._edited.stop()
         self.tracer.cancel()
         self.afterwork.cancel()
+        self._from_file = True
+        self.panels.tabs.setCurrentIndex(0)
         self.remember_file(path)
         before = self._present_setup()
         filled = Settings(settings.problem, settings.parameters, trace.settings.filling)
@@ -531,15 +550,16 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.playback.play(False)
+        self.panels.show_all()  # what is hidden for now is not to be hidden the next time
         self.memory.put("geometry", self.saveGeometry())
         self.memory.put("layout", self.saveState())
         self.memory.put("speed", self.playback.speed)
         self.memory.put("layer", self.panels.focus.layer_name)
         self.memory.put("view", self.view)
         self.tracer.stop()
+        self.afterwork.stop()
         self.panels.benchmark.shut()
         self.station.stop()
-        self.afterwork.stop()
         super().closeEvent(event)
 
 

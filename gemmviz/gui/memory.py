@@ -11,7 +11,7 @@ from gemmviz.model.device import DEFAULT_DEVICE, device_names
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import Settings
-from gemmviz.model.lanes import parse_phases, parse_window
+from gemmviz.model.lanes import parse_phases, parse_window, phases_text
 from gemmviz.model.problem import Problem
 from gemmviz.source.catalog import kernel_names, load_kernel
 
@@ -71,7 +71,7 @@ class Memory:
         self.put("setup/filling", asdict(setup.settings.filling))
         self.put("setup/device", setup.device_name)
         self.put("setup/window", "" if setup.window is None else str(setup.window))
-        self.put("setup/phases", "" if setup.phases is None else "{}:{}".format(*setup.phases))
+        self.put("setup/phases", "" if setup.phases is None else phases_text(setup.phases))
 
     def last_setup(self) -> Setup | None:
         """The setup of the last time, None where it can't be had any more."""

@@ -43,7 +43,7 @@ class Menus:
         self._edit(bar.addMenu("&Edit"))
         self._view(bar.addMenu("&View"))
         self._help(bar.addMenu("&Help"))
-        make_shortcuts(window)
+        self.replay_keys = make_shortcuts(window)
 
     def _file(self, menu: QMenu) -> None:
         files = self.window.files
@@ -134,7 +134,7 @@ def press_or_play(window: "MainWindow") -> None:
             window.playback.toggle()
 
 
-def make_shortcuts(window: "MainWindow") -> None:
+def make_shortcuts(window: "MainWindow") -> list[QShortcut]:
     """The keys that drive the replay."""
     play, focus = window.playback, window.panels.focus
     keys = {
@@ -156,5 +156,4 @@ def make_shortcuts(window: "MainWindow") -> None:
         "L": focus.next_layer,
         "Ctrl+D": window.toggle_theme,
     }
-    for key, action in keys.items():
-        QShortcut(QKeySequence(key), window, action)
+    return [QShortcut(QKeySequence(key), window, action) for key, action in keys.items()]

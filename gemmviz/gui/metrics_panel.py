@@ -54,6 +54,9 @@ class MetricsPanel(QWidget):
         self.real.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.hazards = _label("Two threads, one element, at least one write, no barrier between")
         self.hazards.setObjectName("message")
+        self.searched = _label("Name the blocks to be traced (Settings, Blocks) to have others searched")
+        self.searched.setObjectName("faint")
+        self.searched.hide()
         self.source = _label("Where the numbers below come from")
         self.source.setObjectName("faint")
         self.table = _table(len(_ROWS), 4, "Costs")
@@ -77,7 +80,16 @@ class MetricsPanel(QWidget):
         self.site_table.cellClicked.connect(self._on_row)
         self.site_table.cellActivated.connect(self._on_row)
         layout = QVBoxLayout(self)
-        for widget in (self.check, self.real, self.hazards, self.source, self.table, self.launch_table, self.site_table):
+        for widget in (
+            self.check,
+            self.real,
+            self.hazards,
+            self.searched,
+            self.source,
+            self.table,
+            self.launch_table,
+            self.site_table,
+        ):
             layout.addWidget(widget)
         layout.setStretchFactor(self.site_table, 1)
         self.site_table.setMinimumHeight(150)
@@ -96,10 +108,14 @@ class MetricsPanel(QWidget):
     def show_hazards(self, hazards: list[Hazard], trace: Trace, searched: int | None = None) -> None:
         """``searched``: in how many of the traced blocks, None before any was."""
         lines = [*(f"Hazard: {hazard}" for hazard in hazards), *trace.notes]
-        if searched is not None and searched < trace.space.blocks:
-            lines.append(f"Hazards were searched for in {searched} of the {trace.space.blocks} traced blocks")
         self.hazards.setVisible(bool(lines))
         self.hazards.setText("\n".join(lines))
+        some = searched is not None and searched < trace.space.blocks
+        self.searched.setVisible(some)
+        if some:
+            self.searched.setText(
+                f"Hazards were searched for in {searched} of the {trace.space.blocks} traced blocks, to be quick"
+            )
 
     def show_real(self, real: RealKernel | None) -> None:
         """How fast the real kernel is, and where that is known from; None while it is being found out."""
@@ -205,7 +221,7 @@ def real_lines(real: RealKernel) -> list[str]:
     time = f"{time_us:,.1f} µs" if time_us < 1e4 else f"{timing.median_ms:,.1f} ms"
     spread = f"{timing.spread:.1%}" if timing.spread >= 0.0005 else "less than 0.1%"
     share = "" if real.share_of_cublas is None else f", {real.share_of_cublas:.1%} of cuBLAS"
-    lines = [f"Real kernel: {time} ± {spread}, {found.gflops:,.0f} GFLOP/s{share}"]
+    lines = [f"Real kernel, {real.source}:", f"{time} ± {spread}, {found.gflops:,.0f} GFLOP/s{share}"]
     if found.resources is not None:
         resources, held = found.resources, found.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
@@ -216,7 +232,7 @@ def real_lines(real: RealKernel) -> list[str]:
         lines.append(str(found.check))
     if found.reads_c:
         lines.append("It reads C, so it was given zeros there")
-    return [*lines, real.source]
+    return lines
 
 
 _PLACE = Qt.ItemDataRole.UserRole + 1

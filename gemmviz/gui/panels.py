@@ -67,6 +67,7 @@ class Panels:
         self._lay_out()
         self.docks = self._docks()
         self._hidden: list[QDockWidget] | None = None
+        self._was_alone = False
         self.reset()
 
     def _lay_out(self) -> None:
@@ -119,16 +120,28 @@ class Panels:
 
     def _show_page(self, number: int) -> None:
         """The benchmark has the window for itself: the docks speak of the replay."""
+        if number == 1:
+            self._was_alone = self._hidden is not None
+        if not self._was_alone and number != self.pages.currentIndex():
+            self._toggle_docks()
         self.pages.setCurrentIndex(number)
-        if (number == 1) != (self._hidden is not None):
-            self.toggle_alone()
 
     def toggle_benchmark(self) -> None:
         """From the replay to the benchmark and back."""
         self.tabs.setCurrentIndex(1 - self.tabs.currentIndex())
 
+    def show_all(self) -> None:
+        """The replay, with the docks that are hidden for now only."""
+        self.tabs.setCurrentIndex(0)
+        if self._hidden is not None:
+            self.toggle_alone()
+
     def toggle_alone(self) -> None:
-        """Hides all docks, for a hall; or shows those again that were hidden so."""
+        """Hides all docks, for a hall; or shows those again that were hidden so. The benchmark is alone anyway."""
+        if self.tabs.currentIndex() == 0:
+            self._toggle_docks()
+
+    def _toggle_docks(self) -> None:
         if self._hidden is None:
             self._hidden = [dock for dock in self.docks.values() if dock.isVisible()]
             for dock in self._hidden:

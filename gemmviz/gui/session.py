@@ -2,6 +2,7 @@
 whole launch.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from gemmviz.analysis.hazards import Conflicts, Hazard, examined
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import recorded_benchmarks
 from gemmviz.model.device import Device, load_device
-from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SettingError, SourceError
+from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.measurements import text_hash
@@ -88,7 +89,7 @@ def make_replay(setup: Setup, focus: Focus, gpu: RemoteGpu | None, cancelled: Ca
                 cancelled=cancelled,
             )  # fmt: skip
             return Run(Replay(trace, focus))
-        except (SettingError, SourceError):
+        except SettingError:
             raise
         except GemmvizError as error:
             failed = error
@@ -121,7 +122,11 @@ def look_closer(setup: Setup, replay: Replay, cancelled: Cancel) -> Look:
     if replay.trace.stop is not None:
         return Look(replay, charted, None)
     place = thread_place(replay.first_thread, replay.trace.launch)
-    return Look(replay, charted, watch_thread(setup.spec, setup.settings, setup.device, replay.block, place, cancelled))
+    return Look(
+        replay,
+        charted,
+        watch_thread(setup.spec, setup.settings, setup.device, replay.block, place, replay.trace.phases, cancelled),
+    )
 
 
 @dataclass(frozen=True)
@@ -140,9 +145,10 @@ def find_details(setup: Setup, trace: Trace, gpu: RemoteGpu | None, cancelled: C
     finder = examined(trace, blocks, cancelled)
     value = trace.value
     if value is None and trace.element.size <= _MOST_VALUES:
-        again = _again(setup, trace, gpu, cancelled)
-        same = again.element.shape == trace.element.shape and np.array_equal(again.element, trace.element)
-        value = again.value if same else None  # a trace from elsewhere may be of another run
+        with contextlib.suppress(GemmvizError):  # a picture without values is a picture
+            again = _again(setup, trace, gpu, cancelled)
+            same = again.element.shape == trace.element.shape and np.array_equal(again.element, trace.element)
+            value = again.value if same else None  # a trace from elsewhere may be of another run
     return Details(trace, finder.hazards, finder.conflicts, blocks, value)
 
 
@@ -192,7 +198,10 @@ def measure(setup: Setup, gpu: RemoteGpu | None, cancelled: Cancel) -> RealKerne
     if gpu is None:
         return _recorded(setup)
     device = setup.device_name
-    found = gpu.time(setup.spec, setup.settings, device=device, cancelled=cancelled)
+    try:
+        found = gpu.time(setup.spec, setup.settings, device=device, cancelled=cancelled)
+    except GemmvizError as error:
+        return RealKernel(setup, None, None, str(error))
     try:
         beside: Timing | None = gpu.cublas(setup.spec, setup.settings, device=device, cancelled=cancelled)
     except DeviceError:

@@ -1,6 +1,7 @@
 """Many multiplications timed in one run, and the file that keeps them: with device, driver, compiler, host and date."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -81,10 +82,13 @@ def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
         if int(facts["version"]) > VERSION:
             raise GemmvizError(f"this benchmark has version {facts['version']}; this gemmviz reads {VERSION}", file=str(path))
         rows = tuple(_row(row) for row in facts["rows"])
-        return Benchmark(Gpu(**facts["gpu"]), str(facts["host"]), str(facts["date"]), rows, recorded)
+        gpu = Gpu(**facts["gpu"])
+        if not isinstance(gpu.name, str) or not int(gpu.last_level_cache) > 0:
+            raise ValueError
+        return Benchmark(gpu, str(facts["host"]), str(facts["date"]), rows, recorded)
     except FileNotFoundError:
         raise UsageError("there is no such file", file=str(path)) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise GemmvizError("this benchmark is damaged", file=str(path)) from None
 
 
@@ -97,7 +101,18 @@ def _row(facts: dict[str, Any]) -> Measured:
         made["resources"] = Resources(**{**facts["resources"], "occupancy": Occupancy(**facts["resources"]["occupancy"])})
     if "check" in facts:
         made["check"] = Check(**{**facts["check"], "worst_at": tuple(facts["check"]["worst_at"])})
-    return Measured(**made)
+    row = Measured(**made)
+    times = [] if row.timing is None else [row.timing.median_ms, row.timing.low_ms, row.timing.high_ms]
+    times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]
+    sound = all(isinstance(time, float | int) and math.isfinite(time) and time > 0 for time in times)
+    texts = (row.kernel, row.source_hash, row.failure)
+    if (
+        not sound
+        or not all(isinstance(text, str) for text in texts)
+        or not all(isinstance(n, int) for n in row.parameters.values())
+    ):
+        raise ValueError
+    return row
 
 
 def recorded_benchmarks() -> list[Benchmark]:

@@ -65,11 +65,20 @@ def parse_window(text: str) -> Window:
 
 
 def parse_phases(text: str) -> Range:
-    """The phases that ``P0:P1`` means, counted from 0. Raises UsageError for another text."""
-    found = re.fullmatch(r"(\d+):(\d+)", text)
-    if found is None or int(found[1]) >= int(found[2]):
-        raise UsageError(f"{text!r} are no phases", remedy="write P0:P1, like 0:2 for the first two")
-    return int(found[1]), int(found[2])
+    """The phases that ``P`` or ``P-Q`` means, as people count them: from 1, the last one included. Half-open and from 0, as
+    traces have them. Raises UsageError for another text.
+    """
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError(f"{text!r} are no phases", remedy="write P or P-Q, like 2-3: they count from 1, as on the screen")
+    return first - 1, last
+
+
+def phases_text(phases: Range) -> str:
+    """What ``parse_phases`` reads."""
+    start, stop = phases
+    return str(stop) if stop - start == 1 else f"{start + 1}-{stop}"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Times kernels over sizes, one request to the worker at a time: so it can be called off, and what was measured stays."""
 
+import contextlib
 import itertools
 import platform
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.device import load_device
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, SettingError
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.measurements import text_hash
 from gemmviz.model.problem import Problem
@@ -21,6 +22,7 @@ from gemmviz.source.catalog import load_kernel
 from gemmviz.source.launching import launch_for, settings_for
 
 LONGEST_S = 1.0
+_PROBE = 192
 _HOST_LONGEST_S = {"NumPy, one thread": 4.0, "Triple loop, one thread": 4.0}
 REFERENCE = "03_coalesced"  # any kernel names the matrices: cuBLAS and the copies need no more of it
 
@@ -85,7 +87,7 @@ def run_benchmark(
     """
     benchmark = Benchmark(gpu.gpu(), _processor(), str(date.today()), ())
     transfers: dict[Problem, Transfer] = {}
-    before: dict[object, tuple[int, float]] = {}
+    before = _probed(gpu, cancelled)
     for done, job in enumerate(jobs, 1):
         try:
             row = _left_out(job, before, longest_s) or _measure(gpu, job, device, transfers, cancelled)
@@ -98,6 +100,15 @@ def run_benchmark(
         if cancelled():
             break
     return benchmark
+
+
+def _probed(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, float]]:
+    """How long the host takes for a small multiplication, by series: it tells what to leave out."""
+    found: dict[object, tuple[int, float]] = {}
+    for method in METHODS:
+        with contextlib.suppress(GemmvizError, Cancelled):
+            found[method, ()] = _PROBE**3, gpu.host(method, Problem(_PROBE, _PROBE, _PROBE), cancelled).median_ms
+    return found
 
 
 def _left_out(job: Job, before: dict[object, tuple[int, float]], longest_s: float) -> Measured | None:
@@ -128,7 +139,7 @@ def _measure(gpu: RemoteGpu, job: Job, device: str, transfers: dict[Problem, Tra
             return Measured(job.kernel, job.problem, timing, transfer=transfers[job.problem])
         row = gpu.time(job.spec, settings, device=device, cancelled=cancelled)
         return replace(row, transfer=transfers[job.problem])
-    except (DeviceError, GemmvizError) as error:
+    except GemmvizError as error:
         return _failed(job, str(error))
 
 

@@ -73,6 +73,8 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     spec = binding.spec
     if not trace.steps:
         raise KernelFault("the kernel reads and writes nothing", None).in_file(spec.file)
+    if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
+        raise SettingError(f"the kernel ends before phase {trace.phases[0] + 1}", remedy="choose earlier phases")
     sites = trace.sites
     stores = np.flatnonzero([s.kind == "store" and s.array == binding.number("C") for s in sites])
     written = _stored_elements(trace.element[np.isin(trace.site, stores)], {sites[i].width for i in stores.tolist()})
@@ -89,7 +91,7 @@ def checked_phases(binding: Binding, phases: Phases) -> Phases:
         raise SettingError(f"{binding.spec.name} has no phases to choose from", remedy="leave the phases open")
     start, stop = phases
     if not 0 <= start < stop:
-        raise SettingError(f"phases {start}:{stop} are none", remedy="write P0:P1, like 0:2")
+        raise SettingError(f"phases {start + 1} to {stop} are none")
     return phases
 
 

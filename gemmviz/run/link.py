@@ -1,5 +1,6 @@
 """The other end of the worker's pipes: starts a worker when it is needed, and a fresh one after one was lost."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +19,7 @@ from gemmviz.run.protocol import Facts, line_of, read_error
 from gemmviz.run.simt.interpreter import never
 
 _LISTEN_S = 0.02
-_FAREWELL_S = 2.0
+_FAREWELL_S = 0.5
 _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
 Answers = queue.Queue[Facts]
 
@@ -37,6 +38,7 @@ class WorkerLink:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._process: _Process | None = None
+        self._closed = False
 
     def request(
         self,
@@ -47,8 +49,11 @@ class WorkerLink:
         progress: Callable[[int, int], None] | None = None,
     ) -> Facts:
         """The worker's result. Raises what went wrong there, Cancelled, or DeviceError where the worker itself is lost."""
+        if cancelled():
+            raise Cancelled
         number = next(self._numbers)
-        process, answers = self._ask(number, {"id": number, "do": do, **(facts or {})})
+        message = {"id": number, "do": do, **(facts or {})}
+        process, answers = self._ask(number, message)
         while True:
             if cancelled():
                 process.send({"cancel": number})
@@ -62,6 +67,9 @@ class WorkerLink:
                 if progress is not None:
                     progress(*answer["progress"])
             elif "error" in answer:
+                if answer.get("buried") and process.retired:
+                    process, answers = self._ask(number, message)  # it was ended because of another request
+                    continue
                 self._after_error(process, answer["error"])
                 raise read_error(answer["error"])
             else:
@@ -74,6 +82,11 @@ class WorkerLink:
         if process is not None:
             process.end()
 
+    def close(self) -> None:
+        """Ends the worker; there will be no other."""
+        self._closed = True
+        self.stop()
+
     @property
     def process_id(self) -> int | None:
         """Of the present worker."""
@@ -81,6 +94,8 @@ class WorkerLink:
 
     def _ask(self, number: int, message: Facts) -> "tuple[_Process, Answers]":
         with self._lock:
+            if self._closed:
+                raise Cancelled
             if self._process is None or not self._process.alive:
                 if self._process is not None:
                     self._process.end()
@@ -92,11 +107,14 @@ class WorkerLink:
 
     def _after_error(self, process: "_Process", facts: Facts) -> None:
         if facts.get("fatal"):
-            self.lost += 1
             with self._lock:
+                first = not process.retired
+                process.retired = True
+                self.lost += first
                 if self._process is process:
                     self._process = None
-            process.end(patience_s=0.0)
+            if first:
+                process.end(patience_s=0.0)
 
 
 class _Process:
@@ -117,6 +135,7 @@ class _Process:
         self._waiting: dict[int, Answers] = {}
         self._lock = threading.Lock()
         self.alive = True
+        self.retired = False  # ended because of a request that was answered
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -155,8 +174,7 @@ class _Process:
         self._said.close()
 
     def _listen(self) -> None:
-        assert self.popen.stdout is not None
-        for line in self.popen.stdout:
+        for line in self._lines():
             try:
                 answer: Any = json.loads(line)
             except ValueError:
@@ -169,8 +187,12 @@ class _Process:
                     self._waiting.pop(answer["id"])
             if waiting is not None:
                 waiting.put(answer)
-        self.popen.stdout.close()
         self._bury()
+
+    def _lines(self) -> Iterator[bytes]:
+        assert self.popen.stdout is not None
+        with contextlib.suppress(ValueError, OSError), self.popen.stdout:
+            yield from self.popen.stdout
 
     def _bury(self) -> None:
         """Tells all who wait that the worker is gone."""
@@ -178,9 +200,13 @@ class _Process:
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         if waiting:
-            error = {"kind": "DeviceError", "message": self._epitaph(), "remedy": "a new one is started for the next run"}
+            error: Facts = {
+                "kind": "DeviceError",
+                "message": self._epitaph(),
+                "remedy": "a new one is started for the next run",
+            }
             for answers in waiting.values():
-                answers.put({"error": {**error, "fatal": True}})
+                answers.put({"error": {**error, "fatal": True}, "buried": True})
 
     def _epitaph(self) -> str:
         try:
@@ -188,6 +214,9 @@ class _Process:
         except subprocess.TimeoutExpired:
             return "the GPU's worker doesn't answer any more"
         how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-        self._said.seek(0)
-        last = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        try:
+            self._said.seek(0)
+            last = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        except ValueError:  # closed meanwhile
+            last = []
         return f"the GPU's worker {how}" + (f": {last[-1]}" if last else "")

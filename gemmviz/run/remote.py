@@ -1,13 +1,16 @@
 """The GPU as the window and the command line see it: through a worker."""
 
+import contextlib
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gemmviz.model.errors import Cancelled
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
@@ -41,12 +44,28 @@ class RemoteGpu:
 
     def __init__(self, link: WorkerLink | None = None, patience_s: float = PATIENCE_S) -> None:
         self.link = link or WorkerLink()
+        self.host_link = WorkerLink()  # the CPU's turns must not keep the GPU waiting
         self.patience_s = patience_s
         self.last_cost: TraceCost | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def close(self) -> None:
-        """Ends the worker."""
-        self.link.stop()
+        """Ends the workers, for good."""
+        self.link.close()
+        self.host_link.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    @contextlib.contextmanager
+    def _room(self) -> Iterator[Path]:
+        """A folder for what the worker hands over. One that was called off is left to the worker until the next is done."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", ignore_cleanup_errors=True)
+        before = list(Path(self._folder.name).iterdir())
+        room = Path(tempfile.mkdtemp(dir=self._folder.name))
+        yield room
+        for folder in (*before, room):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def gpu(self, cancelled: Cancel = never) -> Gpu:
         """The GPU. Raises DeviceError saying what is missing."""
@@ -70,18 +89,18 @@ class RemoteGpu:
         cancelled: Cancel = never,
     ) -> Trace:
         """As ``trace_kernel``, recorded by the GPU."""
-        with tempfile.TemporaryDirectory(prefix="gemmviz-") as folder:
+        with self._room() as folder:
             facts = {
                 "window": None if window is None else (window.x, window.y, window.z),
                 "phases": phases,
                 "values": values,
                 "origins": origins,
                 "limit_bytes": limit_bytes,
-                "output": folder,
+                "output": str(folder),
             }
             result = self._run("trace", spec, settings, device, facts, cancelled)
             self.last_cost = TraceCost(**result["cost"])
-            return take_over(Path(folder))
+            return take_over(folder)
 
     def time(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Measured:
         """The real kernel, checked and timed."""
@@ -120,15 +139,20 @@ class RemoteGpu:
 
     def schedule(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Schedule:
         """Where and when each block ran."""
-        with tempfile.TemporaryDirectory(prefix="gemmviz-") as folder:
-            output = Path(folder) / "schedule.npz"
+        with self._room() as folder:
+            output = folder / "schedule.npz"
             result = self._run("schedule", spec, settings, device, {"output": str(output)}, cancelled)
             with np.load(output, allow_pickle=False) as arrays:
                 return Schedule(arrays["sm"], arrays["start_ns"], arrays["stop_ns"], result["tick_ns"])
 
     def host(self, method: str, problem: Problem, cancelled: Cancel = never) -> Timing:
         """The same multiplication on this machine's CPU, by one of ``host_speed.METHODS``."""
-        return Timing(**self.link.request("host", {"method": method, "problem": problem.sizes}, cancelled=cancelled))
+        try:
+            found = self.host_link.request("host", {"method": method, "problem": problem.sizes}, cancelled=cancelled)
+        except Cancelled:
+            self.host_link.stop()  # it would go on for long
+            raise
+        return Timing(**found)
 
     def _run(
         self,

@@ -10,11 +10,12 @@ from gemmviz.model.device import Device
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import LaneSpace, Triple, Window
 from gemmviz.model.trace import AccessSink, Bools, Longs, Site
-from gemmviz.run.executor import bound
+from gemmviz.run.executor import Phases, bound, within
 from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpreter import interpret, never
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial
+from gemmviz.run.tee import Tee
 from gemmviz.source.launching import launch_for
 from gemmviz.source.nodes import NamedSlot
 
@@ -42,17 +43,38 @@ class Watched:
 
 
 def watch_thread(
-    spec: KernelSpec, settings: Settings, device: Device, block: Triple, thread: Triple, cancelled: Callable[[], bool] = never
+    spec: KernelSpec,
+    settings: Settings,
+    device: Device,
+    block: Triple,
+    thread: Triple,
+    phases: Phases = None,
+    cancelled: Callable[[], bool] = never,
 ) -> Watched:
-    """Runs one block and notes the variables of one of its threads. Raises as ``trace_kernel`` does."""
+    """Runs one block and notes the variables of one of its threads, after each step of these phases (default: all). Raises as
+    ``trace_kernel`` does.
+    """
     launch = launch_for(spec, settings, device)
     window = Window(*((at, at + 1) for at in block))
     binding = bound(spec, settings, launch, device)
     space = LaneSpace(launch, window, device.warp_size)
     data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, cancelled)
     sink = _Notes(space, binding.program.variables, thread)
-    interpret(binding, space, sink, data, cancelled=cancelled)
-    return Watched(binding.program.variables, sink.finished())
+    chosen = _Chosen(sink)
+    interpret(binding, space, Tee(sink, within(chosen, binding, phases)), data, cancelled=cancelled)
+    rows = sink.finished()
+    return Watched(binding.program.variables, tuple(rows[step] for step in chosen.steps))
+
+
+class _Chosen(AccessSink):
+    """Notes which of all steps get through to it."""
+
+    def __init__(self, all_steps: "_Notes") -> None:
+        self.all_steps = all_steps
+        self.steps: list[int] = []
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.steps.append(len(self.all_steps.rows) - 1)
 
 
 class _Notes(AccessSink):

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError
 from gemmviz.model.lanes import Window
 from gemmviz.model.trace_file import hand_over, site_facts
 from gemmviz.run import host_speed
@@ -61,16 +61,26 @@ class Server:
         return 0
 
     def _read(self) -> None:
-        for line in self.source:
+        try:
+            for line in self.source:
+                self._heard(line)
+        finally:
+            self._waiting.put(None)
+
+    def _heard(self, line: bytes) -> None:
+        """One line; one that says nothing is passed over."""
+        try:
             facts = json.loads(line)
-            if "cancel" in facts:
-                request = self._known.get(facts["cancel"])
-                if request is not None:
-                    request.cancel.set()
-            else:
-                request = self._known[facts["id"]] = Request(facts, self._send)
-                self._waiting.put(request)
-        self._waiting.put(None)
+        except ValueError:
+            return
+        if not isinstance(facts, dict):
+            return
+        request = self._known.get(facts["cancel"]) if isinstance(facts.get("cancel"), int) else None
+        if request is not None:
+            request.cancel.set()
+        elif isinstance(facts.get("id"), int) and isinstance(facts.get("do"), str):
+            request = self._known[facts["id"]] = Request(facts, self._send)
+            self._waiting.put(request)
 
     def _send(self, message: Facts) -> None:
         with self._lock:
@@ -83,10 +93,14 @@ class Server:
         try:
             if request.cancel.is_set():
                 raise Cancelled
+            if request.facts["do"] not in self._do:
+                raise UsageError(f"the worker knows no {request.facts['do']!r}", remedy=f"it knows {', '.join(self._do)}")
             answer["result"] = self._do[request.facts["do"]](request)
         except (GemmvizError, Cancelled) as error:
             lost = _loses_context(error)
             answer["error"] = error_facts(error, lost)
+        except OSError as error:
+            answer["error"] = error_facts(GemmvizError(f"the worker can't hand over its result: {error}"))
         except MemoryError:
             remedy = "choose smaller sizes or fewer blocks"
             answer["error"] = error_facts(GemmvizError("there is not enough memory for this", remedy=remedy))
@@ -126,6 +140,7 @@ class Server:
         return engine.use(spec, settings, device, lambda work: task(engine, work))
 
     def _trace(self, request: Request) -> Facts:
+        self._gpu()
         from gemmviz.run.cuda.tracing import trace_on_device
 
         facts = request.facts
@@ -138,26 +153,39 @@ class Server:
                 limit_bytes=facts["limit_bytes"], patience_s=facts["patience_s"],
             ),
         )  # fmt: skip
+        if request.cancel.is_set():
+            raise Cancelled
         hand_over(trace, Path(facts["output"]))
         return {"cost": asdict(cost)}
 
     def _time(self, request: Request) -> Facts:
+        self._gpu()
         from gemmviz.run.cuda.timing import time_kernel
 
         patience = request.facts["patience_s"]
-        return asdict(self._use(request, lambda engine, work: time_kernel(engine.compiler, work, patience)))
+        return asdict(
+            self._use(request, lambda engine, work: time_kernel(engine.compiler, work, patience, request.cancel.is_set))
+        )
 
     def _cublas(self, request: Request) -> Facts:
+        self._gpu()
         from gemmviz.run.cuda.timing import time_cublas
 
-        return asdict(self._use(request, lambda engine, work: time_cublas(engine.compiler, work, request.facts["patience_s"])))
+        return asdict(
+            self._use(
+                request,
+                lambda engine, work: time_cublas(engine.compiler, work, request.facts["patience_s"], request.cancel.is_set),
+            )
+        )
 
     def _copy(self, request: Request) -> Facts:
+        self._gpu()
         from gemmviz.run.cuda.timing import time_transfer
 
         return asdict(self._use(request, lambda _, work: time_transfer(work)))
 
     def _count(self, request: Request) -> Facts:
+        self._gpu()
         from gemmviz.run.cuda.counting import count_on_device
 
         found = self._use(
@@ -174,6 +202,7 @@ class Server:
         }
 
     def _schedule(self, request: Request) -> Facts:
+        self._gpu()
         from gemmviz.run.cuda.schedule import schedule_on_device
 
         patience = request.facts["patience_s"]

@@ -7,7 +7,7 @@ from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.replay import Replay
 from gemmviz.scene import sentence
 from gemmviz.scene.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scene.text import fitted
+from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import DARK, Theme
 
 WIDTH, HEIGHT = 1600.0, 900.0
@@ -61,12 +61,13 @@ def frame_words(replay: Replay, step: int, theme: Theme, height: float) -> list[
     trace = replay.trace
     room = WIDTH - 2 * MARGIN
     parameters = "".join(f", {name} = {value}" for name, value in trace.parameters.items())
-    title = fitted(f"{trace.kernel}{parameters}", TITLE_SIZE, room * 0.6, "semibold")
+    progress = sentence.step_title(replay, step)
+    title = fitted(f"{trace.kernel}{parameters}", TITLE_SIZE, room - text_width(progress, 24.0) - 2 * MARGIN, "semibold")
     lines = (f"{focus_text(replay.focus, trace)}: {sentence.action(replay, step)}", sentence.cost(replay, step))
     action_line = fitted(lines[0], CAPTION_SIZE, room, "semibold")
     found: list[Primitive] = [
         Labels("title", points((MARGIN, 50)), (title,), TITLE_SIZE, theme.text, "start", "semibold"),
-        Labels("progress", points((WIDTH - MARGIN, 50)), (sentence.step_title(replay, step),), 24.0, theme.faint, "end"),
+        Labels("progress", points((WIDTH - MARGIN, 50)), (progress,), 24.0, theme.faint, "end"),
         Labels("action", points((MARGIN, height - 58)), (action_line,), CAPTION_SIZE, theme.text, "start", "semibold"),
         Labels("cost", points((MARGIN, height - 24)), (fitted(lines[1], 22.0, room),), 22.0, theme.faint),
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.trace import INTERPRETER, MemoryArray, Trace
+from gemmviz.model.trace import INTERPRETER, MemoryArray
 
 
 def step_title(replay: Replay, step: int) -> str:
@@ -12,20 +12,20 @@ def step_title(replay: Replay, step: int) -> str:
     of = f" of {replay.phases}" if trace.phases is None else ""
     where = f"phase {phase + 1}{of}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
     where += "" if where.startswith("phase") else " the phases"
-    found = [f"step {step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(trace)]
+    found = [f"step {step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(replay)]
     if trace.executor != INTERPRETER:
         found.append(trace.executor.partition(",")[0])
     return " · ".join(found)
 
 
-def left_out(trace: Trace) -> list[str]:
+def left_out(replay: Replay) -> list[str]:
     """What of the launch the trace holds, where that is not all of it."""
-    found = []
+    trace, found = replay.trace, []
     if trace.window.blocks < trace.launch.blocks:
         found.append(f"{trace.window.blocks} of {trace.launch.blocks} blocks")
     if trace.phases is not None:
-        start, stop = trace.phases
-        found.append(f"only phase {stop}" if stop - start == 1 else f"only phases {start + 1} to {stop}")
+        first, last = trace.phases[0] + 1, replay.phases
+        found.append(f"only phase {last} traced" if first == last else f"only phases {first} to {last} traced")
     return found
 
 

@@ -1,8 +1,8 @@
 """Derives the instrumented twin: the kernel's own text, with every access wrapped so that it reports itself.
 
-``A[i]`` becomes ``gv_load_global<3>(gv, A[i])``, a reference to the same element, so that the twin computes what the kernel
-computes. Loops and calls report themselves too, so that the events of one thread tell which accesses it made, in which trips,
-through which calls. Macros are expanded and every line keeps its number.
+``A[i]`` becomes ``gv_load<3, GV_IN_GLOBAL>(gv_self, A[i])``, a reference to the same element, so that the twin computes what
+the kernel computes. Loops and calls report themselves too, so that the events of one thread tell which accesses it made, in
+which trips, through which calls. Macros are expanded and every line keeps its number.
 """
 
 import re
@@ -138,12 +138,12 @@ def _inserted(text: str, insertions: list[Insertion]) -> str:
 def _insertions(program: Program) -> list[Insertion]:
     """(position, order among insertions at one position, text): what closes comes before what opens, inner before outer."""
     layout = program.layout
-    found: list[Insertion] = [(layout.body_start, (0, 0), " gv_thread gv;")]
+    found: list[Insertion] = [(layout.body_start, (0, 0), " gv_thread gv_self;")]
     for number, (position, (follows, _)) in enumerate(sorted(layout.functions.calls.items())):
-        found.append((position, (0, 0), f"gv, {number}u" + (", " if follows else "")))
+        found.append((position, (0, 0), f"gv_self, {number}u" + (", " if follows else "")))
     for position, (follows, inside, _) in layout.functions.definitions.items():
-        found.append((position, (0, 0), "gv_thread& gv, unsigned int gv_call" + (", " if follows else "")))
-        found.append((inside, (0, 0), " gv_inside gv_here(gv, gv_call);"))
+        found.append((position, (0, 0), "gv_thread& gv_self, unsigned int gv_call" + (", " if follows else "")))
+        found.append((inside, (0, 0), " gv_inside gv_here(gv_self, gv_call);"))
     for number in set(shared_numbers(program)):
         array = program.shared[number]
         found.append((array.end, (0, number), f" gv_declare_shared({number}, &{array.name});"))
@@ -177,13 +177,14 @@ def _reported(text: str, access: AccessPlace, number: int) -> list[Insertion]:
     """A store wraps a load of the same place (``C[i] += x`` reads, then writes); what was stored is read after it."""
     start, end = access.range
     if access.space is None:
-        return [(start, (0, 0), f"(gv_arrive<{number}>(gv), "), (end, (0, 0), ")")]
+        return [(start, (0, 0), f"(gv_arrive<{number}>(gv_self), "), (end, (0, 0), ")")]
     outside = 0 if access.kind == "store" else 1
     ldg = re.match(r"__ldg\s*(?=\()", text[start:end])
-    opening = f"gv_{access.kind}_{access.space}<{number}>(gv, " + ("*" if ldg else "")
+    space = "ANY" if access.calls else str(access.space).upper()
+    opening = f"gv_{access.kind}<{number}, GV_IN_{space}>(gv_self, " + ("*" if ldg else "")
     insertions = _around((start, end), outside, opening)
     if access.kind == "store":
-        insertions += _around(access.whole, -1, "gv_wrote(gv, ")
+        insertions += _around(access.whole, -1, "gv_wrote(gv_self, ")
     if ldg:
         insertions.append((start, (2, 0), "/*"))
         insertions.append((start + ldg.end(), (-2, 0), "*/"))
@@ -201,7 +202,7 @@ def _around(span: tuple[int, int], outside: int, opening: str) -> list[Insertion
 def _counted(kind: str, loop: LoopPlace) -> list[Insertion]:
     start, condition = loop.start, loop.condition
     first = -1 if loop.tests_first else 0
-    opening = f"for ({kind} gv_trips(gv, {first}); gv_trips.once();) "
+    opening = f"for ({kind} gv_trips(gv_self, {first}); gv_trips.once();) "
     test_start, test_end = condition
     if test_start == test_end:
         return [(start, (0, 0), opening), (test_start, (0, 0), " gv_trips.next(), true")]

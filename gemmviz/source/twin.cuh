@@ -31,10 +31,8 @@ __device__ __forceinline__ uint3 gv_block_index()
 }
 __device__ __forceinline__ dim3 gv_grid_extents() { return dim3(gv_book.grid[0], gv_book.grid[1], gv_book.grid[2]); }
 
-template <typename T> __device__ __forceinline__ float gv_number(const T& value) { return float(value); }
-#define GV_VECTOR(type) __device__ __forceinline__ float gv_number(const type& value) { return float(value.x); }
-GV_VECTOR(float2) GV_VECTOR(float3) GV_VECTOR(float4) GV_VECTOR(double2) GV_VECTOR(int2) GV_VECTOR(int3) GV_VECTOR(int4)
-GV_VECTOR(uint2) GV_VECTOR(uint3) GV_VECTOR(uint4)
+template <typename T> __device__ __forceinline__ auto gv_number(const T& value) -> decltype(float(value)) { return float(value); }
+template <typename T> __device__ __forceinline__ auto gv_number(const T& value) -> decltype(float(value.x)) { return float(value.x); }
 
 struct gv_thread {
     unsigned int lane, used = 0, told = 0, a = 0x811c9dc5u, b = 0x9747b28cu;
@@ -83,53 +81,48 @@ struct gv_thread {
     }
 };
 
-template <bool shared> __device__ __forceinline__ unsigned int gv_word(const volatile void* address)
+enum gv_space { GV_IN_GLOBAL, GV_IN_SHARED, GV_IN_ANY }; // any: a function's pointer may point into either, or to the thread's own
+
+template <gv_space space> __device__ __forceinline__ bool gv_is_shared(const volatile void* address)
 {
-    if (shared) return GV_SHARED | (unsigned int)__cvta_generic_to_shared((const void*)address);
+    return space == GV_IN_SHARED || (space == GV_IN_ANY && __isShared((const void*)address));
+}
+template <gv_space space> __device__ __forceinline__ bool gv_is_own(const volatile void* address)
+{
+    return space == GV_IN_ANY && !__isShared((const void*)address) && !__isGlobal((const void*)address);
+}
+template <gv_space space> __device__ __forceinline__ unsigned int gv_word(const volatile void* address)
+{
+    if (gv_is_shared<space>(address)) return GV_SHARED | (unsigned int)__cvta_generic_to_shared((const void*)address);
     unsigned long long offset = (unsigned long long)address - gv_book.arena;
     return offset < gv_book.arena_bytes ? (unsigned int)(offset >> gv_book.shift) : GV_OUTSIDE;
 }
-template <unsigned int site, bool shared, typename T> __device__ __forceinline__ T& gv_loaded(gv_thread& gv, T& element)
+template <unsigned int site, gv_space space, typename T> __device__ __forceinline__ T& gv_load(gv_thread& gv, T& element)
 {
-    if (gv.on) {
+    if (gv.on && !gv_is_own<space>(&element)) {
 #ifdef GV_VALUES
         gv.value(gv.used, element);
 #endif
-        gv.record(site, gv_word<shared>(&element));
+        gv.record(site, gv_word<space>(&element));
     }
     return element;
 }
-template <unsigned int site, bool shared, typename T> __device__ __forceinline__ T& gv_stored(gv_thread& gv, T& element)
+template <unsigned int site, gv_space space, typename T> __device__ __forceinline__ T& gv_store(gv_thread& gv, T& element)
 {
-    if (gv.on) {
+    gv.stored_at = nullptr;
+    if (gv.on && !gv_is_own<space>(&element)) {
         gv.stored_in = gv.used;
-        gv.record(site, gv_word<shared>(&element));
+        gv.stored_at = &element;
+        gv.record(site, gv_word<space>(&element));
     }
-    gv.stored_at = &element;
     return element;
-}
-template <unsigned int site, typename T> __device__ __forceinline__ T& gv_load_global(gv_thread& gv, T& element)
-{
-    return gv_loaded<site, false>(gv, element);
-}
-template <unsigned int site, typename T> __device__ __forceinline__ T& gv_load_shared(gv_thread& gv, T& element)
-{
-    return gv_loaded<site, true>(gv, element);
-}
-template <unsigned int site, typename T> __device__ __forceinline__ T& gv_store_global(gv_thread& gv, T& element)
-{
-    return gv_stored<site, false>(gv, element);
-}
-template <unsigned int site, typename T> __device__ __forceinline__ T& gv_store_shared(gv_thread& gv, T& element)
-{
-    return gv_stored<site, true>(gv, element);
 }
 template <typename T> struct gv_plain { using type = T; };
 template <typename T> struct gv_plain<T&> { using type = T; };
 template <typename T> __device__ __forceinline__ T&& gv_wrote(gv_thread& gv, T&& result)
 {
 #ifdef GV_VALUES
-    if (gv.on) gv.value(gv.stored_in, *(const typename gv_plain<T>::type*)gv.stored_at);
+    if (gv.on && gv.stored_at) gv.value(gv.stored_in, *(const typename gv_plain<T>::type*)gv.stored_at);
 #endif
     return static_cast<T&&>(result);
 }
@@ -146,7 +139,7 @@ template <unsigned int site> __device__ __forceinline__ void gv_arrive(gv_thread
 }
 __device__ __forceinline__ void gv_declare_shared(unsigned int array, const volatile void* address)
 {
-    gv_book.shared_at[array] = gv_word<true>(address);
+    gv_book.shared_at[array] = gv_word<GV_IN_SHARED>(address);
 }
 
 template <unsigned int loop> struct gv_loop {

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, Place, SettingError, SourceError
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, Place, SettingError, SourceError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.run.link import WorkerLink
+from gemmviz.model.timing import Timing
+from gemmviz.run.link import WorkerLink, worker_command
 from gemmviz.run.protocol import error_facts, kernel_facts, read_error, read_kernel
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.source.catalog import load_kernel
@@ -47,28 +49,66 @@ def test_a_worker_without_cupy_says_what_to_install(link: WorkerLink) -> None:
 
 
 def test_the_cpu_is_timed_in_the_worker_on_one_thread(link: WorkerLink) -> None:
-    found = RemoteGpu(link).host("NumPy, one thread", Problem(64, 32, 16))
+    facts = {"method": "NumPy, one thread", "problem": Problem(64, 32, 16).sizes}
+    found = Timing(**link.request("host", facts))
     assert 0 < found.low_ms <= found.median_ms <= found.high_ms
     assert found.repeats * found.launches > 1
 
 
+def test_what_the_worker_does_not_know_is_an_answer(link: WorkerLink) -> None:
+    with pytest.raises(UsageError, match="the worker knows no 'nothing'"):
+        link.request("nothing")
+    assert link.lost == 0
+
+
 def test_a_bug_in_the_worker_is_an_answer_and_the_next_one_is_fresh(link: WorkerLink) -> None:
     with pytest.raises(GemmvizError, match="gemmviz failed here: KeyError"):
-        link.request("nothing that it knows")
+        link.request("host", {"method": "none"})
     assert link.lost == 1
-    assert RemoteGpu(link).host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
+    with pytest.raises(UsageError):
+        link.request("nothing")
 
 
-def test_a_worker_killed_from_outside_is_replaced(link: WorkerLink) -> None:
-    remote = RemoteGpu(link)
+def test_malformed_lines_are_passed_over_and_the_end_of_input_ends_it() -> None:
+    said = b'garbage\n[1]\n{}\n{"id": "x", "do": 3}\n{"cancel": 9}\n{"id": 1, "do": "nothing"}\n'
+    done = subprocess.run(worker_command(), input=said, capture_output=True, timeout=30, check=False)
+    assert done.returncode == 0
+    (answer,) = done.stdout.splitlines()
+    assert json.loads(answer)["error"]["kind"] == "UsageError"
+
+
+def test_a_worker_killed_from_outside_is_replaced() -> None:
+    remote = RemoteGpu()
     remote.host("NumPy, one thread", Problem(8, 8, 8))
-    first = link.process_id
+    first = remote.host_link.process_id
     assert first is not None
     threading.Timer(0.3, lambda: os.kill(first, signal.SIGKILL)).start()
     with pytest.raises(DeviceError, match="was ended by signal 9"):
         remote.host("NumPy, one thread", Problem(3000, 3000, 3000))
     assert remote.host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
-    assert link.process_id != first
+    assert remote.host_link.process_id != first
+    remote.close()
+    with pytest.raises(Cancelled):
+        remote.host("NumPy, one thread", Problem(8, 8, 8))  # nothing is started after the end
+
+
+def test_who_waits_behind_a_lost_worker_is_served_by_the_next() -> None:
+    link = speaking(
+        "for line in sys.stdin:\n    facts = json.loads(line)\n    if facts['do'] == 'lose':\n        time.sleep(0.3)\n"
+        "        print(json.dumps({'id': facts['id'], 'error': {'kind': 'DeviceError', 'message': 'lost', 'fatal': True}}), flush=True)\n"
+        "        time.sleep(9)\n    else:\n        print(json.dumps({'id': facts['id'], 'result': {'pid': os.getpid()}}), flush=True)"
+    )
+    found: list[dict[str, int]] = []
+    first = threading.Thread(target=lambda: pytest.raises(DeviceError, link.request, "lose"))
+    second = threading.Thread(target=lambda: found.append(link.request("serve")))
+    first.start()
+    time.sleep(0.1)
+    second.start()
+    first.join()
+    second.join()
+    assert len(found) == 1
+    assert link.lost == 1
+    link.stop()
 
 
 def test_a_worker_that_ends_tells_its_last_words() -> None:

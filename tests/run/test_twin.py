@@ -17,6 +17,7 @@ from gemmviz.run.executor import trace_kernel
 from gemmviz.source.catalog import kernel_names, load_kernel
 from gemmviz.source.header import parse_kernel
 from gemmviz.source.launching import broken_limit, launch_for, settings_for
+from tests.conftest import kernel_from
 from tests.run.test_against_a_compiler import Writer, kernel_text
 from tests.run.twin_on_host import GXX, HostTwins
 
@@ -77,3 +78,23 @@ def test_some_phases_only(tmp_path: Path, phases: tuple[int, int]) -> None:
     want = trace_kernel(spec, settings, phases=phases)
     assert set(want.phase.tolist()) - {-1, want.phase.max()} <= set(range(*phases))
     assert_same(twins.run(0, phases=phases), want)
+
+
+FUNCTIONS = """
+__device__ float at(const float* p, int i) { return p[i]; }
+template <typename T> __device__ void add(T& to, float what) { to += what; }
+__device__ float twice(const float* p, int i) { return at(p, i) + at(p, i + 1); }
+"""
+SPACES = {
+    "a matrix, then a tile": "s[threadIdx.x] = at(A, threadIdx.x); __syncthreads(); C[threadIdx.x] = at(s, 3 - threadIdx.x);",
+    "a tile, then a matrix": "s[threadIdx.x] = 1.0f; __syncthreads(); C[threadIdx.x] = at(s, threadIdx.x) + at(B, threadIdx.x);",
+    "a matrix and a thread's own": "float own[2] = {1, 2}; s[0] = 0; C[threadIdx.x] = at(A, 1) + at(own, 1) + twice(own, 0) + twice(B, 2);",
+    "references to all of them": "float x = 1; s[threadIdx.x] = 0; add(x, A[0]); add(s[threadIdx.x], x); add(C[threadIdx.x], s[threadIdx.x]);",
+}
+
+
+@pytest.mark.parametrize("what", SPACES)
+def test_functions_that_reach_into_every_kind_of_memory(tmp_path: Path, what: str) -> None:
+    spec = kernel_from(f"__shared__ float s[4]; {SPACES[what]}", before=FUNCTIONS)
+    settings = settings_for(spec)
+    assert_same(HostTwins([(spec, settings)], tmp_path).run(0), trace_kernel(spec, settings))

@@ -19,6 +19,13 @@ static uint3 make_uint3(unsigned int x, unsigned int y, unsigned int z) { return
 static uint3 threadIdx, blockIdx;
 static dim3 blockDim, gridDim;
 static unsigned int __funnelshift_l(unsigned int, unsigned int a, int by) { return a << by | a >> (32 - by); }
+static char* gv_arena_start; static size_t gv_arena_size;
+static bool __isGlobal(const void* p) { return (char*)p >= gv_arena_start && (char*)p < gv_arena_start + gv_arena_size; }
+static bool __isShared(const void* p)
+{
+    char here, *at = (char*)p;
+    return !__isGlobal(p) && (at < &here - (1 << 20) || at > &here + (1 << 20)); // else it is on the stack
+}
 static size_t __cvta_generic_to_shared(const void* p) { return (size_t)p & 0x7fffffff; }
 static void __syncthreads() {}
 static void __syncwarp() {}

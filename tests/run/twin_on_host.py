@@ -52,7 +52,7 @@ class HostTwins:
             text += f"namespace n{number} {{\n#undef blockIdx\n#undef gridDim\n{twin}\n}}\n#undef blockIdx\n#undef gridDim\n"
             text += (
                 f'extern "C" void run{number}(n{number}::gv_record_book* book, unsigned int* launch, void* A, void* B, void* C)'
-                f" {{ n{number}::gv_book = *book; gridDim = {{launch[0], launch[1], launch[2]}};"
+                f" {{ n{number}::gv_book = *book; gv_arena_start = (char*)book->arena; gv_arena_size = book->arena_bytes; gridDim = {{launch[0], launch[1], launch[2]}};"
                 f" blockDim = {{launch[3], launch[4], launch[5]}}; RUN(n{number}::{spec.entry}({', '.join(values)})) }}\n"
             )
             for macro in ("GV_VECTOR", "GV_SHARED", "GV_OUTSIDE"):

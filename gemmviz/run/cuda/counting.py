@@ -22,6 +22,7 @@ from gemmviz.run.cuda.workload import Workload
 _TEXT = Path(__file__).with_name("counting.cu")
 _MOST_BYTES = 8 << 30
 _THREADS = 256
+_LEAST_CAPABILITY = 7.0  # __match_any_sync
 _COLUMNS = 9
 _STEP = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 _MOST_ROWS = 32768  # of a grid
@@ -39,10 +40,11 @@ def count_on_device(
     compiler: Compiler, work: Workload, patience_s: float, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
 ) -> DeviceCounts:
     """The counts of all blocks. Raises Cancelled, KernelFault for an access outside of its array, or DeviceError."""
+    if float(compiler.gpu.compute_capability) < _LEAST_CAPABILITY:
+        raise DeviceError(f"counting on the GPU needs compute capability {_LEAST_CAPABILITY}", file=work.spec.file)
     runner = TwinRunner(compiler, work, None, False, patience_s)
-    one = Window((0, 1), (0, 1), (0, 1))
     budget = min(_MOST_BYTES, free_memory() // 8)
-    steps = len(runner.run(one, budget // (4 * work.launch.threads)).alignment.site)
+    steps = max(1, *(len(runner.run(block, budget // (4 * work.launch.threads)).alignment.site) for block in _corners(work)))
     sums: dict[tuple[Site, int], np.ndarray] = {}
     done = 0
     for window in bands(work.launch, max(work.launch.threads, budget // (4 * steps))):
@@ -56,6 +58,12 @@ def count_on_device(
         progress(done, work.launch.blocks)
     cupy.get_default_memory_pool().free_all_blocks()
     return DeviceCounts(work.binding.arrays, {key: tuple(int(each) for each in found) for key, found in sums.items()})
+
+
+def _corners(work: Workload) -> list[Window]:
+    """The first and the last block: what the others do lies, for most kernels, between what these do."""
+    ends = [tuple((at, at + 1) for at in corner) for corner in ((0, 0, 0), tuple(extent - 1 for extent in work.launch.grid))]
+    return [Window(*end) for end in ends]
 
 
 def _counted(

@@ -9,14 +9,14 @@ from gemmviz.model.gpu import Gpu
 try:
     import cupy
 except ImportError as error:  # CuPy is an extra
-    cupy, _MISSING = None, str(error)
+    cupy, _MISSING = None, "" if isinstance(error, ModuleNotFoundError) and error.name == "cupy" else str(error)
 _INSTALL = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[gpu]" for older ones'
 
 
 def open_gpu() -> Gpu:
     """The first GPU of this machine, with a context on it. Raises DeviceError saying what is missing."""
     if cupy is None:
-        missing = "CuPy is not installed" if "cupy" in _MISSING else f"CuPy can't be loaded: {_MISSING}"
+        missing = f"CuPy can't be loaded: {_MISSING}" if _MISSING else "CuPy is not installed"
         raise DeviceError(missing, remedy=_INSTALL)
     runtime = cupy.cuda.runtime
     try:

@@ -12,6 +12,7 @@ import numpy as np
 from cupy.cuda import driver
 from cupy_backends.cuda.libs import cublas
 
+from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
@@ -28,15 +29,17 @@ _CHECKED_ROWS_FLOPS = 1 << 36
 
 
 class Stopwatch:
-    """Times what is launched, in milliseconds of the GPU: all of it is queued before the GPU starts on it."""
+    """Times what is launched, in milliseconds of the GPU: all of it is queued before the GPU starts on it. Raises Cancelled."""
 
-    def __init__(self, compiler: Compiler, patience_s: float, file: str) -> None:
+    def __init__(self, compiler: Compiler, patience_s: float, file: str, cancelled: Callable[[], bool]) -> None:
         self._hold = compiler(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold")
-        self._patience_s, self._file = patience_s, file
+        self._patience_s, self._file, self._cancelled = patience_s, file, cancelled
         self._memory = cupy.cuda.alloc_pinned_memory(4)
         self._go = np.frombuffer(self._memory, np.int32, 1)
 
     def ms(self, start: Callable[[], None], launches: int) -> float:
+        if self._cancelled():
+            raise Cancelled
         begin, end = cupy.cuda.Event(), cupy.cuda.Event()
         self._go[0] = 0
         launch(self._hold, Launch((1, 1, 1), (1, 1, 1)), [self._memory.ptr])
@@ -72,13 +75,13 @@ class Timed:
     reads_c: bool
 
 
-def time_kernel(compiler: Compiler, work: Workload, patience_s: float) -> Timed:
+def time_kernel(compiler: Compiler, work: Workload, patience_s: float, cancelled: Callable[[], bool]) -> Timed:
     """The real kernel, as it stands in its file: checked first, then timed."""
     compiled = compiler(work.kernel_text, work.spec.file, work.entry, work.macros)
     check_resources(compiled, work.launch, work.spec.file)
     arguments = work.arguments
     check, reads_c = _check(compiled, work, arguments, patience_s)
-    timing = Stopwatch(compiler, patience_s, work.spec.file).time(launcher(compiled, work.launch, arguments))
+    timing = Stopwatch(compiler, patience_s, work.spec.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
     return Timed(timing, resources, check, reads_c)
@@ -86,14 +89,16 @@ def time_kernel(compiler: Compiler, work: Workload, patience_s: float) -> Timed:
 
 def _check(compiled: Compiled, work: Workload, arguments: list[Any], patience_s: float) -> tuple[Check, bool]:
     """C against float64, C poisoned before; a kernel that then fails is given zeros, and it is said that it reads C."""
+    found = []
     for value in (np.nan, 0.0):
         work.clear_c(value)
         launch(compiled, work.launch, arguments)
         wait(patience_s, work.spec.file)
-        check = check_on_device(work)
-        if check.passed or work.matrix("C").dtype.kind != "f":
+        found.append(check_on_device(work))
+        if found[-1].passed or work.matrix("C").dtype.kind != "f":
             break
-    return check, value == 0.0 and check.passed
+    reads_c = len(found) > 1 and found[1].passed and found[0].unwritten == work.settings.problem.M * work.settings.problem.N
+    return found[reads_c], reads_c
 
 
 def check_on_device(work: Workload) -> Check:
@@ -131,8 +136,10 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
     return Occupancy(blocks, -(-launched.threads // warp), facts["maxThreadsPerMultiProcessor"] // warp)
 
 
-def time_cublas(compiler: Compiler, work: Workload, patience_s: float) -> Timing:
-    """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off)."""
+def time_cublas(compiler: Compiler, work: Workload, patience_s: float, cancelled: Callable[[], bool]) -> Timing:
+    """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError where they hold anything else."""
+    if any(str(array.dtype) != "float32" for array in work.data.values()):
+        raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.spec.file)
     problem, handle = work.settings.problem, cupy.cuda.device.get_cublas_handle()
     numbers = np.array([1.0, 0.0], np.float32)
     one, zero = (numbers.ctypes.data + 4 * at for at in range(2))
@@ -150,7 +157,7 @@ def time_cublas(compiler: Compiler, work: Workload, patience_s: float) -> Timing
     try:
         work.clear_c(np.nan)
         start()  # cuBLAS sets itself up
-        return Stopwatch(compiler, patience_s, "cuBLAS").time(start)
+        return Stopwatch(compiler, patience_s, "cuBLAS", cancelled).time(start)
     finally:
         cublas.setMathMode(handle, before)
 

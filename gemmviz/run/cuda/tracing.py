@@ -25,7 +25,8 @@ _THREADS = 256
 _MOST_ROWS = 32768  # of a grid
 _NOTHING_BAD = 2**64 - 1
 _FIRST_EVENTS = 1 << 20
-_MOST_RUNS = 4
+_MOST_RUNS = 6
+_FIRST_STEPS = 4096
 _REGISTER_FILE = 65536
 _BOOK = np.dtype(
     [
@@ -69,22 +70,27 @@ class TwinRunner:
         self.compiled: Compiled = compiler(self.twin.text, work.spec.file, work.entry, options)
         check_resources(self.compiled, work.launch, work.spec.file)
         self.aligner = compiler(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align")
+        self.expected = _FIRST_STEPS
         self.twin_ms = self.align_ms = 0.0
         self.runs = 0
 
-    def run(self, window: Window, capacity: int) -> Record:
-        """The record of a window. Raises DeviceError when a thread makes more than ``capacity`` accesses, KernelFault for an
-        access outside of its array.
+    def run(self, window: Window, most: int) -> Record:
+        """The record of a window. Raises DeviceError when a thread makes more than ``most`` accesses, KernelFault for an access
+        outside of its array.
         """
         space = LaneSpace(self.work.launch, window)
-        buffers = _Buffers(capacity, space.lanes, self.values, max(1, len(self.work.binding.program.shared)))
+        buffers = _Buffers(min(most, self.expected), space.lanes, self.values, max(1, len(self.work.binding.program.shared)))
         tellers = [] if self.book.paths else [0]
         for _ in range(_MOST_RUNS):
             self._launch(space, buffers, tellers)
             used, path = buffers.used.get(), buffers.path.get()
-            most = int(used.max())
-            if most > capacity:
-                raise _too_small(most, space, self.values, self.work.spec.file)
+            needed = int(used.max())
+            if needed > most:
+                raise _too_small(needed, space, self.values, self.work.spec.file)
+            if needed > len(buffers.words):
+                self.expected = needed
+                buffers.make_words(needed)
+                continue
             first, inverse = _groups(path)
             check_hashes(used, path, first, inverse)
             longest = self._learn(buffers, tellers, path)
@@ -98,7 +104,7 @@ class TwinRunner:
                     self.work.binding, paths, inverse, lambda lane, n: buffers.words[:n, lane].get(), self._regions(buffers)
                 )
                 return self._aligned(lined_up, space, buffers)
-            buffers.make_events(len(tellers), max(64, 4 * most))
+            buffers.make_events(len(tellers), max(64, 4 * needed))
         raise DeviceError("the kernel takes other paths each time it runs", file=self.work.spec.file, remedy="is there a race?")
 
     def _launch(self, space: LaneSpace, buffers: "_Buffers", tellers: list[int]) -> None:
@@ -181,13 +187,17 @@ class _Buffers:
     """Where the twin writes: see gv_record_book."""
 
     def __init__(self, capacity: int, lanes: int, values: bool, shared: int) -> None:
-        self.words = cupy.empty((capacity, lanes), cupy.uint32)
-        self.values = cupy.empty((capacity, lanes), cupy.float32) if values else None
+        self.lanes, self.has_values = lanes, values
+        self.make_words(capacity)
         self.teller = cupy.empty(lanes, cupy.int32)
         self.used, self.told = cupy.empty(lanes, cupy.uint32), cupy.empty(lanes, cupy.uint32)
         self.path = cupy.empty(lanes, cupy.uint64)
         self.shared_at = cupy.zeros(shared, cupy.uint32)
         self.make_events(1, _FIRST_EVENTS)
+
+    def make_words(self, capacity: int) -> None:
+        self.words = cupy.empty((capacity, self.lanes), cupy.uint32)
+        self.values = cupy.empty((capacity, self.lanes), cupy.float32) if self.has_values else None
 
     def make_events(self, tellers: int, events: int) -> None:
         self.events = cupy.empty((tellers, events), cupy.uint32)

@@ -221,12 +221,13 @@ def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
         compiler.constants[trips.slot] = value
         bodies.append(statement(compiler, trips.loop.body))
     compiler.constants.pop(trips.slot, None)
-    numbered, place = list(enumerate(bodies)), trips.loop.place
+    numbered, slot, place = list(enumerate(zip(trips.values, bodies, strict=True))), trips.slot, trips.loop.place
 
     def unrolled(machine: Machine) -> int:
         machine.visits.append(0)
-        for trip, body in numbered:
+        for trip, (value, body) in numbered:
             machine.tick(place)
+            machine.slots[slot] = value  # for those who watch: the body knows it
             machine.visits[-1] = trip
             body(machine)
         machine.visits.pop()
