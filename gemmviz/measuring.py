@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.analysis.speeds import number
 from gemmviz.commands import complain, settings_from
 from gemmviz.model.benchmark import CUBLAS, Benchmark, benchmark_text, problems, recorded_benchmarks, sizes_of
 from gemmviz.model.device import load_device
@@ -98,13 +99,9 @@ def benchmark_table(benchmark: Benchmark) -> str:
         cells = []
         for size in sizes:
             row = next((each for each in benchmark.rows if each.label == label and size == each.problem.M), None)
-            cells.append(_rate(row.gflops) if row is not None and row.gflops else "")
+            cells.append(number(row.gflops) if row is not None and row.gflops else "")
         lines.append(f"| {label} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{benchmark.source}; host {benchmark.host}"])
-
-
-def _rate(gflops: float) -> str:
-    return f"{gflops:,.0f}" if gflops >= 100 else f"{gflops:.3g}"
 
 
 def verify(args: argparse.Namespace) -> int:

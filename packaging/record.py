@@ -1,14 +1,19 @@
 """Records what only a GPU can tell, on a machine that has one: make record.
 
-Speeds and counters go to assets/measurements, small traces for the tests to tests/data/device. Needs CuPy; counters need Nsight
-Compute.
+    python packaging/record.py [traces] [speeds] [counters] [KERNEL ...]
+
+Speeds and counters go to assets/measurements, small traces for the tests to tests/data/device. Of kernels that are named, the new
+rows take the place of the old ones. Needs CuPy; counters need Nsight Compute.
 """
 
+import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from gemmviz.cli import main as gemmviz
+from gemmviz.model.benchmark import Benchmark, benchmark_text, read_benchmark
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace_file import write_trace
@@ -19,6 +24,7 @@ from gemmviz.source.launching import settings_for
 ROOT = Path(__file__).resolve().parent.parent
 MEASUREMENTS, TRACES = ROOT / "assets" / "measurements", ROOT / "tests" / "data" / "device"
 SIZES = "128:8192"
+WHAT = ("traces", "speeds", "counters")
 SMALL = {
     "01_single_block": ((5, 7, 3), {}),
     "02_naive": ((9, 7, 5), {"BLOCK": 4}),
@@ -32,7 +38,8 @@ SMALL = {
 
 
 def main() -> int:
-    what = sys.argv[1:] or ["traces", "speeds", "counters"]
+    what = [word for word in sys.argv[1:] if word in WHAT] or list(WHAT)
+    kernels = [word for word in sys.argv[1:] if word not in WHAT]
     gpu = RemoteGpu()
     name = re.sub(r"\W+", "-", gpu.gpu().name.lower())
     if "traces" in what:
@@ -40,10 +47,25 @@ def main() -> int:
     gpu.close()
     code = 0
     if "speeds" in what:
-        code |= gemmviz(["bench", "--sizes", SIZES, "-o", str(MEASUREMENTS / f"benchmark-{name}.json")])
+        path = MEASUREMENTS / f"benchmark-{name}.json"
+        before = read_benchmark(path) if kernels and path.is_file() else None
+        code |= gemmviz(["bench", *kernels, "--sizes", SIZES, "-o", str(path)])
+        if before is not None:
+            path.write_text(benchmark_text(merged(before, read_benchmark(path), kernels)), encoding="utf-8")
     if "counters" in what:
-        code |= gemmviz(["verify", "-o", str(MEASUREMENTS / f"counters-{name}.json")])
+        path = MEASUREMENTS / f"counters-{name}.json"
+        old = json.loads(path.read_text(encoding="utf-8"))["launches"] if kernels and path.is_file() else []
+        code |= gemmviz(["verify", *kernels, "-o", str(path)])
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["launches"] = [row for row in old if row["kernel"] not in kernels] + record["launches"]
+        path.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
     return code
+
+
+def merged(before: Benchmark, after: Benchmark, kernels: list[str]) -> Benchmark:
+    """What was recorded before, with the new rows of these kernels."""
+    kept = [row for row in before.rows if row.kernel not in kernels]
+    return replace(after, rows=(*kept, *(row for row in after.rows if row.kernel in kernels)))
 
 
 def record_traces(gpu: RemoteGpu) -> None:

@@ -14,7 +14,7 @@ _BYTES = 4
 @dataclass(frozen=True)
 class Curve:
     """Points (x, y) with what each says. ``name`` is short, ``label`` tells it from all others; curves of a ``family`` share a
-    colour. ``shown`` at first; ``dashed`` where it is the lesser of a pair.
+    colour. ``main``: the curves that stand for the family; ``shown`` at first; ``dashed`` where it is the lesser of a pair.
     """
 
     label: str
@@ -22,6 +22,7 @@ class Curve:
     family: str
     points: tuple[tuple[float, float], ...]
     texts: tuple[str, ...]
+    main: bool = True
     shown: bool = True
     dashed: bool = False
 
@@ -49,46 +50,51 @@ def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
 
 
 def _told(row: Measured) -> str:
-    """What a point says when one points at it."""
+    """What a point says when one points at it, after its own value."""
     assert row.timing is not None
-    parts = [row.label, f"N = {row.problem.N}", f"{_number(row.gflops or 0)} GFLOP/s"]
-    parts.append(f"{_number(row.timing.median_ms * 1e3)} µs ± {row.timing.spread:.1%}")
-    return ", ".join(parts)
+    return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+def number(value: float) -> str:
+    """A value as people write it: three digits, thin spaces between thousands."""
+    return f"{value:,.0f}".replace(",", "\u2009") if value >= 100 else f"{value:.3g}"
 
 
-def _groups(benchmark: Benchmark) -> dict[str, list[Measured]]:
-    """Timed rows by label, in the order of the benchmark."""
-    found: dict[str, list[Measured]] = {}
+def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
+    """Timed rows by kernel and label, in the order of the benchmark; of each label the smallest problem first."""
+    found: dict[str, dict[str, list[Measured]]] = {}
     for row in benchmark.rows:
         if row.timing is not None:
-            found.setdefault(row.label, []).append(row)
-    return {label: sorted(rows, key=lambda row: row.problem.N) for label, rows in found.items()}
+            found.setdefault(row.kernel, {}).setdefault(row.label, []).append(row)
+    for labels in found.values():
+        for rows in labels.values():
+            rows.sort(key=lambda row: row.problem.N)
+    return found
 
 
-def fastest(benchmark: Benchmark) -> set[str]:
-    """The label of each kernel's fastest choice of parameters, at the largest size that it ran."""
-    best: dict[str, Measured] = {}
-    for row in benchmark.rows:
-        if row.gflops is None:
-            continue
-        known = best.get(row.kernel)
-        if known is None or (row.problem.N, row.gflops) > (known.problem.N, known.gflops or 0.0):
-            best[row.kernel] = row
-    return {row.label for row in best.values()}
+def _fastest(choices: dict[str, list[Measured]]) -> list[Measured]:
+    """Of several choices of parameters the fastest at each size."""
+    best: dict[int, Measured] = {}
+    for row in (row for rows in choices.values() for row in rows):
+        known = best.get(row.problem.N)
+        if known is None or (row.gflops or 0.0) > (known.gflops or 0.0):
+            best[row.problem.N] = row
+    return [best[size] for size in sorted(best)]
 
 
 def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) -> list[Curve]:
-    best, curves = fastest(benchmark), []
-    for label, rows in _groups(benchmark).items():
-        found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
-        if found:
-            points = tuple((float(row.problem.N), y) for row, y in found)
-            texts = tuple(_told(row) for row, _ in found)
-            curves.append(Curve(label, rows[0].kernel, rows[0].kernel, points, texts, label in best))
+    """For each kernel the fastest choice of its parameters at each size and, not shown at first, each choice by itself."""
+    curves = []
+    for kernel, choices in _groups(benchmark).items():
+        several = len(choices) > 1
+        lines = {f"{kernel}, fastest choice" if several else kernel: _fastest(choices), **(choices if several else {})}
+        for label, rows in lines.items():
+            found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
+            if found:
+                points = tuple((float(row.problem.N), y) for row, y in found)
+                main = label not in choices or not several
+                texts = tuple(_told(row) for row, _ in found)
+                curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main))
     return curves
 
 
@@ -126,7 +132,7 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
     points = tuple((float(next(iter(row.parameters.values()))), row.gflops or 0.0) for row in rows)
-    return Curve(label, label, rows[0].kernel, points, tuple(map(_told, rows)), shown)
+    return Curve(label, label, rows[0].kernel, points, tuple(map(_told, rows)), shown, shown)
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
@@ -147,13 +153,19 @@ def with_transfer(benchmark: Benchmark) -> list[Curve]:
     """Rates of the computation alone and, dashed, with the copies of A, B and C."""
     alone = _over_size(benchmark, lambda row: row.gflops if row.transfer is not None else None)
     both = {curve.label: curve for curve in _over_size(benchmark, lambda row: row.gflops_with_transfer)}
-    quickest = max((curve for curve in alone if curve.shown and curve.family != CUBLAS), key=_last, default=None)
+    copied_ms = {row.problem.N: row.transfer.total_ms for row in benchmark.rows if row.transfer is not None}
+    quickest = max((curve for curve in alone if curve.main and curve.family != CUBLAS), key=_last, default=None)
     curves = []
-    for curve in alone:
-        copied, shown = both[curve.label], curve.shown and (curve.family in (CUBLAS, UNTILED) or curve is quickest)
+    for curve in (curve for curve in alone if curve.label in both):
+        shown = curve.main and (curve.family in (CUBLAS, UNTILED) or curve is quickest)
         curves.append(replace(curve, shown=shown))
+        copied = both[curve.label]
+        texts = tuple(
+            f"with {number(copied_ms[int(size)] * 1e3)} µs for the copies (pageable memory): {text}"
+            for (size, _), text in zip(copied.points, copied.texts, strict=True)
+        )
         label, name = f"{curve.label} + copies", f"{curve.name} + copies"
-        curves.append(replace(copied, label=label, name=name, shown=shown, dashed=True))
+        curves.append(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True))
     return curves
 
 
@@ -165,6 +177,8 @@ CHARTS = {
     "rate": Chart("GFLOP/s by size", "N of N × N matrices", "GFLOP/s", rates),
     "share": Chart("Share of cuBLAS by size", "N of N × N matrices", "% of cuBLAS", shares),
     "tile": Chart("GFLOP/s by tile size", "tile or block width", "GFLOP/s", by_tile, over_size=False),
-    "speed-up": Chart("Speed-up over untiled", "N of N × N matrices", f"times {UNTILED} at its fastest", speed_ups),
-    "transfer": Chart("Compute, and compute + transfer", "N of N × N matrices", "GFLOP/s", with_transfer),
+    "speed-up": Chart(
+        "Speed-up over untiled", "N of N × N matrices", f"times as fast as {UNTILED}, each at its fastest", speed_ups
+    ),
+    "transfer": Chart("Compute, and compute + copies", "N of N × N matrices", "GFLOP/s", with_transfer),
 }

@@ -1,7 +1,8 @@
 """The benchmark: run here where there is a GPU, recorded where there is none; its curves to choose, to point at and to save."""
 
+import contextlib
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QFileDialog,
     QHBoxLayout,
@@ -26,10 +28,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.analysis.speeds import CHARTS, Curve, cache_lines
+from gemmviz.analysis.speeds import CHARTS, Curve, cache_lines, number
 from gemmviz.gui.work import Worker
 from gemmviz.model.benchmark import CUBLAS, Benchmark, benchmark_text, problems, read_benchmark, recorded_benchmarks, sizes_of
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.measurements import text_hash
 from gemmviz.render.fonts import font
 from gemmviz.run.benchmark import jobs_for, run_benchmark
 from gemmviz.run.host_speed import METHODS
@@ -43,6 +46,10 @@ _NEAR_PIXELS = 24.0
 _PICTURE = (1920, 1080)
 _BESIDE = {CUBLAS, *METHODS}
 _LINE_PIXELS = 22.0
+_SETTLED_MS = 60
+_POINT = "Point at a curve. Each kernel is shown at its fastest parameters for each size; open it in the list for all of them"
+_POINT_TILE = "Point at a curve. Other parameters are the fastest for each width; open a kernel in the list for other sizes"
+_SLIDE = (1120, 590)  # of the plot when a picture is saved, in pixels of the screen
 _INK = 0.4  # how much of the text's colour makes an accent legible on white
 
 
@@ -66,9 +73,10 @@ class _Progress(QObject):
 
 
 class BenchmarkPage(QWidget):
-    """``failed`` carries a GemmvizError. ``gpu`` is who measures: None where there is nobody."""
+    """``failed`` carries a GemmvizError, ``opened`` tells of a file. ``gpu`` is who measures: None where there is nobody."""
 
     failed = Signal(object)
+    opened = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,7 +92,11 @@ class BenchmarkPage(QWidget):
         self._progress = _Progress(self)
         self._progress.measured.connect(self._on_measured)
         self._hidden: dict[str, bool] = {}
+        self._names: dict[int, str] = {}  # of files that were opened
         self._curves: list[Curve] = []
+        self._fresh = False
+        self._redraw = QTimer(self, singleShot=True, interval=_SETTLED_MS)
+        self._redraw.timeout.connect(self.draw)
         self._make_controls()
         self._make_plot()
         self._lay_out()
@@ -106,7 +118,7 @@ class BenchmarkPage(QWidget):
         self.source.setMinimumContentsLength(18)
         self.source.activated.connect(lambda _: self.draw())
         self.sizes = QLineEdit("128:4096")
-        self.sizes.setToolTip("Sizes N to measure: 128:4096 doubles, 100,200 lists")
+        self.sizes.setToolTip("Which sizes N to measure: 128:4096 doubles, 100,200 lists")
         self.sizes.setAccessibleName("Sizes")
         self.sizes.setMaximumWidth(110)
         self.start = QPushButton("&Measure")
@@ -126,7 +138,7 @@ class BenchmarkPage(QWidget):
             ("csv", "Curves, CSV …"),
             ("json", "Benchmark, JSON …"),
         ):
-            menu.addAction(what, partial(self._ask_to_save, kind))
+            menu.addAction(what, partial(self.ask_to_save, kind))
         menu.addSeparator()
         menu.addAction("Open a benchmark …", self._ask_to_open)
         self.save.setMenu(menu)
@@ -162,7 +174,7 @@ class BenchmarkPage(QWidget):
         middle.addWidget(self.list)
         middle.addWidget(self.plot)
         middle.setStretchFactor(1, 1)
-        middle.setSizes([230, 900])
+        middle.setSizes([290, 900])
         middle.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.addLayout(row)
@@ -181,7 +193,7 @@ class BenchmarkPage(QWidget):
     def _fill_sources(self, chosen: int = 0) -> None:
         self.source.clear()
         for benchmark in self.benchmarks:
-            self.source.addItem(f"{'recorded' if benchmark.recorded else 'measured'} on {benchmark.gpu.name}")
+            self.source.addItem(self._names.get(id(benchmark)) or _capital(benchmark.source.partition(",")[0]))
         if not self.benchmarks:
             self.source.addItem("nothing measured yet")
         self.source.setCurrentIndex(chosen)
@@ -189,7 +201,6 @@ class BenchmarkPage(QWidget):
     def show_chart(self, name: str) -> None:
         self.chart_name = name
         self.what.setCurrentIndex(self.what.findData(name))
-        self._hidden = {}
         self.draw()
 
     def set_theme(self, theme: Theme) -> None:
@@ -210,8 +221,8 @@ class BenchmarkPage(QWidget):
         self.plot.setLogMode(x=True, y=chart.log_y)
         self.plot.showGrid(x=True, y=True, alpha=0.18)
         self._curves = [] if benchmark is None else chart.curves(benchmark)
-        self.origin.setText("" if benchmark is None else f"{_capital(benchmark.source)}; host {benchmark.host}")
-        self.told.setText("Point at a curve for its figures")
+        self.origin.setText("" if benchmark is None else "; ".join(self._origins(benchmark)))
+        self.told.setText(_POINT if chart.over_size else _POINT_TILE)
         self._fill_list()
         shown = [curve for curve in self._curves if self._is_shown(curve)]
         for curve in shown:
@@ -225,13 +236,28 @@ class BenchmarkPage(QWidget):
         if shown:
             self._fit(shown, xs)
 
+    def _origins(self, benchmark: Benchmark) -> list[str]:
+        """Where the curves are from, and what they are not."""
+        found = [f"{_capital(benchmark.source)}", f"CPU {benchmark.host}"]
+        if any(row.failure.startswith("left out") for row in benchmark.rows):
+            found.append("a curve ends where one launch would take too long")
+        texts = {name: text_hash(load_kernel(name).text) for name in kernel_names()}
+        other = {row.kernel for row in benchmark.rows if texts.get(row.kernel, row.source_hash) != row.source_hash}
+        if other:
+            found.append(f"another version of {', '.join(sorted(other))} was measured than ships now")
+        return found
+
     def _place(self, x: float, y: float) -> tuple[float, float]:
         """Where the plot has a point."""
         return float(np.log10(x)), float(np.log10(y)) if CHARTS[self.chart_name].log_y else y
 
+    def _families_of_all(self) -> list[str]:
+        """All kernels and libraries that were measured: each looks the same in every chart."""
+        return [] if self.benchmark is None else list(dict.fromkeys(row.kernel for row in self.benchmark.rows))
+
     def _colour(self, curve: Curve) -> QColor:
         """One for each kernel; libraries and the CPU have those of the text."""
-        kernels = [family for family in dict.fromkeys(each.family for each in self._curves) if family not in _BESIDE]
+        kernels = [family for family in self._families_of_all() if family not in _BESIDE]
         if curve.family in kernels:
             accent = WARP_ACCENTS[kernels.index(curve.family) % len(WARP_ACCENTS)]
             return QColor(mixed(accent, self.theme.text, _INK) if self.theme is LIGHT else accent)
@@ -241,8 +267,7 @@ class BenchmarkPage(QWidget):
         colour = self._colour(curve)
         style = Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine
         x, y = np.array(curve.points).T
-        families = list(dict.fromkeys(each.family for each in self._curves))
-        symbol = _SYMBOLS[families.index(curve.family) % len(_SYMBOLS)]
+        symbol = _SYMBOLS[self._families_of_all().index(curve.family) % len(_SYMBOLS)]
         self.plot.plot(
             x,
             y,
@@ -282,7 +307,7 @@ class BenchmarkPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.draw()
+        self._redraw.start()
 
     def _draw_caches(self, benchmark: Benchmark, least: float, most: float) -> None:
         for at, what in cache_lines(benchmark):
@@ -306,7 +331,8 @@ class BenchmarkPage(QWidget):
             top = self._entry(self.list, family, any(map(self._is_shown, curves)), self._colour(curves[0]))
             if len(curves) > 1:
                 for curve in curves:
-                    self._entry(top, curve.label, self._is_shown(curve), self._colour(curve))
+                    short = curve.label.removeprefix(family).strip(" ,")
+                    self._entry(top, short or "alone", self._is_shown(curve), self._colour(curve), curve.label)
             top.setExpanded(family in opened)
         self.list.blockSignals(False)
         self.list.verticalScrollBar().setValue(scrolled)
@@ -315,22 +341,24 @@ class BenchmarkPage(QWidget):
         return [self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount())]
 
     @staticmethod
-    def _entry(parent: QTreeWidget | QTreeWidgetItem, text: str, shown: bool, colour: QColor) -> QTreeWidgetItem:
+    def _entry(
+        parent: QTreeWidget | QTreeWidgetItem, text: str, shown: bool, colour: QColor, label: str = ""
+    ) -> QTreeWidgetItem:
         item = QTreeWidgetItem(parent, [text])
         item.setCheckState(0, Qt.CheckState.Checked if shown else Qt.CheckState.Unchecked)
         item.setForeground(0, colour)
-        item.setToolTip(0, text)
+        item.setToolTip(0, label or text)
+        item.setData(0, Qt.ItemDataRole.UserRole, label)
         return item
 
     def _on_toggled(self, item: QTreeWidgetItem) -> None:
-        """A kernel's own box shows its fastest, or hides all of it."""
+        """A kernel's own box shows what stands for it, or hides all of it."""
         wanted = item.checkState(0) == Qt.CheckState.Checked
-        curves = [curve for curve in self._curves if curve.family == item.text(0)]
         if item.parent() is None:
-            for curve in curves:
-                self._hidden[curve.label] = wanted and (curve.shown or len(curves) == 1)
+            for curve in (curve for curve in self._curves if curve.family == item.text(0)):
+                self._hidden[curve.label] = wanted and curve.main
         else:
-            self._hidden[item.text(0)] = wanted
+            self._hidden[item.data(0, Qt.ItemDataRole.UserRole)] = wanted
         QTimer.singleShot(0, self.draw)  # the item must outlive this
 
     def _on_pointed(self, position: object) -> None:
@@ -343,9 +371,10 @@ class BenchmarkPage(QWidget):
                 seen = box.mapViewToScene(pg.Point(*where))
                 distance = float(np.hypot(seen.x() - position.x(), seen.y() - position.y()))  # type: ignore[attr-defined]
                 if distance < _NEAR_PIXELS and (best is None or distance < best[0]):
-                    best = distance, text, where
+                    best = distance, f"{number(y)} {CHARTS[self.chart_name].y}: {text}", where
         self._mark.setData(pos=[best[2]] if best else [], pen=pg.mkPen(self.theme.text, width=2))
-        self.told.setText(best[1] if best else "Point at a curve for its figures")
+        if best:
+            self.told.setText(best[1])
 
     # Measuring
 
@@ -366,7 +395,7 @@ class BenchmarkPage(QWidget):
         except GemmvizError as error:
             self.failed.emit(error)
             return
-        self.benchmarks = [each for each in self.benchmarks if each.recorded]
+        self._fresh = True  # what was measured before stays until there is something newer
         self.start.setEnabled(False)
         self.stop.setEnabled(True)
         self.bar.setRange(0, len(jobs))
@@ -392,12 +421,13 @@ class BenchmarkPage(QWidget):
             return
         first = bool(self.benchmarks) and not self.benchmarks[0].recorded
         self.benchmarks = [benchmark, *self.benchmarks[first:]]
+        fresh, self._fresh = self._fresh, False
         self.bar.setValue(done)
         self.bar.setFormat(f"{done} of {jobs}: {benchmark.rows[-1].label}, N = {benchmark.rows[-1].problem.N}")
-        if not first:
+        if fresh:
             self._fill_sources()
         if self.source.currentIndex() == 0:
-            self.draw()
+            self._redraw.start()
 
     def _on_done(self, benchmark: Benchmark) -> None:
         self._finish()
@@ -413,10 +443,11 @@ class BenchmarkPage(QWidget):
 
     # Files
 
-    def _ask_to_save(self, kind: str) -> None:
+    def ask_to_save(self, kind: str) -> None:
         name, _ = QFileDialog.getSaveFileName(self, "Save", f"benchmark.{kind}", f"{kind.upper()} (*.{kind})")
         if name:
-            self.save_as(Path(name))
+            path = Path(name)
+            self.save_as(path if path.suffix else path.with_suffix(f".{kind}"))
 
     def _ask_to_open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(self, "Open a benchmark", "", "Benchmarks (*.json)")
@@ -425,12 +456,15 @@ class BenchmarkPage(QWidget):
 
     def open_file(self, path: Path) -> None:
         try:
-            self.benchmarks.append(read_benchmark(path, recorded=True))
+            found = read_benchmark(path, recorded=True)
         except GemmvizError as error:
             self.failed.emit(error)
             return
+        self.benchmarks.append(found)
+        self._names[id(found)] = f"{path.name}, {found.gpu.name}, {found.date}"
         self._fill_sources(len(self.benchmarks) - 1)
         self.draw()
+        self.opened.emit()
 
     def save_as(self, path: Path) -> None:
         """By its suffix: the picture (.png, .svg), the shown curves (.csv) or the whole benchmark (.json)."""
@@ -438,8 +472,9 @@ class BenchmarkPage(QWidget):
             match path.suffix.lower():
                 case ".csv":
                     self._save_curves(path)
-                case ".json" if self.benchmark is not None:
-                    path.write_text(benchmark_text(self.benchmark), encoding="utf-8")
+                case ".json":
+                    if self.benchmark is not None:
+                        path.write_text(benchmark_text(self.benchmark), encoding="utf-8")
                 case ".svg":
                     self._save_svg(path)
                 case _:
@@ -451,18 +486,34 @@ class BenchmarkPage(QWidget):
         chart = CHARTS[self.chart_name]
         with path.open("w", newline="", encoding="utf-8") as file:
             rows = csv.writer(file)
-            rows.writerow(["curve", chart.x, chart.y, self.origin.text()])
+            rows.writerow([f"# {chart.title}. {self.origin.text()}"])
+            rows.writerow(["curve", chart.x, chart.y, "what was measured"])
             for curve in filter(self._is_shown, self._curves):
-                rows.writerows([curve.label, f"{x:g}", f"{y:.6g}"] for x, y in curve.points)
+                for (x, y), text in zip(curve.points, curve.texts, strict=True):
+                    rows.writerow([curve.label, f"{x:g}", f"{y:.6g}", text])
+
+    @contextlib.contextmanager
+    def _as_slide(self) -> Iterator[None]:
+        """The plot in the shape of a slide: what is written on it can be read from the back row."""
+        size = self.plot.size()
+        self.plot.resize(*_SLIDE)
+        QApplication.processEvents()
+        self.draw()
+        try:
+            yield
+        finally:
+            self.plot.resize(size)
+            self._redraw.start()
 
     def _save_png(self, path: Path) -> None:
         image = QImage(*_PICTURE, QImage.Format.Format_RGB32)
         image.fill(QColor(self.theme.background))
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.plot.render(painter, QRectF(image.rect().adjusted(20, 70, -20, -20)), self.plot.viewport().rect())
+        with self._as_slide():
+            self.plot.render(painter, QRectF(0, 70, _PICTURE[0], _PICTURE[1] - 70), self.plot.viewport().rect())
         painter.setPen(QColor(self.theme.text))
-        painter.setFont(font("semibold", 30))
+        painter.setFont(font("semibold", 28))
         painter.drawText(28, 44, f"{CHARTS[self.chart_name].title}: {self.benchmark.source if self.benchmark else ''}")
         painter.end()
         if not image.save(str(path)):
@@ -471,7 +522,11 @@ class BenchmarkPage(QWidget):
     def _save_svg(self, path: Path) -> None:
         from pyqtgraph.exporters import SVGExporter
 
-        path.write_bytes(SVGExporter(self.plot.plotItem).export(toBytes=True))
+        with self._as_slide():
+            title = f"{CHARTS[self.chart_name].title}: {self.benchmark.source if self.benchmark else ''}"
+            self.plot.setTitle(title, color=self.theme.text, size="13pt")
+            path.write_bytes(SVGExporter(self.plot.plotItem).export(toBytes=True))
+            self.plot.setTitle(None)
 
 
 def apart(wanted: list[float], gap: float, top: float) -> list[float]:
@@ -480,9 +535,9 @@ def apart(wanted: list[float], gap: float, top: float) -> list[float]:
     for each in wanted:
         found.append(max(each, found[-1] + gap) if found else each)
     limit = top
-    for number in reversed(range(len(found))):
-        found[number] = min(found[number], limit)
-        limit = found[number] - gap
+    for place in reversed(range(len(found))):
+        found[place] = min(found[place], limit)
+        limit = found[place] - gap
     return found
 
 

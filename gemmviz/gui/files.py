@@ -40,6 +40,9 @@ class Files:
                 self.window.remember_file(path)
 
     def ask_to_save_frame(self, suffix: str, scale: int) -> None:
+        if self.window.panels.tabs.currentIndex() == 1:
+            self.window.panels.benchmark.ask_to_save(suffix)
+            return
         scene, replay = self.window.slide(), self.window.replay
         if scene is None or replay is None:
             return

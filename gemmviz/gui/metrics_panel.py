@@ -7,6 +7,7 @@ from gemmviz.analysis.counts import Counts, LaunchCounter, intensity, loads_per_
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.speeds import number
 from gemmviz.gui.session import RealKernel
 from gemmviz.model.device import Device
 from gemmviz.model.errors import Place
@@ -221,7 +222,7 @@ def real_lines(real: RealKernel) -> list[str]:
     time = f"{time_us:,.1f} µs" if time_us < 1e4 else f"{timing.median_ms:,.1f} ms"
     spread = f"{timing.spread:.1%}" if timing.spread >= 0.0005 else "less than 0.1%"
     share = "" if real.share_of_cublas is None else f", {real.share_of_cublas:.1%} of cuBLAS"
-    lines = [f"Real kernel, {real.source}:", f"{time} ± {spread}, {found.gflops:,.0f} GFLOP/s{share}"]
+    lines = [f"Real kernel, {real.source}:", f"{time} ± {spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
     if found.resources is not None:
         resources, held = found.resources, found.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"

@@ -175,9 +175,9 @@ class Whole:
 
 def count_whole(setup: Setup, trace: Trace, gpu: RemoteGpu | None, cancelled: Cancel) -> Whole:
     if gpu is not None and trace.executor != INTERPRETER:
-        return Whole(
-            trace, LaunchCounter.of(*gpu.count(setup.spec, setup.settings, device=setup.device_name, cancelled=cancelled))
-        )
+        with contextlib.suppress(GemmvizError):  # what the GPU can't count the interpreter counts
+            found = gpu.count(setup.spec, setup.settings, device=setup.device_name, cancelled=cancelled)
+            return Whole(trace, LaunchCounter.of(*found))
     counter = LaunchCounter(cancelled)
     stream_launch(setup.spec, setup.settings, counter.sink, device=setup.device, cancelled=cancelled)
     return Whole(trace, counter)

@@ -34,6 +34,7 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
         f"#message {{ color: {theme.warning}; font-weight: 600; }} #faint {{ color: {theme.faint}; }}"
         f"#heading {{ font-weight: 600; }} #ruler {{ color: {theme.line}; }}"
         "QToolTip { padding: 4px; }"
+        f"QTreeView::indicator:unchecked {{ border: 1px solid {theme.faint}; border-radius: 2px; width: 11px; height: 11px; }}"
         f"QTableWidget {{ border: none; }} QHeaderView::section {{ background: {theme.panel}; color: {theme.faint};"
         " border: none; padding: 2px 6px; }"
     )

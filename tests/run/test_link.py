@@ -99,7 +99,12 @@ def test_who_waits_behind_a_lost_worker_is_served_by_the_next() -> None:
         "        time.sleep(9)\n    else:\n        print(json.dumps({'id': facts['id'], 'result': {'pid': os.getpid()}}), flush=True)"
     )
     found: list[dict[str, int]] = []
-    first = threading.Thread(target=lambda: pytest.raises(DeviceError, link.request, "lose"))
+
+    def lose() -> None:
+        with pytest.raises(DeviceError, match="lost"):
+            link.request("lose")
+
+    first = threading.Thread(target=lose)
     second = threading.Thread(target=lambda: found.append(link.request("serve")))
     first.start()
     time.sleep(0.1)
