@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test bench lint pictures registers golden clean
+.PHONY: run test bench lint pictures table record registers golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -28,8 +28,14 @@ bench: $(VENV)/installed-dev
 pictures: $(VENV)/installed
 	$(BIN)/python packaging/pictures.py
 
+record: $(VENV)/installed
+	$(BIN)/python packaging/record.py
+
 registers: $(VENV)/installed
 	$(BIN)/python packaging/registers.py
+
+table: $(VENV)/installed
+	$(BIN)/python packaging/table.py
 
 golden: $(VENV)/installed-dev
 	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest tests/render --update-golden

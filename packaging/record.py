@@ -2,8 +2,8 @@
 
     python packaging/record.py [traces] [speeds] [counters] [KERNEL ...]
 
-Speeds and counters go to assets/measurements, small traces for the tests to tests/data/device. Of kernels that are named, the new
-rows take the place of the old ones. Needs CuPy; counters need Nsight Compute.
+Speeds and counters go to assets/measurements, small traces for the tests to tests/data/device. Of kernels that are named, the
+new rows take the place of the old ones. Needs CuPy; counters need Nsight Compute.
 """
 
 import json

@@ -167,7 +167,6 @@ def totals(sites: Mapping[Site, Counts], arrays: tuple[MemoryArray, ...]) -> dic
         "global_store_bytes": stores.bytes_asked,
         "shared_load_instructions": shared_loads.requests,
         "shared_store_instructions": shared_stores.requests,
-        "shared_store_wavefronts": shared_stores.wavefronts,
         "shared_load_bytes": shared_loads.bytes_asked,
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,

@@ -220,9 +220,9 @@ def real_lines(real: RealKernel) -> list[str]:
         return [f"Real kernel: {found.failure if found is not None else real.source}"]
     timing, time_us = found.timing, found.timing.median_ms * 1e3
     time = f"{time_us:,.1f} µs" if time_us < 1e4 else f"{timing.median_ms:,.1f} ms"
-    spread = f"{timing.spread:.1%}" if timing.spread >= 0.0005 else "less than 0.1%"
+    spread = "" if timing.spread is None else f" ± {max(timing.spread, 0.001):.1%} (quartiles)"
     share = "" if real.share_of_cublas is None else f", {real.share_of_cublas:.1%} of cuBLAS"
-    lines = [f"Real kernel, {real.source}:", f"{time} ± {spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
+    lines = [f"Real kernel, {real.source}:", f"{time}{spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
     if found.resources is not None:
         resources, held = found.resources, found.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"

@@ -104,7 +104,8 @@ def _row(facts: dict[str, Any]) -> Measured:
     row = Measured(**made)
     times = [] if row.timing is None else [row.timing.median_ms, row.timing.low_ms, row.timing.high_ms]
     times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]
-    sound = all(isinstance(time, float | int) and math.isfinite(time) and time > 0 for time in times)
+    sound = all(time is None or (isinstance(time, float | int) and math.isfinite(time) and time > 0) for time in times)
+    sound = sound and (row.timing is None or row.timing.median_ms is not None)
     texts = (row.kernel, row.source_hash, row.failure)
     if (
         not sound

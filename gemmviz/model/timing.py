@@ -11,17 +11,22 @@ from gemmviz.model.trace import Check
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds of one launch: median and quartiles over ``repeats``, each the mean of ``launches`` back to back."""
+    """Milliseconds of one launch: median and quartiles over ``repeats``, each the mean of ``launches`` back to back.
+
+    Quartiles are None where only the median was kept.
+    """
 
     median_ms: float
-    low_ms: float
-    high_ms: float
+    low_ms: float | None
+    high_ms: float | None
     repeats: int
     launches: int
 
     @property
-    def spread(self) -> float:
+    def spread(self) -> float | None:
         """Half of what lies between the quartiles, as a share of the median."""
+        if self.low_ms is None or self.high_ms is None:
+            return None
         return (self.high_ms - self.low_ms) / 2 / self.median_ms
 
 

@@ -14,9 +14,11 @@ from gemmviz.model.benchmark import (
 )
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.gpu import Gpu
+from gemmviz.model.measurements import text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
+from gemmviz.source.catalog import kernel_names, load_kernel
 
 GPU = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 KERNEL = Measured(
@@ -50,7 +52,8 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", "{}", '{"format": "gemmviz benchmark"}', '{"format": "gemmviz benchmark", "version": 99, "rows": []}',
-     '{"format": "gemmviz benchmark", "version": 1, "gpu": {}, "host": "", "date": "", "rows": [{"x": 1}]}', "\x00"],
+     '{"format": "gemmviz benchmark", "version": 1, "gpu": {}, "host": "", "date": "", "rows": [{"x": 1}]}', "\x00",
+     '{"format": "gemmviz benchmark", "version": 1e400}', "[" * 100_000],
 )  # fmt: skip
 def test_damaged_files_are_refused_by_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "b.json"
@@ -78,4 +81,6 @@ def test_what_ships_is_an_h200s_and_says_so() -> None:
     assert len(timed) > 300
     assert all(row.check is None or row.check.passed for row in timed)
     assert all(row.timing is not None or row.failure for row in found.rows)
+    texts = {name: text_hash(load_kernel(name).text) for name in kernel_names()}
+    assert all(texts.get(row.kernel, "") == row.source_hash for row in found.rows), "a kernel has changed: make record"
     assert replace(found, recorded=False).source.startswith("measured on NVIDIA H200")

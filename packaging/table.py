@@ -1,0 +1,37 @@
+"""Writes the table of recorded speeds into the README, from the data file: make table."""
+
+import re
+from pathlib import Path
+
+from gemmviz.analysis.speeds import number, rates
+from gemmviz.model.benchmark import Benchmark, recorded_benchmarks
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+_BEGIN, _END = "<!-- recorded speeds: made by make table -->\n", "<!-- end of recorded speeds -->\n"
+
+
+def main() -> None:
+    text = README.read_text(encoding="utf-8")
+    tables = "\n".join(table(benchmark) for benchmark in recorded_benchmarks())
+    README.write_text(with_tables(text, tables), encoding="utf-8")
+
+
+def with_tables(text: str, tables: str) -> str:
+    return re.sub(f"{re.escape(_BEGIN)}.*{re.escape(_END)}", lambda _: f"{_BEGIN}{tables}{_END}", text, flags=re.DOTALL)
+
+
+def table(benchmark: Benchmark) -> str:
+    """GFLOP/s of each kernel at its fastest parameters, by size; in brackets the share of cuBLAS."""
+    curves = [curve for curve in rates(benchmark) if curve.main]
+    sizes = sorted({x for curve in curves for x, _ in curve.points})
+    base = dict(next(curve for curve in curves if curve.name == "cuBLAS").points)
+    lines = [f"| GFLOP/s at N = | {' | '.join(f'{size:g}' for size in sizes)} |", f"|---|{'---:|' * len(sizes)}"]
+    for curve in curves:
+        at = dict(curve.points)
+        cells = [f"{number(at[size])} ({at[size] / base[size]:.2g})" if size in at else "" for size in sizes]
+        lines.append(f"| {curve.name} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"{benchmark.source[:1].upper()}{benchmark.source[1:]}; CPU: {benchmark.host}.", ""])
+
+
+if __name__ == "__main__":
+    main()
