@@ -177,8 +177,8 @@ def _differences(row: dict[str, Any]) -> dict[str, int]:
 
 
 def _is_expected(row: dict[str, Any]) -> bool:
-    """Only shared memory differs: there are fewer loads, since the compiler made wide ones of several; and more stores, of which
-    those beyond ours are executed with all threads switched off and take no wavefront.
+    """Only shared memory differs: there are fewer loads, since the compiler made wide ones of several; and more stores: those
+    beyond ours are executed with all threads switched off and take no wavefront.
     """
     different = {name for name, difference in _differences(row).items() if difference}
     merged = {"shared_load_instructions", "shared_wavefronts", "shared_wavefronts_ideal", "shared_store_instructions"}

@@ -1,3 +1,4 @@
+import importlib.util
 import json
 import os
 import subprocess
@@ -184,3 +185,49 @@ def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "x.svg").exists()
+
+
+def test_recorded_speeds_without_a_gpu(capsys) -> None:
+    assert main(["bench", "04_tiled", "--recorded"]) == 0
+    said = capsys.readouterr().out
+    assert "| 04_tiled (TILE_WIDTH = 32) |" in said
+    assert "02_naive" not in said
+    assert "recorded on NVIDIA H200, driver" in said
+    assert main(["bench", "--recorded", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "gemmviz benchmark"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="there is CuPy here")
+@pytest.mark.parametrize(
+    "command",
+    ["bench 04_tiled --sizes 64", "schedule 04_tiled", "counts 04_tiled --on gpu", "trace 04_tiled --on gpu -o x.gvt"],
+)
+def test_what_needs_a_gpu_says_what_is_missing(capsys, command: str) -> None:
+    assert main(command.split()) == 1
+    said = capsys.readouterr().err
+    assert "CuPy is not installed" in said
+    assert "pip install" in said
+    assert said.count("\n") == 1
+
+
+def test_verify_without_the_profiler_says_so(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("gemmviz.run.profiler._PLACES", ())
+    assert main(["verify", "04_tiled"]) == 1
+    assert "Nsight Compute is not installed" in capsys.readouterr().err
+    assert main(["verify", "nosuch"]) == 2
+
+
+def test_some_phases(capsys, tmp_path) -> None:
+    file = str(tmp_path / "p.gvt")
+    assert main(["trace", "04_tiled", "-m", "16", "-n", "16", "-k", "16", "--phases", "2-3", "-o", file]) == 0
+    assert "phases 2-3" in capsys.readouterr().out
+    assert main(["info", file]) == 0
+    assert "phases traced: 2-3, counted from 1" in capsys.readouterr().out
+    assert main(["render", file, "--phase", "1", "-o", str(tmp_path / "x.svg")]) == 2
+    assert "of the phases, 2 to 3 are in the trace" in capsys.readouterr().err
+    assert main(["render", file, "--phase", "2", "-o", str(tmp_path / "x.svg")]) == 0
+    assert "only phases 2 to 3 traced" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+    assert main(["trace", "04_tiled", "--phases", "7-9", "-o", file]) == 2
+    assert "ends before phase 7" in capsys.readouterr().err
+    assert main(["trace", "04_tiled", "--phases", "0:2", "-o", file]) == 2
