@@ -229,6 +229,9 @@ def real_lines(real: RealKernel) -> list[str]:
         lines.append(f"{resources.registers} registers, {resources.shared_bytes:,} bytes of shared memory, {spills}")
         blocks = f"{held.blocks_per_sm} block{'s' if held.blocks_per_sm > 1 else ''} of {held.warps_per_block} warps an SM"
         lines.append(f"theoretical occupancy {held.share:.0%}: {blocks}")
+    if found.transfer is not None:
+        there, back = found.transfer.to_device_ms, found.transfer.to_host_ms
+        lines.append(f"copies of pageable memory: A and B to the GPU {there:.3g} ms, C back {back:.3g} ms")
     if found.check is not None and not found.check.passed:
         lines.append(str(found.check))
     if found.reads_c:

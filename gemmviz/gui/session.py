@@ -4,7 +4,7 @@ whole launch.
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -206,6 +206,7 @@ def measure(setup: Setup, gpu: RemoteGpu | None, cancelled: Cancel) -> RealKerne
         beside: Timing | None = gpu.cublas(setup.spec, setup.settings, device=device, cancelled=cancelled)
     except DeviceError:
         beside = None
+    found = replace(found, transfer=gpu.copy(setup.spec, setup.settings, device=device, cancelled=cancelled))
     share = None if beside is None or found.timing is None else beside.median_ms / found.timing.median_ms
     return RealKernel(setup, found, share, f"measured here on {gpu.gpu(cancelled).label}")
 

@@ -21,6 +21,7 @@ from gemmviz.source.program import ENTRY_ARGUMENTS, program_for
 
 _MACHINERY = Path(__file__).with_name("twin.cuh")
 _PROBE = Path(__file__).with_name("probe.cuh")
+_PARAMETERS = "gv_thread& gv_self, unsigned int gv_call"
 Ints = npt.NDArray[np.int32]
 
 
@@ -117,6 +118,8 @@ def _instrumented(text: str, insertions: list[Insertion], program: Program, file
     """
     kept: list[Insertion] = []
     copies: dict[tuple[int, int], list[Insertion]] = {span: [] for *_, span in program.layout.functions.definitions.values()}
+    for position, (follows, _, whole) in program.layout.functions.definitions.items():
+        kept += _prototypes(text, position, follows, whole)
     for insertion in insertions:
         span = next((span for span in copies if span[0] <= insertion[0] < span[1]), None)
         (kept if span is None else copies[span]).append(insertion)
@@ -125,6 +128,21 @@ def _instrumented(text: str, insertions: list[Insertion], program: Program, file
         first, last = (text.count("\n", 0, position) + 1 for position in (start, stop))
         kept.append((stop, (0, 0), f'\n#line {first} "{file}"\n{copy}\n#line {last} "{file}"\n'))
     return _inserted(text, kept)
+
+
+def _prototypes(text: str, position: int, follows: bool, span: tuple[int, int]) -> list[Insertion]:
+    """Beside each prototype of a function one of its instrumented copy. ``position``: just inside its definition's parentheses."""
+    named = re.search(r"(\w+)\s*\($", text[:position])
+    assert named is not None
+    opening = re.compile(rf"\b{named[1]}\s*\(")
+    before = re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text[: span[0]], flags=re.DOTALL)
+    found: list[Insertion] = []
+    for declaration in re.finditer(r"[^;{}#]*;", before):
+        at = opening.search(declaration[0])
+        if at is not None and "__device__" in declaration[0] and declaration[0].rstrip("; \n").endswith(")"):
+            copy = declaration[0][: at.end()] + _PARAMETERS + (", " if follows else "") + declaration[0][at.end() :]
+            found.append((declaration.end(), (0, 0), " " + " ".join(copy.split())))
+    return found
 
 
 def _inserted(text: str, insertions: list[Insertion]) -> str:
@@ -142,7 +160,7 @@ def _insertions(program: Program) -> list[Insertion]:
     for number, (position, (follows, _)) in enumerate(sorted(layout.functions.calls.items())):
         found.append((position, (0, 0), f"gv_self, {number}u" + (", " if follows else "")))
     for position, (follows, inside, _) in layout.functions.definitions.items():
-        found.append((position, (0, 0), "gv_thread& gv_self, unsigned int gv_call" + (", " if follows else "")))
+        found.append((position, (0, 0), _PARAMETERS + (", " if follows else "")))
         found.append((inside, (0, 0), " gv_inside gv_here(gv_self, gv_call);"))
     for number in set(shared_numbers(program)):
         array = program.shared[number]

@@ -1,3 +1,4 @@
+import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,3 +203,15 @@ def test_some_phases_only(window: MainWindow, qtbot) -> None:
     kernel.phases.setText("2-1")
     kernel.phases.editingFinished.emit()
     qtbot.waitUntil(lambda: "are no phases" in kernel.message.text())
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="there is CuPy here")
+def test_what_the_gpu_can_not_do_the_interpreter_does_and_the_banner_says_so(window: MainWindow, qtbot) -> None:
+    window.panels.kernel.show_gpu(Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37), chosen=True)
+    with qtbot.waitSignals([window.tracer.done, window.afterwork.counted], timeout=30_000):
+        window.panels.kernel.sizes["M"].setValue(12)
+    assert window.panels.banner.isVisible()
+    assert "CuPy is not installed. Shown is the interpreter's run" in window.panels.banner.text()
+    assert window.replay.trace.settings.problem.M == 12
+    assert window.afterwork.whole is not None  # counted, by the interpreter
+    qtbot.waitUntil(lambda: "CuPy is not installed" in window.panels.metrics.real.text(), timeout=10_000)

@@ -98,3 +98,12 @@ def test_functions_that_reach_into_every_kind_of_memory(tmp_path: Path, what: st
     spec = kernel_from(f"__shared__ float s[4]; {SPACES[what]}", before=FUNCTIONS)
     settings = settings_for(spec)
     assert_same(HostTwins([(spec, settings)], tmp_path).run(0), trace_kernel(spec, settings))
+
+
+def test_functions_that_are_defined_after_their_use(tmp_path: Path) -> None:
+    before = "// at(p, i): an element\n__device__ float at(const float* p, int i); __device__ float twice(const float* p);"
+    spec = kernel_from("C[threadIdx.x] = at(A, threadIdx.x) + twice(B);", before=before)
+    after = "__device__ float twice(const float* p) { return at(p, 0) + at(p, 1); }\n__device__ float at(const float* p, int i)\n{ return p[i]; }\n"
+    spec = parse_kernel(spec.text + after, "kernel.cu")
+    settings = settings_for(spec)
+    assert_same(HostTwins([(spec, settings)], tmp_path).run(0), trace_kernel(spec, settings))
