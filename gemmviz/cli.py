@@ -15,7 +15,7 @@ from gemmviz.model.device import DEFAULT_DEVICE, device_names
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import PATTERNS
 from gemmviz.run.benchmark import LONGEST_S
-from gemmviz.run.remote import PATIENCE_S
+from gemmviz.run.protocol import PATIENCE_S
 from gemmviz.scene.frame import LAYERS
 from gemmviz.scene.views import VIEWS
 

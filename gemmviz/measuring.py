@@ -1,10 +1,8 @@
 """The commands that ask a GPU: worker, bench, verify, schedule."""
 
 import argparse
-import itertools
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -21,13 +19,12 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.measurements import text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.run import profiler
-from gemmviz.run.benchmark import jobs_for, run_benchmark
+from gemmviz.run.benchmark import jobs_for, legal_settings, run_benchmark
 from gemmviz.run.executor import stream_launch
 from gemmviz.run.host_speed import METHODS
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.run.worker import serve
 from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.launching import launch_for, settings_for
 
 _WIDE = "  as written, as compiled: wide loads of several"
 _OFF = "  as written, as compiled: with stores whose threads are all switched off"
@@ -111,7 +108,7 @@ def verify(args: argparse.Namespace) -> int:
     gpu = RemoteGpu(patience_s=args.patience)
     try:
         facts = gpu.gpu()
-        jobs = list(_launches(specs, asked, args.device))
+        jobs = [(spec, each) for spec in specs for size in asked for each in legal_settings(spec, Problem(*size), args.device)]
         counted = profiler.counters_of(jobs, args.device)
         rows = [_verified(gpu, spec, settings, args.device, said) for (spec, settings), said in zip(jobs, counted, strict=True)]
     finally:
@@ -132,21 +129,6 @@ def verify(args: argparse.Namespace) -> int:
     if unexpected:
         return complain(GemmvizError(f"{len(unexpected)} launches count otherwise, and no merged loads explain it"), 1)
     return 0
-
-
-def _launches(
-    specs: list[KernelSpec], sizes: tuple[tuple[int, int, int], ...], device: str
-) -> Iterator[tuple[KernelSpec, Settings]]:
-    """Every kernel with every choice of its parameters and every size that it can run with."""
-    for spec in specs:
-        choices = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
-        for values, size in itertools.product(itertools.product(*choices), sizes):
-            settings = settings_for(spec, Problem(*size), dict(zip(spec.defaults, values, strict=True)))
-            try:
-                launch_for(spec, settings, load_device(device))
-            except SettingError:
-                continue
-            yield spec, settings
 
 
 def _verified(gpu: RemoteGpu, spec: KernelSpec, settings: Settings, device: str, said: dict[str, Any]) -> dict[str, Any]:

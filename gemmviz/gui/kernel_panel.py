@@ -26,7 +26,7 @@ from gemmviz.model.kernel import KernelSpec, Launch, Parameter, Settings
 from gemmviz.model.lanes import parse_phases, parse_window, phases_text
 from gemmviz.model.measurements import Registers
 from gemmviz.model.problem import Problem
-from gemmviz.run.remote import PATIENCE_S
+from gemmviz.run.protocol import PATIENCE_S
 
 _LARGEST = 2**31 - 1
 _PATTERN_NAMES = {"random": "Random", "index": "Their own index", "ones": "All ones"}

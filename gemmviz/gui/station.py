@@ -1,15 +1,16 @@
 """The GPU, as the window knows it: looked for once, in a process of its own, while the first picture is on the screen."""
 
 import importlib.util
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
 from gemmviz.gui.work import Worker
 from gemmviz.model.errors import DeviceError, GemmvizError
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.gpu import INSTALL_CUPY, Gpu
 from gemmviz.run.remote import RemoteGpu
 
-_NO_CUPY = DeviceError("CuPy is not installed", remedy='pip install "gemmviz[gpu13]", or "gemmviz[gpu]" for drivers before 580')
+_NO_CUPY = DeviceError("CuPy is not installed", remedy=INSTALL_CUPY)
 
 
 class GpuStation(QObject):
@@ -38,8 +39,8 @@ class GpuStation(QObject):
         self.remote.close()
         self._worker.stop()
 
-    def _found(self, cancelled: object) -> Gpu:
-        found = self.remote.gpu()
+    def _found(self, cancelled: Callable[[], bool]) -> Gpu:
+        found = self.remote.gpu(cancelled)
         self.remote.warm_up()
         return found
 

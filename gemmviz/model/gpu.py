@@ -1,9 +1,10 @@
 """The GPU of a machine, as its driver describes it: who measured, and with which driver and compiler."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from gemmviz.model.device import device_names, load_device
+
+INSTALL_CUPY = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[gpu]" for older ones'
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,3 @@ class Gpu:
     def device_name(self) -> str | None:
         """The file of the device of this name, None where there is none."""
         return next((name for name in device_names() if load_device(name).name == self.name), None)
-
-    def as_facts(self) -> dict[str, Any]:
-        return asdict(self)

@@ -56,6 +56,15 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
+class TraceCost:
+    """What a trace cost on the GPU, in milliseconds of its time: the twin's launches, and lining up their record."""
+
+    twin_ms: float
+    align_ms: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
 class Resources:
     """What the driver says of a compiled kernel: registers and spilled bytes of a thread, shared memory of a block in bytes."""
 

@@ -55,11 +55,12 @@ def jobs_for(specs: Sequence[KernelSpec], problems: Sequence[Problem], device: s
         found.append(Job(CUBLAS, problem))
         found += [Job(method, problem) for method in METHODS]
         for spec in specs:
-            found += [Job(spec.name, problem, spec, settings) for settings in _settings(spec, problem, device)]
+            found += [Job(spec.name, problem, spec, settings) for settings in legal_settings(spec, problem, device)]
     return found
 
 
-def _settings(spec: KernelSpec, problem: Problem, device: str) -> Iterator[Settings]:
+def legal_settings(spec: KernelSpec, problem: Problem, device: str) -> Iterator[Settings]:
+    """Every choice of the kernel's parameters with which it can run this problem on this device."""
     choices = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
     for values in itertools.product(*choices):
         settings = settings_for(spec, problem, dict(zip(spec.defaults, values, strict=True)))

@@ -24,6 +24,7 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.problem import Problem
 from gemmviz.source.header import parse_kernel
 
+PATIENCE_S = 10.0  # how long a launch may take
 Facts = dict[str, Any]
 _ERRORS: dict[str, Any] = {
     each.__name__: each for each in (DeviceError, GemmvizError, KernelFault, SettingError, SourceError, UsageError)

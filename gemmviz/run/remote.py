@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +15,17 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
-from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
+from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, TraceCost, Transfer
 from gemmviz.model.trace import Check, MemoryArray, Site, Trace
 from gemmviz.model.trace_file import read_site, take_over
 from gemmviz.run.executor import Phases
 from gemmviz.run.link import WorkerLink
-from gemmviz.run.protocol import Facts, kernel_facts
+from gemmviz.run.protocol import PATIENCE_S, Facts, kernel_facts
 from gemmviz.run.recorder import DEFAULT_BYTES
 from gemmviz.run.simt.interpreter import never
 
-PATIENCE_S = 10.0
 Cancel = Callable[[], bool]
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class TraceCost:
-    """What a trace cost on the GPU, in milliseconds of its time: the twin's launches, and lining up their record."""
-
-    twin_ms: float
-    align_ms: float
-    runs: int
 
 
 class RemoteGpu:

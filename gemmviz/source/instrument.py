@@ -131,7 +131,7 @@ def _instrumented(text: str, insertions: list[Insertion], program: Program, file
 
 
 def _prototypes(text: str, position: int, follows: bool, span: tuple[int, int]) -> list[Insertion]:
-    """Beside each prototype of a function one of its instrumented copy. ``position``: just inside its definition's parentheses."""
+    """Beside each prototype of a function that of its instrumented copy. ``position``: just inside the parentheses."""
     named = re.search(r"(\w+)\s*\($", text[:position])
     assert named is not None
     opening = re.compile(rf"\b{named[1]}\s*\(")

@@ -4,20 +4,19 @@ import re
 from pathlib import Path
 
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.gpu import Gpu
+from gemmviz.model.gpu import INSTALL_CUPY, Gpu
 
 try:
     import cupy
 except ImportError as error:  # CuPy is an extra
     cupy, _MISSING = None, "" if isinstance(error, ModuleNotFoundError) and error.name == "cupy" else str(error)
-_INSTALL = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[gpu]" for older ones'
 
 
 def open_gpu() -> Gpu:
     """The first GPU of this machine, with a context on it. Raises DeviceError saying what is missing."""
     if cupy is None:
         missing = f"CuPy can't be loaded: {_MISSING}" if _MISSING else "CuPy is not installed"
-        raise DeviceError(missing, remedy=_INSTALL)
+        raise DeviceError(missing, remedy=INSTALL_CUPY)
     runtime = cupy.cuda.runtime
     try:
         count = runtime.getDeviceCount()
@@ -46,7 +45,7 @@ def _no_driver(status: int) -> DeviceError:
         needs = _dotted(cupy.cuda.runtime.runtimeGetVersion())
         return DeviceError(
             f"the NVIDIA driver is missing, or too old for CUDA {needs}",
-            remedy="install a newer driver, or the CuPy that fits it: " + _INSTALL,
+            remedy="install a newer driver, or the CuPy that fits it: " + INSTALL_CUPY,
         )
     return DeviceError(f"the NVIDIA driver can't be used (CUDA error {status})", remedy="does nvidia-smi work?")
 

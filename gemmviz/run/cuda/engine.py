@@ -8,9 +8,10 @@ from gemmviz.model.device import Device, load_device
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.run.cuda.compiling import Compiler
-from gemmviz.run.cuda.launching import DEFAULT_PATIENCE_S, check_resources, launch, spoken_errors, wait
+from gemmviz.run.cuda.launching import check_resources, launch, spoken_errors, wait
 from gemmviz.run.cuda.tracing import trace_on_device
 from gemmviz.run.cuda.workload import Workload, workload
+from gemmviz.run.protocol import PATIENCE_S
 from gemmviz.source.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.source.launching import settings_for
 
@@ -36,7 +37,7 @@ class Engine:
         spec = load_kernel(DEFAULT_KERNEL)
 
         def once(work: Workload) -> None:
-            trace_on_device(self.compiler, work, None, limit_bytes=_WARM_BYTES, patience_s=DEFAULT_PATIENCE_S)
+            trace_on_device(self.compiler, work, None, limit_bytes=_WARM_BYTES, patience_s=PATIENCE_S)
 
         self.use(spec, settings_for(spec), load_device(), once)
 
@@ -46,7 +47,7 @@ class Engine:
         check_resources(compiled, work.launch, work.spec.file)
         for _ in range(times):
             launch(compiled, work.launch, work.arguments)
-        wait(DEFAULT_PATIENCE_S, work.spec.file)
+        wait(PATIENCE_S, work.spec.file)
 
     def _workload(self, spec: KernelSpec, settings: Settings, device: Device) -> Workload:
         key = (

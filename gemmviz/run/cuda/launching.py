@@ -15,7 +15,6 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.run.cuda.compiling import Compiled
 
-DEFAULT_PATIENCE_S = 10.0
 _POLL_S = 0.0002
 _NOT_READY = 600
 _FATAL = {

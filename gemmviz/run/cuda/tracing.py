@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.lanes import LaneSpace, Window
+from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
 from gemmviz.run.cuda.compiling import Compiled, Compiler
@@ -46,15 +47,6 @@ class Record:
     alignment: Alignment
     element: Any
     value: Any
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What making a trace took: time in the twin's launches, in lining up, and the launches themselves, in milliseconds."""
-
-    twin_ms: float
-    align_ms: float
-    runs: int
 
 
 class TwinRunner:
@@ -234,7 +226,7 @@ def trace_on_device(
     origins: bool = True,
     limit_bytes: int,
     patience_s: float,
-) -> tuple[Trace, Cost]:
+) -> tuple[Trace, TraceCost]:
     """The trace of ``window``, recorded by the GPU. What tiles hold copies of is worked out from the source.
 
     Raises KernelFault for an access outside of its array, DeviceError where the record outgrows ``limit_bytes``.
@@ -255,7 +247,7 @@ def trace_on_device(
         phases=phases, executor=compiler.gpu.label, **origin,
     )  # fmt: skip
     data = {name: work.matrix("C").get() if name == "C" else array for name, array in work.data.items()}
-    return checked(trace, work.binding, data), Cost(runner.twin_ms, runner.align_ms, runner.runs)
+    return checked(trace, work.binding, data), TraceCost(runner.twin_ms, runner.align_ms, runner.runs)
 
 
 def bands(launched: Launch, lanes_at_once: int) -> Iterator[Window]:
