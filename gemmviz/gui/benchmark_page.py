@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -53,7 +53,8 @@ class BenchmarkPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.benchmarks = recorded_benchmarks()
+        self.benchmarks: list[Benchmark] = []
+        self._loaded = False
         self.chart_name = "rate"
         self._gpu: RemoteGpu | None = None
         self._device = "h200"
@@ -70,8 +71,6 @@ class BenchmarkPage(QWidget):
         self.plot = BenchmarkPlot()
         self._make_controls()
         self._lay_out()
-        self._fill_sources()
-        self.show_chart("rate")
         self.set_gpu(None, "h200", self._why_not)
 
     def _make_controls(self) -> None:
@@ -166,8 +165,18 @@ class BenchmarkPage(QWidget):
         self.plot.theme = theme
         self.draw()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._loaded:  # the first picture of the program need not wait for this one
+            self._loaded = True
+            self.benchmarks += recorded_benchmarks()
+            self._fill_sources()
+        self._redraw.start()
+
     def draw(self) -> None:
-        """The curves that are chosen, their list, and where they are from."""
+        """The curves that are chosen, their list, and where they are from; nothing while nobody sees it."""
+        if not self.isVisible():
+            return
         chart, benchmark = CHARTS[self.chart_name], self.benchmark
         self.plot.chart, self.plot.benchmark = chart, benchmark
         self.origin.setText("" if benchmark is None else "; ".join(self._origins(benchmark)))

@@ -454,8 +454,8 @@ class MainWindow(QMainWindow):
     def open_file(self, path: Path) -> None:
         """A ``.cu`` file is run, a ``.gvt`` file is shown as it is."""
         if path.suffix == ".json":
-            self.panels.benchmark.open_file(path)
             self.panels.tabs.setCurrentIndex(1)
+            self.panels.benchmark.open_file(path)
             return
         if path.suffix != ".gvt":
             self.panels.tabs.setCurrentIndex(0)

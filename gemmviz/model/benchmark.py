@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +117,11 @@ def _row(facts: dict[str, Any]) -> Measured:
     return row
 
 
-def recorded_benchmarks() -> list[Benchmark]:
+@cache
+def recorded_benchmarks() -> tuple[Benchmark, ...]:
     """What ships with gemmviz, by name of the GPU."""
     folder = resource_folder("assets") / "measurements"
-    return [read_benchmark(path, recorded=True) for path in sorted(folder.glob("benchmark-*.json"))]
+    return tuple(read_benchmark(path, recorded=True) for path in sorted(folder.glob("benchmark-*.json")))
 
 
 def sizes_of(text: str) -> tuple[int, ...]:

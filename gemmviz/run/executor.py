@@ -89,6 +89,9 @@ def checked_phases(binding: Binding, phases: Phases) -> Phases:
         return None
     if binding.phase_loop < 0:
         raise SettingError(f"{binding.spec.name} has no phases to choose from", remedy="leave the phases open")
+    loops = binding.program.loops
+    if sum(loop.start == loops[binding.phase_loop].start for loop in loops) > 1:
+        raise SettingError("the phases' loop is in a function that is called several times", remedy="leave the phases open")
     start, stop = phases
     if not 0 <= start < stop:
         raise SettingError(f"phases {start + 1} to {stop} are none")

@@ -152,6 +152,7 @@ def test_files_lead_to_the_page_that_shows_them(window: MainWindow, tmp_path: Pa
     window.open_file(tmp_path / "b.json")
     assert window.panels.pages.currentIndex() == 1
     assert isinstance(window.panels.benchmark.benchmark, Benchmark)
+    assert window.panels.benchmark.source.currentText().startswith("b.json")
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
     window.open_file(tmp_path / "t.gvt")
     assert window.panels.pages.currentIndex() == 0

@@ -134,3 +134,20 @@ def test_inactive_arms_do_not_touch_memory() -> None:
     with pytest.raises(KernelFault, match=r"B\[3000\] is out of range.*thread \(3, 0, 0\)"):
         trace_of(kernel_from(body))
     assert trace_of(kernel_from(body.replace("B[t * 1000] > 0", "true"))).steps == 3
+
+
+def test_phases_are_chosen_where_they_are_clear() -> None:
+    from gemmviz.model.errors import SettingError
+
+    before = "__device__ float sum(const float* p) { float s = 0; for (int k = 0; k < 4; ++k) s += p[k]; return s; }"
+    spec = kernel_from("C[threadIdx.x] = sum(A) + sum(B);", before=before)
+    with pytest.raises(SettingError, match="called several times"):
+        trace_of(spec, phases=(0, 1))
+    with pytest.raises(SettingError, match="has no phases"):
+        trace_of(kernel_from("C[threadIdx.x] = A[0] + B[0];"), phases=(0, 1))
+    with pytest.raises(SettingError, match="ends before phase 5"):
+        trace_of("04_tiled", 8, 8, 8, phases=(4, 5))
+    whole, some = trace_of("04_tiled", 8, 8, 16), trace_of("04_tiled", 8, 8, 16, phases=(1, 3))
+    kept = ((whole.phase >= 1) & (whole.phase < 3)) | (whole.phase == 4)
+    assert (some.element == whole.element[kept]).all()
+    assert (some.epoch == whole.epoch[kept]).all()

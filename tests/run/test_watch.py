@@ -4,6 +4,7 @@ import pytest
 
 from gemmviz.model.device import load_device
 from gemmviz.model.kernel import Settings
+from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
 from gemmviz.run.watch import Watched, watch_thread
@@ -60,3 +61,13 @@ def test_a_thread_that_has_returned_keeps_what_it_had() -> None:
     assert all(dict(told.at(step, trace.site_of(step))).get("sum") is None for step in range(trace.steps))
     inside, _ = watched(spec, Settings(Problem(3, 3, 4), {"BLOCK": 4}), (0, 0, 0), (2, 2, 0))
     assert dict(inside.at(trace.steps - 1, trace.sites[-1]))["sum"] == pytest.approx(float(trace.value[-1, 10]))
+
+
+def test_some_phases_show_what_the_variables_hold_there() -> None:
+    spec = load_kernel("04_tiled")
+    settings = Settings(Problem(8, 8, 16), {"TILE_WIDTH": 4})
+    whole = watch_thread(spec, settings, load_device(), (0, 0, 0), (1, 2, 0))
+    some = watch_thread(spec, settings, load_device(), (0, 0, 0), (1, 2, 0), (1, 3))
+    trace = trace_kernel(spec, settings, Window((0, 1), (0, 1)))
+    kept = [step for step in range(trace.steps) if trace.phase[step] in (1, 2, 4)]
+    assert some.rows == tuple(whole.rows[step] for step in kept)
