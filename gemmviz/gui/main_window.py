@@ -226,6 +226,8 @@ class MainWindow(QMainWindow):
         self.panels.benchmark.set_gpu(
             self.station.remote if is_gpu else None, device, f"There is no GPU to measure on: {found}"
         )
+        if isinstance(found, GemmvizError) and self.station.is_meant and found.remedy:
+            self.show_warning(found)
         if chosen and not self._from_file:
             self.run()
 

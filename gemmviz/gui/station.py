@@ -23,6 +23,7 @@ class GpuStation(QObject):
         self.remote = RemoteGpu()
         self.gpu: Gpu | None = None
         self.why_not: GemmvizError | None = None
+        self.is_meant = False  # whether somebody installed what a GPU needs
         self._worker = Worker(self)
         self._worker.done.connect(self._on_found)
         self._worker.failed.connect(self._on_missing)
@@ -32,6 +33,7 @@ class GpuStation(QObject):
         if importlib.util.find_spec("cupy") is None:
             self._on_missing(_NO_CUPY)
         else:
+            self.is_meant = True
             self._worker.submit(self._found)
 
     def stop(self) -> None:

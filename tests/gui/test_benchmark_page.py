@@ -174,6 +174,10 @@ def test_without_a_gpu_the_panel_says_why(window: MainWindow, qtbot) -> None:
     assert "CuPy is not installed (pip install it)" in window.panels.kernel.runner.toolTip()
     assert not window.panels.kernel.patience.isEnabled()
     assert window.recorder.text() == "Run by the interpreter on the CPU"
+    assert not window.panels.banner.isVisible()  # nobody expects one here
+    window.station.is_meant = True
+    window._on_gpu_known(DeviceError("the NVIDIA driver is too old", remedy="install a newer one"))
+    assert window.panels.banner.text() == "the NVIDIA driver is too old (install a newer one)"
 
 
 def test_the_real_kernel_is_told_as_recorded_or_as_unknown(window: MainWindow) -> None:
