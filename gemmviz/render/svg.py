@@ -7,7 +7,6 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from fontTools import subset
 
 from gemmviz.render.png import encode_png
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
@@ -149,6 +148,8 @@ def _font_faces(primitives: Iterable[Primitive]) -> str:
 
 
 def _font_face(face: Face, characters: str) -> str:
+    from fontTools import subset  # takes longer to load than a picture to draw
+
     options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)
     font = subset.load_font(str(font_path(face)), options)
     chosen = subset.Subsetter(options)
