@@ -219,14 +219,14 @@ def real_lines(real: RealKernel) -> list[str]:
     if found is None or found.timing is None:
         return [f"Real kernel: {found.failure if found is not None else real.source}"]
     timing, time_us = found.timing, found.timing.median_ms * 1e3
-    time = f"{time_us:,.1f} µs" if time_us < 1e4 else f"{timing.median_ms:,.1f} ms"
+    time = f"{number(time_us)} µs" if time_us < 1e4 else f"{number(timing.median_ms)} ms"
     spread = "" if timing.spread is None else f" ± {max(timing.spread, 0.001):.1%} (quartiles)"
     share = "" if real.share_of_cublas is None else f", {real.share_of_cublas:.1%} of cuBLAS"
     lines = [f"Real kernel, {real.source}:", f"{time}{spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
     if found.resources is not None:
         resources, held = found.resources, found.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
-        lines.append(f"{resources.registers} registers, {resources.shared_bytes:,} bytes of shared memory, {spills}")
+        lines.append(f"{resources.registers} registers, {number(resources.shared_bytes)} bytes of shared memory, {spills}")
         blocks = f"{held.blocks_per_sm} block{'s' if held.blocks_per_sm > 1 else ''} of {held.warps_per_block} warps an SM"
         lines.append(f"theoretical occupancy {held.share:.0%}: {blocks}")
     if found.transfer is not None:

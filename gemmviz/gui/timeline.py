@@ -89,7 +89,7 @@ class Timeline(QWidget):
         self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.speed.setToolTip("Steps per second (+ and −)")
         for speed in SPEEDS:
-            self.speed.addItem(f"{speed:g} steps/s", speed)
+            self.speed.addItem(f"{speed:g} /s", speed)
         self.speed.setMinimumWidth(self.speed.sizeHint().width())
         self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.speed.activated.connect(lambda row: playback.set_speed(SPEEDS[row]))
