@@ -1,6 +1,7 @@
 """The commands that ask a GPU: worker, bench, verify, schedule."""
 
 import argparse
+import contextlib
 import json
 import sys
 from dataclasses import asdict, replace
@@ -105,14 +106,11 @@ def verify(args: argparse.Namespace) -> int:
     specs = [load_kernel(name) for name in args.kernels or kernel_names()]
     asked = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in sizes_of(args.sizes))
     profiler.find_profiler()
-    gpu = RemoteGpu(patience_s=args.patience)
-    try:
+    with contextlib.closing(RemoteGpu(patience_s=args.patience)) as gpu:
         facts = gpu.gpu()
         jobs = [(spec, each) for spec in specs for size in asked for each in legal_settings(spec, Problem(*size), args.device)]
         counted = profiler.counters_of(jobs, args.device)
         rows = [_verified(gpu, spec, settings, args.device, said) for (spec, settings), said in zip(jobs, counted, strict=True)]
-    finally:
-        gpu.close()
     record = _record(facts, rows)
     if args.output is not None:
         _write(args.output, json.dumps(record, indent=0) + "\n")
@@ -187,11 +185,8 @@ def _verdict(row: dict[str, Any]) -> str:
 def schedule(args: argparse.Namespace) -> int:
     spec = load_kernel(args.kernel)
     settings = settings_from(args, spec)
-    gpu = RemoteGpu(patience_s=args.patience)
-    try:
+    with contextlib.closing(RemoteGpu(patience_s=args.patience)) as gpu:
         facts, found = gpu.gpu(), gpu.schedule(spec, settings, device=args.device)
-    finally:
-        gpu.close()
     if args.json:
         print(json.dumps({
             "kernel": spec.name, "problem": settings.problem.sizes, "parameters": dict(settings.parameters),

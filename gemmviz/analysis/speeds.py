@@ -1,7 +1,8 @@
 """A benchmark as curves: rates by size and by tile, shares of cuBLAS, speed-ups, and what the copies cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import sqrt
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
@@ -72,14 +73,22 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
     return found
 
 
-def _fastest(choices: dict[str, list[Measured]]) -> list[Measured]:
-    """Of several choices of parameters the fastest at each size."""
+def _fastest(rows: Iterable[Measured], by: Callable[[Measured], int]) -> list[Measured]:
+    """The fastest of the timed rows for each value of ``by``, in ascending order of that."""
     best: dict[int, Measured] = {}
-    for row in (row for rows in choices.values() for row in rows):
-        known = best.get(row.problem.N)
-        if known is None or (row.gflops or 0.0) > (known.gflops or 0.0):
-            best[row.problem.N] = row
-    return [best[size] for size in sorted(best)]
+    for row in rows:
+        if row.gflops is not None and (by(row) not in best or row.gflops > (best[by(row)].gflops or 0.0)):
+            best[by(row)] = row
+    return [best[value] for value in sorted(best)]
+
+
+def _size(row: Measured) -> int:
+    return row.problem.N
+
+
+def _tile(row: Measured) -> int:
+    """The first parameter: the width of a tile or of a block."""
+    return next(iter(row.parameters.values()))
 
 
 def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) -> list[Curve]:
@@ -87,7 +96,8 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
     curves = []
     for kernel, choices in _groups(benchmark).items():
         several = len(choices) > 1
-        lines = {f"{kernel}, fastest choice" if several else kernel: _fastest(choices), **(choices if several else {})}
+        name = f"{kernel}, fastest choice" if several else kernel
+        lines = {name: _fastest(chain(*choices.values()), _size), **(choices if several else {})}
         for label, rows in lines.items():
             found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
             if found:
@@ -115,32 +125,23 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
     choices were measured is shown.
     """
     found: dict[tuple[str, int], list[Measured]] = {}
-    for kernel in dict.fromkeys(row.kernel for row in benchmark.rows if row.parameters):
-        for size in sorted({row.problem.N for row in benchmark.rows}):
-            best: dict[int, Measured] = {}
-            for row in benchmark.rows:
-                if (row.kernel, row.problem.N) == (kernel, size) and row.gflops is not None:
-                    tile = next(iter(row.parameters.values()))
-                    if tile not in best or (best[tile].gflops or 0.0) < row.gflops:
-                        best[tile] = row
-            if len(best) > 1:
-                found[kernel, size] = [best[tile] for tile in sorted(best)]
+    for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in benchmark.rows if row.parameters):
+        rows = _fastest((row for row in benchmark.rows if (row.kernel, row.problem.N) == (kernel, size)), _tile)
+        if len(rows) > 1:
+            found[kernel, size] = rows
     points = {size: sum(len(rows) for (_, other), rows in found.items() if other == size) for _, size in found}
     first = max(points, key=lambda size: (points[size], size), default=0)
     return [_by_tile(f"{kernel}, N = {size}", rows, size == first) for (kernel, size), rows in found.items()]
 
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
-    points = tuple((float(next(iter(row.parameters.values()))), row.gflops or 0.0) for row in rows)
+    points = tuple((float(_tile(row)), row.gflops or 0.0) for row in rows)
     return Curve(label, label, rows[0].kernel, points, tuple(map(_told, rows)), shown, shown)
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
     """Times as fast as the fastest untiled kernel of the same size."""
-    untiled: dict[int, float] = {}
-    for row in benchmark.of(UNTILED):
-        if row.gflops is not None:
-            untiled[row.problem.N] = max(row.gflops, untiled.get(row.problem.N, 0.0))
+    untiled = {_size(row): row.gflops for row in _fastest((row for row in benchmark.rows if row.kernel == UNTILED), _size)}
 
     def speed_up(row: Measured) -> float | None:
         base = untiled.get(row.problem.N)

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -197,11 +197,15 @@ class BenchmarkPage(QWidget):
         found = [f"{_capital(benchmark.source)}", f"CPU {benchmark.host}"]
         if any(row.failure.startswith("left out") for row in benchmark.rows):
             found.append("a curve ends where one launch would take too long")
-        texts = {name: text_hash(load_kernel(name).text) for name in kernel_names()}
-        other = {row.kernel for row in benchmark.rows if texts.get(row.kernel, row.source_hash) != row.source_hash}
+        other = {row.kernel for row in benchmark.rows if self._shipped.get(row.kernel, row.source_hash) != row.source_hash}
         if other:
             found.append(f"another version of {', '.join(sorted(other))} was measured than ships now")
         return found
+
+    @cached_property
+    def _shipped(self) -> dict[str, str]:
+        """The hash of each shipped kernel's text."""
+        return {name: text_hash(load_kernel(name).text) for name in kernel_names()}
 
     # Measuring
 

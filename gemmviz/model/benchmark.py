@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.resources import resource_folder
-from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
-from gemmviz.model.trace import Check
+from gemmviz.model.timing import Measured, Resources, Timing, Transfer
+from gemmviz.model.trace_file import check_as_facts, read_check
 
 FORMAT = "gemmviz benchmark"
 VERSION = 1
@@ -35,17 +35,14 @@ class Benchmark:
         """What every picture of it says."""
         return f"{'recorded' if self.recorded else 'measured'} on {self.gpu.label}, {self.date}"
 
-    def of(self, kernel: str, parameters: Mapping[str, int] | None = None) -> list[Measured]:
-        """The rows of one kernel (and one choice of its parameters), smallest problem first."""
-        found = [row for row in self.rows if row.kernel == kernel and parameters in (None, dict(row.parameters))]
-        return sorted(found, key=lambda row: row.problem.M * row.problem.N * row.problem.K)
-
     def share_of_cublas(self, row: Measured) -> float | None:
         """The rate of a row over that of cuBLAS for the same problem; None where either is missing."""
-        beside = next((other for other in self.rows if other.kernel == CUBLAS and other.problem == row.problem), None)
-        if beside is None or not beside.gflops or row.gflops is None:
-            return None
-        return row.gflops / beside.gflops
+        beside = self._cublas.get(row.problem)
+        return None if not beside or row.gflops is None else row.gflops / beside
+
+    @cached_property
+    def _cublas(self) -> dict[Problem, float | None]:
+        return {row.problem: row.gflops for row in self.rows if row.kernel == CUBLAS}
 
     def find(self, source_hash: str, parameters: Mapping[str, int], problem: Problem) -> Measured | None:
         """The row of exactly this kernel text, these parameters and this problem."""
@@ -70,6 +67,7 @@ def _facts(row: Measured) -> dict[str, Any]:
     facts = {name: value for name, value in asdict(row).items() if value not in (None, "", {}, False)}
     facts["problem"] = row.problem.sizes
     if row.check is not None:
+        facts["check"] = check_as_facts(row.check)
         facts["check"].pop("wrong_elements")
     return facts
 
@@ -99,9 +97,9 @@ def _row(facts: dict[str, Any]) -> Measured:
     if "transfer" in facts:
         made["transfer"] = Transfer(**facts["transfer"])
     if "resources" in facts:
-        made["resources"] = Resources(**{**facts["resources"], "occupancy": Occupancy(**facts["resources"]["occupancy"])})
+        made["resources"] = Resources.read(facts["resources"])
     if "check" in facts:
-        made["check"] = Check(**{**facts["check"], "worst_at": tuple(facts["check"]["worst_at"])})
+        made["check"] = read_check(facts["check"])
     row = Measured(**made)
     times = [] if row.timing is None else [row.timing.median_ms, row.timing.low_ms, row.timing.high_ms]
     times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]

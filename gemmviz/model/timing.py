@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.measurements import text_hash
@@ -72,6 +73,11 @@ class Resources:
     shared_bytes: int
     local_bytes: int
     occupancy: Occupancy
+
+    @classmethod
+    def read(cls, facts: Mapping[str, Any]) -> "Resources":
+        """What ``asdict`` made."""
+        return cls(**{**facts, "occupancy": Occupancy(**facts["occupancy"])})
 
 
 @dataclass(frozen=True)

@@ -190,17 +190,10 @@ class Trace:
     @cached_property
     def phase(self) -> Ints:
         """int32 (steps,): the phase of each step; -1 before the first, the number of phases after the last."""
-        depth_of = np.full(len(self.sites), -1)
-        for number, site in enumerate(self.sites):
-            if self.phase_loop in site.loops:
-                depth_of[number] = site.loops.index(self.phase_loop)
-        depth = depth_of[self.site]
-        inside = depth >= 0
-        phase = np.full(self.steps, -1, np.int32)
-        phase[inside] = self.visits[inside, depth[inside]]
-        after = np.flatnonzero(inside)
-        if len(after):
-            phase[after[-1] + 1 :] = phase[inside].max() + 1
+        phase = trips(self.phase_loop, self.sites, self.site, self.visits)
+        inside = np.flatnonzero(phase >= 0)
+        if len(inside):
+            phase[inside[-1] + 1 :] = phase.max() + 1
         return phase
 
     def site_of(self, step: int) -> Site:
@@ -209,6 +202,15 @@ class Trace:
     def array_of(self, step: int) -> MemoryArray | None:
         site = self.site_of(step)
         return None if site.is_barrier else self.arrays[site.array]
+
+
+def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:
+    """Int32 (steps,): the trip of a loop that each step belongs to, -1 outside. ``site`` and ``visits`` as in a Trace."""
+    depth = np.array([each.loops.index(loop) if loop in each.loops else -1 for each in sites], np.int64)[site]
+    found = np.full(len(site), -1, np.int32)
+    inside = depth >= 0
+    found[inside] = visits[inside, depth[inside]]
+    return found
 
 
 def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:

@@ -100,8 +100,8 @@ def _plain(value: Any) -> Any:
             return [_plain(each) for each in value]
         case str() | int() | float() | bool() | None:
             return value
-        case Check(worst_error=error) if not math.isfinite(error):
-            return {**asdict(value), "worst_error": None}  # JSON knows no infinity
+        case Check():
+            return check_as_facts(value)
     return asdict(value)
 
 
@@ -244,7 +244,7 @@ def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Tra
         arrays=tuple(MemoryArray(**{**facts, "shape": tuple(facts["shape"])}) for facts in manifest["memory"]),
         sites=tuple(read_site(facts) for facts in manifest["sites"]),
         loops=tuple(LoopInfo(f["outer"], Place(**f["place"]), f["holds_barrier"]) for f in manifest["loops"]),
-        check=_check(manifest["check"]),
+        check=read_check(manifest["check"]),
         notes=tuple(manifest["notes"]),
         executor=str(manifest["executor"]),
         phases=_phases(manifest.get("phases")),
@@ -253,7 +253,13 @@ def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Tra
     )
 
 
-def _check(facts: dict[str, Any]) -> Check:
+def check_as_facts(check: Check) -> dict[str, Any]:
+    """A check as JSON can hold it: JSON knows no infinity."""
+    return {**asdict(check), "worst_error": check.worst_error if math.isfinite(check.worst_error) else None}
+
+
+def read_check(facts: dict[str, Any]) -> Check:
+    """What ``check_as_facts`` was made from."""
     numbers = {name: int(facts[name]) for name in ("compared", "wrong", "unwritten")}
     error = math.inf if facts["worst_error"] is None else float(facts["worst_error"])
     row, column = (int(each) for each in facts["worst_at"])

@@ -12,7 +12,7 @@ from typing import Any
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.run.link import worker_command
-from gemmviz.run.protocol import kernel_facts
+from gemmviz.run.protocol import kernel_facts, read_kernel
 
 LAUNCHES = 5  # of each kernel: the first one warms the caches up; of the others the quickest was disturbed least
 DURATION = "gpu__time_duration.sum"
@@ -105,13 +105,9 @@ def _facts(rows: list[dict[str, str]]) -> dict[str, Any]:
 
 def launch_all(listed: Path) -> int:
     """Launches the kernels listed in a file, each as often as LAUNCHES says: for the profiler to watch. The exit code."""
-    from gemmviz.run.cuda.device import open_gpu
-    from gemmviz.run.protocol import read_kernel
+    from gemmviz.run.cuda.device import open_engine
 
-    gpu = open_gpu()
-    from gemmviz.run.cuda.engine import Engine
-
-    engine = Engine(gpu)
+    engine = open_engine()
     for facts in json.loads(listed.read_text(encoding="utf-8")):
         engine.use(*read_kernel(facts), lambda work: engine.launch_real(work, LAUNCHES))
     return 0

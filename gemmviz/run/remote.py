@@ -15,9 +15,9 @@ from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
-from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, TraceCost, Transfer
-from gemmviz.model.trace import Check, MemoryArray, Site, Trace
-from gemmviz.model.trace_file import read_site, take_over
+from gemmviz.model.timing import Measured, Resources, Timing, TraceCost, Transfer
+from gemmviz.model.trace import MemoryArray, Site, Trace
+from gemmviz.model.trace_file import read_check, read_site, take_over
 from gemmviz.run.executor import Phases
 from gemmviz.run.link import WorkerLink
 from gemmviz.run.protocol import PATIENCE_S, Facts, kernel_facts
@@ -94,14 +94,8 @@ class RemoteGpu:
     def time(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Measured:
         """The real kernel, checked and timed."""
         found = self._run("time", spec, settings, device, {}, cancelled)
-        resources = found["resources"]
-        check = found["check"]
-        return Measured.of_kernel(
-            spec, settings, Timing(**found["timing"]),
-            Resources(**{**resources, "occupancy": Occupancy(**resources["occupancy"])}),
-            Check(**{**check, "worst_at": tuple(check["worst_at"]), "wrong_elements": tuple(check["wrong_elements"])}),
-            found["reads_c"],
-        )  # fmt: skip
+        timing, resources = Timing(**found["timing"]), Resources.read(found["resources"])
+        return Measured.of_kernel(spec, settings, timing, resources, read_check(found["check"]), found["reads_c"])
 
     def cublas(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Timing:
         """SGEMM of cuBLAS in full float32, on the matrices of these settings."""

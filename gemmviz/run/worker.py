@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from gemmviz.model.trace_file import hand_over, site_facts
 from gemmviz.run import host_speed
 from gemmviz.run.protocol import Facts, error_facts, line_of, read_kernel
 
+if TYPE_CHECKING:
+    from gemmviz.run.cuda.engine import Engine
+    from gemmviz.run.cuda.workload import Workload
+
+Result = TypeVar("Result")
 LOST = 3  # the exit code of a worker whose GPU context is lost
 
 
@@ -32,6 +37,11 @@ class Request:
         self.facts, self._send = facts, send
         self.cancel = threading.Event()
 
+    @property
+    def patience_s(self) -> float:
+        """How long a launch may take."""
+        return float(self.facts["patience_s"])
+
     def progress(self, done: int, total: int) -> None:
         self._send({"id": self.facts["id"], "progress": [done, total]})
 
@@ -41,7 +51,7 @@ class Server:
 
     def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
         self.source, self.target = source, target
-        self.engine: Any = None
+        self.engine: Engine | None = None
         self.why_not: DeviceError | None = None
         self._waiting: queue.Queue[Request | None] = queue.Queue()
         self._known: dict[int, Request] = {}
@@ -110,18 +120,15 @@ class Server:
         self._send(answer)
         return not lost
 
-    def _gpu(self) -> Any:
+    def _gpu(self) -> "Engine":
         """The engine, opened on first use. Raises DeviceError where there is no GPU to be had."""
+        if self.why_not is not None:
+            raise self.why_not
         if self.engine is None:
-            if self.why_not is not None:
-                raise self.why_not
+            from gemmviz.run.cuda.device import open_engine  # here: CuPy takes long to load
+
             try:
-                from gemmviz.run.cuda.device import open_gpu
-
-                gpu = open_gpu()
-                from gemmviz.run.cuda.engine import Engine
-
-                self.engine = Engine(gpu)
+                self.engine = open_engine()
             except DeviceError as error:
                 self.why_not = error
                 raise
@@ -134,22 +141,18 @@ class Server:
         self._gpu().warm_up()
         return {}
 
-    def _use(self, request: Request, task: Callable[[Any, Any], Any]) -> Any:
+    def _use(self, request: Request, task: "Callable[[Engine, Workload], Result]") -> "Result":
         engine = self._gpu()
-        spec, settings, device = read_kernel(request.facts["kernel"])
-        return engine.use(spec, settings, device, lambda work: task(engine, work))
+        return engine.use(*read_kernel(request.facts["kernel"]), lambda work: task(engine, work))
 
     def _trace(self, request: Request) -> Facts:
-        self._gpu()
-        from gemmviz.run.cuda.tracing import trace_on_device
-
         facts = request.facts
         window = None if facts["window"] is None else Window(*(tuple(each) for each in facts["window"]))
         phases = None if facts["phases"] is None else tuple(facts["phases"])
         trace, cost = self._use(
             request,
-            lambda engine, work: trace_on_device(
-                engine.compiler, work, window, phases=phases, values=facts["values"], origins=facts["origins"],
+            lambda engine, work: engine.trace(
+                work, window, phases=phases, values=facts["values"], origins=facts["origins"],
                 limit_bytes=facts["limit_bytes"], patience_s=facts["patience_s"],
             ),
         )  # fmt: skip
@@ -159,41 +162,17 @@ class Server:
         return {"cost": asdict(cost)}
 
     def _time(self, request: Request) -> Facts:
-        self._gpu()
-        from gemmviz.run.cuda.timing import time_kernel
-
-        patience = request.facts["patience_s"]
-        return asdict(
-            self._use(request, lambda engine, work: time_kernel(engine.compiler, work, patience, request.cancel.is_set))
-        )
+        return asdict(self._use(request, lambda engine, work: engine.time(work, request.patience_s, request.cancel.is_set)))
 
     def _cublas(self, request: Request) -> Facts:
-        self._gpu()
-        from gemmviz.run.cuda.timing import time_cublas
-
-        return asdict(
-            self._use(
-                request,
-                lambda engine, work: time_cublas(engine.compiler, work, request.facts["patience_s"], request.cancel.is_set),
-            )
-        )
+        return asdict(self._use(request, lambda engine, work: engine.cublas(work, request.patience_s, request.cancel.is_set)))
 
     def _copy(self, request: Request) -> Facts:
-        self._gpu()
-        from gemmviz.run.cuda.timing import time_transfer
-
-        return asdict(self._use(request, lambda _, work: time_transfer(work)))
+        return asdict(self._use(request, lambda engine, work: engine.copy(work)))
 
     def _count(self, request: Request) -> Facts:
-        self._gpu()
-        from gemmviz.run.cuda.counting import count_on_device
-
-        found = self._use(
-            request,
-            lambda engine, work: count_on_device(
-                engine.compiler, work, request.facts["patience_s"], request.progress, request.cancel.is_set
-            ),
-        )
+        progress, cancelled = request.progress, request.cancel.is_set
+        found = self._use(request, lambda engine, work: engine.count(work, request.patience_s, progress, cancelled))
         sites = list(dict.fromkeys(site for site, _ in found.sums))
         return {
             "arrays": [asdict(array) for array in found.arrays],
@@ -202,11 +181,7 @@ class Server:
         }
 
     def _schedule(self, request: Request) -> Facts:
-        self._gpu()
-        from gemmviz.run.cuda.schedule import schedule_on_device
-
-        patience = request.facts["patience_s"]
-        found = self._use(request, lambda engine, work: schedule_on_device(engine.compiler, work, patience))
+        found = self._use(request, lambda engine, work: engine.schedule(work, request.patience_s))
         np.savez(request.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
         return {"tick_ns": found.tick_ns}
 

@@ -101,15 +101,13 @@ def test_kernels_people_bring(gpu: RemoteGpu, name: str) -> None:
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_the_twin_computes_bit_for_bit_what_the_kernel_does(name: str) -> None:
-    from gemmviz.run.cuda.device import open_gpu
-    from gemmviz.run.cuda.engine import Engine
-    from gemmviz.run.cuda.tracing import trace_on_device
+    from gemmviz.run.cuda.device import open_engine
 
-    engine, spec = Engine(open_gpu()), load_kernel(name)
+    engine, spec = open_engine(), load_kernel(name)
     for settings in legal(name):
 
         def both(work: object) -> tuple[np.ndarray, np.ndarray]:
-            trace_on_device(engine.compiler, work, None, limit_bytes=1 << 30, patience_s=10.0)
+            engine.trace(work, None, limit_bytes=1 << 30, patience_s=10.0)
             twin = work.matrix("C").get()
             work.clear_c(np.nan)
             engine.launch_real(work, 1)

@@ -12,11 +12,10 @@ import numpy as np
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.lanes import LaneSpace, Window
-from gemmviz.model.trace import MemoryArray, Site
-from gemmviz.run.align import Alignment
+from gemmviz.model.trace import MemoryArray, Site, trips
 from gemmviz.run.cuda.compiling import Compiler, free_memory
 from gemmviz.run.cuda.launching import launch, wait
-from gemmviz.run.cuda.tracing import Record, TwinRunner, bands
+from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands
 from gemmviz.run.cuda.workload import Workload
 
 _TEXT = Path(__file__).with_name("counting.cu")
@@ -25,7 +24,6 @@ _THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
 _COLUMNS = 9
 _STEP = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
-_MOST_ROWS = 32768  # of a grid
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def _counted(
 ) -> dict[tuple[Site, int], np.ndarray]:
     kernel = compiler(_TEXT.read_text(encoding="utf-8"), _TEXT.name, "count_steps")
     lined_up = record.alignment
-    phases = _phases(lined_up, work.binding.phase_loop)
+    phases = trips(work.binding.phase_loop, lined_up.sites, lined_up.site, lined_up.visits)
     pairs, bucket = np.unique(np.stack([lined_up.site, phases], axis=1), axis=0, return_inverse=True)
     steps = np.zeros(len(lined_up.site), _STEP)
     steps["bucket"] = bucket.ravel()
@@ -87,8 +85,8 @@ def _counted(
         steps["kind"][here] = (array.space == "shared") + 2 * (site.kind == "load")
     sums = cupy.zeros((len(pairs), _COLUMNS), cupy.uint64)
     across = max(1, min(256, space.blocks * space.warps // (_THREADS // 32 * 8)))
-    for start in range(0, len(steps), _MOST_ROWS):
-        some = cupy.asarray(steps[start : start + _MOST_ROWS].view(np.int32))
+    for start in range(0, len(steps), MOST_ROWS):
+        some = cupy.asarray(steps[start : start + MOST_ROWS].view(np.int32))
         grid = Launch((across, len(some) // 4, 1), (_THREADS, 1, 1))
         numbers = [np.int32(each) for each in (space.lanes, space.threads, space.warps)]
         launch(kernel, grid, [record.element[start:].data.ptr, some.data.ptr, sums.data.ptr, *numbers])
@@ -99,12 +97,3 @@ def _counted(
         for row, (site, phase) in enumerate(pairs.tolist())
         if not lined_up.sites[site].is_barrier
     }
-
-
-def _phases(record: Alignment, phase_loop: int) -> np.ndarray:
-    """The phase of each step, -1 outside."""
-    depth = np.array([site.loops.index(phase_loop) if phase_loop in site.loops else -1 for site in record.sites])[record.site]
-    phase = np.full(len(record.site), -1, np.int32)
-    inside = depth >= 0
-    phase[inside] = record.visits[inside, depth[inside]]
-    return phase

@@ -2,9 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import INSTALL_CUPY, Gpu
+
+if TYPE_CHECKING:
+    from gemmviz.run.cuda.engine import Engine
 
 try:
     import cupy
@@ -36,6 +40,14 @@ def open_gpu() -> Gpu:
         last_level_cache=facts["l2CacheSize"],
         memory_bytes=facts["totalGlobalMem"],
     )
+
+
+def open_engine() -> "Engine":
+    """The engine of the first GPU. Raises DeviceError as ``open_gpu`` does: only then can the rest be imported."""
+    gpu = open_gpu()
+    from gemmviz.run.cuda.engine import Engine
+
+    return Engine(gpu)
 
 
 def _no_driver(status: int) -> DeviceError:

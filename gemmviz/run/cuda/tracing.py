@@ -23,7 +23,7 @@ from gemmviz.source.instrument import Twin, shared_numbers, twin_for
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256
-_MOST_ROWS = 32768  # of a grid
+MOST_ROWS = 32768  # of a grid
 _NOTHING_BAD = 2**64 - 1
 _FIRST_EVENTS = 1 << 20
 _MOST_RUNS = 6
@@ -152,7 +152,7 @@ class TwinRunner:
             lanes = cupy.asarray(slots.lanes.astype(np.uint32))
             bad.data.memset(0xFF, bad.nbytes)
             begin.record()
-            grid = Launch((-(-len(slots.lanes) // _THREADS), min(len(slots.step), _MOST_ROWS), 1), (_THREADS, 1, 1))
+            grid = Launch((-(-len(slots.lanes) // _THREADS), min(len(slots.step), MOST_ROWS), 1), (_THREADS, 1, 1))
             pointers = [each.data.ptr for each in (buffers.words, element, table, lanes, bad)]
             values = [0 if each is None else each.data.ptr for each in (buffers.values, value)]
             numbers = [np.uint32(each) for each in (len(slots.step), len(slots.lanes), space.lanes)]
