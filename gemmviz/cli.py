@@ -11,7 +11,8 @@ from pathlib import Path
 
 from gemmviz import __version__, commands, measuring
 from gemmviz.commands import complain
-from gemmviz.model.device import DEFAULT_DEVICE, device_names
+from gemmviz.files.devices import device_names
+from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import PATTERNS
 from gemmviz.run.benchmark import LONGEST_S

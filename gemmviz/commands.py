@@ -16,20 +16,20 @@ from gemmviz.analysis.counts import Counts, LaunchCounter, loads_per_element, to
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.hazards import Hazard, HazardSink, find_hazards
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
+from gemmviz.files.trace_file import describe, read_trace, write_trace
 from gemmviz.model.errors import DeviceError, GemmvizError, UsageError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import LaneSpace, Window, parse_phases, parse_window, phases_text
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import AccessSink, MemoryArray, Trace
-from gemmviz.model.trace_file import describe, read_trace, write_trace
 from gemmviz.run.executor import affordable_window, bound, stream_launch, trace_kernel
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.run.tee import Tee
 from gemmviz.source import instrument as twin
-from gemmviz.source.catalog import DEFAULT_KERNEL, kernel_names, load_kernel
-from gemmviz.source.launching import launch_for, settings_for
+from gemmviz.spec.catalog import DEFAULT_KERNEL, kernel_names, load_kernel
+from gemmviz.spec.legality import launch_for, settings_for
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 _PICTURE_BYTES = 128 << 20
@@ -227,7 +227,7 @@ def render(args: argparse.Namespace) -> int:
     options = ViewOptions(THEMES[args.theme], layer=args.layer, moment=args.moment)
     scene = VIEWS[args.view].scene(replay, _step(args, replay), options)
     if args.output.suffix.lower() == ".png":
-        from gemmviz.render.offscreen import start_qt
+        from gemmviz.render.qt.offscreen import start_qt
 
         start_qt()
     save_frame(scene, args.output, args.scale)

@@ -5,7 +5,7 @@ from pathlib import Path
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import save_animation, save_frame
-from gemmviz.render.offscreen import start_qt
+from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.views import VIEWS
 

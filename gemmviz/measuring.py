@@ -10,22 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.analysis.counts import LaunchCounter, totals
-from gemmviz.analysis.speeds import number
 from gemmviz.commands import complain, settings_from
-from gemmviz.model.benchmark import CUBLAS, Benchmark, benchmark_text, problems, recorded_benchmarks, sizes_of
-from gemmviz.model.device import load_device
+from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
+from gemmviz.files.devices import load_device
+from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.gpu import Gpu
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.measurements import text_hash
+from gemmviz.model.kernel import KernelSpec, Settings, text_hash
 from gemmviz.model.problem import Problem
+from gemmviz.model.words import number
 from gemmviz.run import profiler
 from gemmviz.run.benchmark import jobs_for, legal_settings, run_benchmark
 from gemmviz.run.executor import stream_launch
 from gemmviz.run.host_speed import METHODS
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.run.worker import serve
-from gemmviz.source.catalog import kernel_names, load_kernel
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.sizes import problems, sizes_of
 
 _WIDE = "  as written, as compiled: wide loads of several"
 _OFF = "  as written, as compiled: with stores whose threads are all switched off"

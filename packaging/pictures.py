@@ -18,8 +18,8 @@ from gemmviz.run.executor import trace_kernel
 from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.theme import LIGHT
 from gemmviz.scene.views import VIEWS
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import settings_for
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"
 

@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from gemmviz.cli import main as gemmviz
-from gemmviz.model.benchmark import Benchmark, benchmark_text, read_benchmark
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
+from gemmviz.files.trace_file import write_trace
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace_file import write_trace
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import settings_for
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASUREMENTS, TRACES = ROOT / "assets" / "measurements", ROOT / "tests" / "data" / "device"

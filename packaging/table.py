@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 
-from gemmviz.analysis.speeds import number, rates
-from gemmviz.model.benchmark import Benchmark, recorded_benchmarks
+from gemmviz.analysis.speeds import rates
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.words import number
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 _BEGIN, _END = "<!-- recorded speeds: made by make table -->\n", "<!-- end of recorded speeds -->\n"

@@ -18,9 +18,9 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.catalog import load_kernel, read_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel, read_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import settings_for
 from tests.conftest import DATA
 
 REPEATS = 7
@@ -48,9 +48,9 @@ from gemmviz.cli import main
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import settings_for
 spec = load_kernel("04_tiled")
 size, tile, blocks = {size}, {tile}, {blocks}
 start = time.perf_counter()

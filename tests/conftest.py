@@ -11,9 +11,9 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import settings_for
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"

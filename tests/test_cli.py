@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli import main
+from gemmviz.files.trace_file import read_trace
 from gemmviz.model.filling import Filling
-from gemmviz.model.trace_file import read_trace
 from tests.conftest import DATA, kernel_from
 
 

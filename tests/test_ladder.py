@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from gemmviz.analysis.hazards import find_hazards
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.problem import Problem
-from gemmviz.source.catalog import kernel_names, load_kernel
 from gemmviz.source.instrument import twin_for
-from gemmviz.source.launching import broken_limit, settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import broken_limit, settings_for
 from tests.conftest import trace_of
 
 SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (1, 1, 1), (64, 16, 32)]

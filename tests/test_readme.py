@@ -1,7 +1,7 @@
 import importlib.util
 from pathlib import Path
 
-from gemmviz.model.benchmark import recorded_benchmarks
+from gemmviz.files.benchmark_file import recorded_benchmarks
 
 ROOT = Path(__file__).resolve().parent.parent
 

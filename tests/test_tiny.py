@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 from gemmviz.analysis.replay import Replay
 from gemmviz.render.svg import scene_svg
-from gemmviz.scene.stage_view import stage_scene
+from gemmviz.scene.views.stage_view import stage_scene
 from tests.conftest import trace_of
 
 

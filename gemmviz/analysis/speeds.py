@@ -7,6 +7,7 @@ from math import sqrt
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.timing import Measured
+from gemmviz.model.words import number
 
 UNTILED = "03_coalesced"
 _BYTES = 4
@@ -54,11 +55,6 @@ def _told(row: Measured) -> str:
     """What a point says when one points at it, after its own value."""
     assert row.timing is not None
     return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
-
-
-def number(value: float) -> str:
-    """A value as people write it: three digits, thin spaces between thousands."""
-    return f"{value:,.0f}".replace(",", "\u2009") if value >= 100 else f"{value:.3g}"
 
 
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from gemmviz import __version__
-from gemmviz.model.resources import resource_folder
+from gemmviz.files.resources import resource_folder
 
 _LIBRARIES = ("PySide6-Essentials", "pyqtgraph", "numpy", "tree-sitter", "tree-sitter-cuda", "fonttools", "pillow")
 

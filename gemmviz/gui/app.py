@@ -8,11 +8,11 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.files.resources import resource_folder
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.kernel import Settings
-from gemmviz.model.resources import resource_folder
-from gemmviz.source.catalog import DEFAULT_KERNEL
+from gemmviz.spec.catalog import DEFAULT_KERNEL
 
 _BEFORE_TOUR_MS = 1500
 

@@ -23,16 +23,18 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.speeds import CHARTS
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
 from gemmviz.gui.benchmark_plot import BenchmarkPlot
 from gemmviz.gui.curve_list import CurveList
 from gemmviz.gui.work import Worker
-from gemmviz.model.benchmark import Benchmark, benchmark_text, problems, read_benchmark, recorded_benchmarks, sizes_of
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.measurements import text_hash
+from gemmviz.model.kernel import text_hash
 from gemmviz.run.benchmark import jobs_for, run_benchmark
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.scene.theme import Theme
-from gemmviz.source.catalog import kernel_names, load_kernel
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.sizes import problems, sizes_of
 
 _SETTLED_MS = 60
 _POINT = "Point at a curve. Each kernel is shown at its fastest parameters for each size; open it in the list for all of them"

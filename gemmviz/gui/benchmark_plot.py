@@ -10,11 +10,11 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.analysis.speeds import CHARTS, Chart, Curve, cache_lines, number
+from gemmviz.analysis.speeds import CHARTS, Chart, Curve, cache_lines
 from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.render.fonts import font
+from gemmviz.model.words import number, spaced
+from gemmviz.render.qt.fonts import font
 from gemmviz.run.host_speed import METHODS
-from gemmviz.scene.memory_view import spaced
 from gemmviz.scene.theme import DARK, LIGHT, WARP_ACCENTS, Theme, mixed
 
 _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
+from gemmviz.files.trace_file import write_trace
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.trace_file import write_trace
 from gemmviz.render.export import PIXELS_PER_UNIT, save_frame
-from gemmviz.render.qt import scene_image
+from gemmviz.render.qt.painter import scene_image
 
 if TYPE_CHECKING:
     from gemmviz.gui.main_window import MainWindow

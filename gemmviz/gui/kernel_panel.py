@@ -17,14 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.files.devices import device_names, load_device
+from gemmviz.files.measurements import Registers
 from gemmviz.gui.session import Setup
-from gemmviz.model.device import Device, device_names, load_device
+from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import MOST_SEED, PATTERNS, Filling
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Launch, Parameter, Settings
 from gemmviz.model.lanes import parse_phases, parse_window, phases_text
-from gemmviz.model.measurements import Registers
 from gemmviz.model.problem import Problem
 from gemmviz.run.protocol import PATIENCE_S
 

@@ -10,6 +10,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
+from gemmviz.files.devices import device_of
+from gemmviz.files.measurements import recorded_registers
+from gemmviz.files.trace_file import read_trace
 from gemmviz.gui import session
 from gemmviz.gui.afterwork import Afterwork
 from gemmviz.gui.files import KINDS, Files
@@ -29,17 +32,15 @@ from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.measurements import recorded_registers
 from gemmviz.model.trace import INTERPRETER, Trace
-from gemmviz.model.trace_file import read_trace
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.scene.frame import LAYERS, ViewOptions
 from gemmviz.scene.primitives import Scene
 from gemmviz.scene.theme import DARK, LIGHT, Theme
 from gemmviz.scene.views import VIEWS
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import settings_for
 
 _DEBOUNCE_MS = 4
 _PANELS_MS = 40
@@ -222,7 +223,7 @@ class MainWindow(QMainWindow):
         chosen = isinstance(found, Gpu) and self.memory.text("runner", "gpu") == "gpu"
         self.panels.kernel.show_gpu(found, chosen)
         is_gpu = isinstance(found, Gpu)
-        device = (found.device_name if is_gpu else None) or DEFAULT_DEVICE
+        device = (device_of(found) if is_gpu else None) or DEFAULT_DEVICE
         self.panels.benchmark.set_gpu(
             self.station.remote if is_gpu else None, device, f"There is no GPU to measure on: {found}"
         )

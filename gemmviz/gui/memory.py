@@ -6,14 +6,15 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from gemmviz.files.devices import device_names
 from gemmviz.gui.session import Setup
-from gemmviz.model.device import DEFAULT_DEVICE, device_names
+from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import Settings
 from gemmviz.model.lanes import parse_phases, parse_window, phases_text
 from gemmviz.model.problem import Problem
-from gemmviz.source.catalog import kernel_names, load_kernel
+from gemmviz.spec.catalog import kernel_names, load_kernel
 
 _MOST_RECENT = 8
 

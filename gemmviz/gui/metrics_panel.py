@@ -7,12 +7,11 @@ from gemmviz.analysis.counts import Counts, LaunchCounter, intensity, loads_per_
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.speeds import number
 from gemmviz.gui.session import RealKernel
 from gemmviz.model.device import Device
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import Trace
-from gemmviz.scene.memory_view import spaced
+from gemmviz.model.words import number, spaced
 
 # Name, kind of memory, attribute of Counts, and what it is
 _ROWS = (

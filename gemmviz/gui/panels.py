@@ -24,7 +24,7 @@ from gemmviz.gui.source_panel import SourcePanel
 from gemmviz.gui.stage import Stage
 from gemmviz.gui.timeline import Timeline
 from gemmviz.gui.variables_panel import VariablesPanel
-from gemmviz.source.catalog import kernel_names
+from gemmviz.spec.catalog import kernel_names
 
 _LEFT, _RIGHT, _BOTTOM = (
     Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea,

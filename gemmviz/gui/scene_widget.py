@@ -4,8 +4,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.render.fonts import font
-from gemmviz.render.qt import ScenePainter, View
+from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import ScenePainter, View
 from gemmviz.scene.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90

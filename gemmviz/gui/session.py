@@ -13,18 +13,18 @@ from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.analysis.focus import Focus, thread_place
 from gemmviz.analysis.hazards import Conflicts, Hazard, examined
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.benchmark import recorded_benchmarks
-from gemmviz.model.device import Device, load_device
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.devices import load_device
+from gemmviz.model.device import Device
 from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SettingError
-from gemmviz.model.kernel import KernelSpec, Launch, Settings
+from gemmviz.model.kernel import KernelSpec, Launch, Settings, text_hash
 from gemmviz.model.lanes import Window
-from gemmviz.model.measurements import text_hash
 from gemmviz.model.timing import Measured, Timing
 from gemmviz.model.trace import INTERPRETER, Trace
 from gemmviz.run.executor import affordable_window, stream_launch, trace_kernel
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.run.watch import Watched, watch_thread
-from gemmviz.source.launching import broken_limit, launch_for
+from gemmviz.spec.legality import broken_limit, launch_for
 
 TRACE_BYTES = 96 << 20
 MOST_CHARTED_STEPS = 20_000

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from gemmviz.model.errors import Place
-from gemmviz.render.fonts import font
+from gemmviz.render.qt.fonts import font
 from gemmviz.scene.theme import DARK, Theme, mixed
 
 _WORDS = re.compile(

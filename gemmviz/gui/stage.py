@@ -7,7 +7,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget
-from gemmviz.render.qt import View
+from gemmviz.render.qt.painter import View
 from gemmviz.scene.frame import WIDTH
 
 _MOST_ZOOM = 256.0

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.render.fonts import font
+from gemmviz.render.qt.fonts import font
 from gemmviz.scene.theme import DARK, LIGHT, Theme, mixed
 
 

@@ -1,13 +1,7 @@
-"""A GPU as its figures: what a launch may ask for and what the chip has, read from one TOML file a device."""
+"""A GPU as its figures: what a launch may ask for and what the chip has."""
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
-from pathlib import Path
-
-from gemmviz.model.errors import UsageError
-from gemmviz.model.resources import resource_folder
+from dataclasses import dataclass, field
 
 DEFAULT_DEVICE = "h200"
 
@@ -70,32 +64,3 @@ class Device:
         warps = -(-threads // self.warp_size)
         per_warp = -(-registers * self.warp_size // self.register_unit) * self.register_unit
         return warps * per_warp
-
-
-@cache
-def device_names() -> tuple[str, ...]:
-    """The names of all device files: NVIDIA's by compute capability, then the others."""
-    names = [path.stem for path in (resource_folder("assets") / "devices").glob("*.toml")]
-
-    def order(name: str) -> tuple[bool, str, str]:
-        device = load_device(name)
-        return device.vendor != "NVIDIA", device.compute_capability, device.name
-
-    return tuple(sorted(names, key=order))
-
-
-@cache
-def load_device(name: str = DEFAULT_DEVICE) -> Device:
-    """The device of ``assets/devices/NAME.toml``. Raises UsageError for a name without a file."""
-    path = resource_folder("assets") / "devices" / f"{name}.toml"
-    if not path.is_file():
-        known = ", ".join(sorted(each.stem for each in path.parent.glob("*.toml")))
-        raise UsageError(f"there is no device {name!r}", remedy=f"choose one of {known}")
-    return _read_device(path)
-
-
-def _read_device(path: Path) -> Device:
-    facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    facts["max_block"] = tuple(facts["max_block"])
-    facts["max_grid"] = tuple(facts["max_grid"])
-    return Device(**{each.name: facts[each.name] for each in fields(Device)})

@@ -1,5 +1,7 @@
 """Every error that a person may see: one sentence, the place it is about, and what to do about it."""
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -96,3 +98,9 @@ class Cancelled(Exception):
 
 def _triple(xyz: tuple[int, int, int]) -> str:
     return "({}, {}, {})".format(*xyz)
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """A remedy that names the known name most like ``name``."""
+    found = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean {found[0]}?" if found else None

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from gemmviz.model.device import device_names, load_device
-
 INSTALL_CUPY = 'pip install "gemmviz[gpu13]" for drivers from 580 on, "gemmviz[gpu]" for older ones'
 
 
@@ -27,8 +25,3 @@ class Gpu:
     def architecture(self) -> str:
         """What compilers call it: sm_90."""
         return "sm_" + self.compute_capability.replace(".", "")
-
-    @property
-    def device_name(self) -> str | None:
-        """The file of the device of this name, None where there is none."""
-        return next((name for name in device_names() if load_device(name).name == self.name), None)

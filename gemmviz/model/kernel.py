@@ -1,5 +1,6 @@
 """A kernel file as a person wrote it: its text, and what its header says about launching it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -87,3 +88,8 @@ class Settings:
     problem: Problem
     parameters: Mapping[str, int]
     filling: Filling = field(default_factory=Filling)
+
+
+def text_hash(text: str) -> str:
+    """What measurements know a kernel's text by: SHA-256, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

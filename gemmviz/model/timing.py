@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.measurements import text_hash
+from gemmviz.model.kernel import KernelSpec, Settings, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
 

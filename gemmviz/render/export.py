@@ -12,7 +12,7 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.scene.primitives import Scene
 
 if TYPE_CHECKING:
-    from gemmviz.render.qt import ScenePainter
+    from gemmviz.render.qt.painter import ScenePainter
 
 _PALETTE_FRAMES = 12
 PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
@@ -40,7 +40,7 @@ def _save_svg(scene: Scene, path: Path, scale: int) -> None:
 
 
 def _save_png(scene: Scene, path: Path, scale: int) -> None:
-    from gemmviz.render.qt import scene_image
+    from gemmviz.render.qt.painter import scene_image
 
     if not scene_image(scene, PIXELS_PER_UNIT * scale).save(str(path), "PNG"):  # type: ignore[call-overload]
         raise OSError("the image can't be written here")
@@ -53,7 +53,7 @@ def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_u
     """Writes an endlessly repeated GIF of scenes, each shown for so many milliseconds; one palette serves all."""
     from PIL import Image
 
-    from gemmviz.render.qt import ScenePainter
+    from gemmviz.render.qt.painter import ScenePainter
 
     painter = ScenePainter()
     scenes, durations = zip(*frames, strict=True)
@@ -68,7 +68,7 @@ def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_u
 
 def _pixels(scene: Scene, pixels_per_unit: float, painter: "ScenePainter") -> npt.NDArray[np.uint8]:
     """The painted scene: uint8 (rows, columns, 3)."""
-    from gemmviz.render.qt import scene_image
+    from gemmviz.render.qt.painter import scene_image
 
     image = scene_image(scene, pixels_per_unit, painter)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine() // 4, 4)

@@ -8,18 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from gemmviz.files.devices import load_device
 from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.device import load_device
 from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.measurements import text_hash
+from gemmviz.model.kernel import KernelSpec, Settings, text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Transfer
 from gemmviz.run.host_speed import METHODS
 from gemmviz.run.remote import Cancel, RemoteGpu
 from gemmviz.run.simt.interpreter import never
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.launching import launch_for, settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import launch_for, settings_for
 
 LONGEST_S = 1.0
 _PROBE = 192

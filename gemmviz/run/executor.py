@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.device import Device, load_device
+from gemmviz.files.devices import load_device
+from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
 from gemmviz.model.lanes import LaneSpace, Window
@@ -18,8 +19,8 @@ from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Rec
 from gemmviz.run.simt.interpreter import Binding, bind, interpret, never
 from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.run.simt.symbolic import tag_array, tag_element
-from gemmviz.source.launching import launch_for, other_choices
 from gemmviz.source.program import program_for
+from gemmviz.spec.legality import launch_for, other_choices
 
 _LANES_AT_ONCE = 1 << 21
 _MOST_TRIED = 12

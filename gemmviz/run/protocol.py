@@ -8,7 +8,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from gemmviz.model.device import Device, load_device
+from gemmviz.files.devices import load_device
+from gemmviz.model.device import Device
 from gemmviz.model.errors import (
     Cancelled,
     DeviceError,
@@ -22,7 +23,7 @@ from gemmviz.model.errors import (
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.problem import Problem
-from gemmviz.source.header import parse_kernel
+from gemmviz.spec.header import parse_kernel
 
 PATIENCE_S = 10.0  # how long a launch may take
 Facts = dict[str, Any]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.files.trace_file import read_check, read_site, take_over
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Settings
@@ -17,7 +18,6 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.timing import Measured, Resources, Timing, TraceCost, Transfer
 from gemmviz.model.trace import MemoryArray, Site, Trace
-from gemmviz.model.trace_file import read_check, read_site, take_over
 from gemmviz.run.executor import Phases
 from gemmviz.run.link import WorkerLink
 from gemmviz.run.protocol import PATIENCE_S, Facts, kernel_facts

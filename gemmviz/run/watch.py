@@ -16,8 +16,8 @@ from gemmviz.run.simt.interpreter import interpret, never
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial
 from gemmviz.run.tee import Tee
-from gemmviz.source.launching import launch_for
 from gemmviz.source.nodes import NamedSlot
+from gemmviz.spec.legality import launch_for
 
 Value = float | int | bool | str | tuple[Any, ...] | None
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import numpy as np
 
+from gemmviz.files.trace_file import hand_over, site_facts
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError
 from gemmviz.model.lanes import Window
-from gemmviz.model.trace_file import hand_over, site_facts
 from gemmviz.run import host_speed
 from gemmviz.run.protocol import Facts, error_facts, line_of, read_kernel
 

@@ -7,7 +7,7 @@ from gemmviz.analysis.history import History, history
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.tiles import EMPTY
 from gemmviz.model.trace import CONSTANT, MemoryArray
-from gemmviz.scene.memory_view import spaced
+from gemmviz.model.words import spaced
 from gemmviz.scene.primitives import Hit
 from gemmviz.scene.sentence import element_text
 

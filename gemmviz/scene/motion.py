@@ -10,7 +10,7 @@ from gemmviz.scene.layout import Cross, cell_of, cross_of, places
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.primitives import Primitive, Squares
 from gemmviz.scene.theme import WARP_ACCENTS, Theme
-from gemmviz.scene.tile_view import tile_matrix
+from gemmviz.scene.tile_cells import tile_matrix
 
 _SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
 _MOST_LABELLED = 80

@@ -3,6 +3,7 @@
 from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import INTERPRETER, MemoryArray
+from gemmviz.model.words import many
 
 
 def step_title(replay: Replay, step: int) -> str:
@@ -39,7 +40,7 @@ def action(replay: Replay, step: int) -> str:
         if not active:
             return "takes no part in this step"
     else:
-        who, plural = f"{_many(active, 'thread')} ", "s" if active == 1 else ""
+        who, plural = f"{many(active, 'thread')} ", "s" if active == 1 else ""
     if array is None:
         return who + (f"wait{plural} for the warp" if site.kind == "warp barrier" else f"wait{plural} at the barrier")
     width = f", {site.width} elements each" if site.width > 1 else ""
@@ -73,7 +74,7 @@ def cost(replay: Replay, step: int) -> str:
 
 def global_cost(found: Counts) -> str:
     verb = "moves" if found.requests == 1 else "move"
-    moved = f"{_many(found.requests, 'request')} {verb} {_many(found.sectors, 'sector')} of 32 bytes"
+    moved = f"{many(found.requests, 'request')} {verb} {many(found.sectors, 'sector')} of 32 bytes"
     lost = found.excessive_sectors
     return f"{moved}: {f'{lost} too many, {found.ideal_sectors} would do' if lost else 'none too many'}"
 
@@ -81,8 +82,4 @@ def global_cost(found: Counts) -> str:
 def shared_cost(found: Counts) -> str:
     conflicts = found.excessive_wavefronts
     tail = f"{conflicts} too many: bank conflicts" if conflicts else "no bank conflict"
-    return f"{_many(found.requests, 'instruction')}, {_many(found.wavefronts, 'wavefront')}: {tail}"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{many(found.requests, 'instruction')}, {many(found.wavefronts, 'wavefront')}: {tail}"

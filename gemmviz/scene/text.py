@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fontTools.ttLib import TTFont
 
-from gemmviz.model.resources import resource_folder
+from gemmviz.files.resources import resource_folder
 from gemmviz.scene.primitives import Face
 
 FONT_FILES: dict[Face, str] = {

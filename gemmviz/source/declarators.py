@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from gemmviz.model.errors import closest
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.scope import LazyType, TypeName
-from gemmviz.source.syntax import child, children, closest
+from gemmviz.source.syntax import child, children
 from gemmviz.source.types import Array, CType, Pointer, Scalar, Vector, named_type
 
 _SPECIFIERS = {

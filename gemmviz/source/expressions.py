@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
+from gemmviz.model.errors import closest
 from gemmviz.source import fold
 from gemmviz.source.declarators import described_type, type_of
 from gemmviz.source.lowering import Lowering, component_of, read_variable
@@ -33,7 +34,7 @@ from gemmviz.source.scope import (
     TypeName,
     Variable,
 )  # fmt: skip
-from gemmviz.source.syntax import child, children, closest
+from gemmviz.source.syntax import child, children
 from gemmviz.source.types import (
     BOOL,
     COMPONENTS,

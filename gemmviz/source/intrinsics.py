@@ -5,11 +5,11 @@ from typing import Any
 
 from tree_sitter import Node
 
+from gemmviz.model.errors import closest
 from gemmviz.source import fold
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Sequence
 from gemmviz.source.scope import Function
-from gemmviz.source.syntax import closest
 from gemmviz.source.types import DOUBLE, FLOAT, INT, UINT, VOID, Pointer, Scalar, Vector, common, named_type, scalar_of
 
 _SAME_FLOAT = {  # result and arguments are the function's own floating type

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.source.formula import evaluate
+from gemmviz.spec.formula import evaluate
 
 _TOKEN = re.compile(
     r"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | [A-Za-z_]\w*

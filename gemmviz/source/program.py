@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from gemmviz.model.errors import SourceError
+from gemmviz.model.errors import SourceError, closest
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.source.assignments import ASSIGNMENTS
 from gemmviz.source.calls import CALLS
@@ -18,7 +18,7 @@ from gemmviz.source.nodes import Block, Layout, Parameter, Program
 from gemmviz.source.preprocess import preprocess
 from gemmviz.source.scope import Ambiguous, Function, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS
-from gemmviz.source.syntax import Tree, child, children, closest, parse
+from gemmviz.source.syntax import Tree, child, children, parse
 from gemmviz.source.types import CType, Pointer, Scalar
 
 ENTRY_ARGUMENTS = "GEMMVIZ_ENTRY_ARGUMENTS"

@@ -1,8 +1,7 @@
 """The parser: expanded text to a tree-sitter tree, with the way back to lines and columns of the person's file."""
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -136,12 +135,6 @@ def child(node: Node, field: str) -> Node:
     found = node.child_by_field_name(field)
     assert found is not None, f"{node.type} without {field}"
     return found
-
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """A remedy that names the known name most like ``name``."""
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {found[0]}?" if found else None
 
 
 def _broken(node: Node) -> Iterator[Node]:

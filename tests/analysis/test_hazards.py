@@ -2,8 +2,8 @@ import pytest
 
 from gemmviz.analysis.hazards import HazardSink, find_hazards
 from gemmviz.run.executor import stream_launch
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.header import parse_kernel
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.header import parse_kernel
 from tests.conftest import kernel_from, trace_of
 
 BARRIERS = ("        __syncthreads();   // nobody reads", "        __syncthreads();   // nobody overwrites")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.counts import LaunchCounter, totals
-from gemmviz.model.measurements import text_hash
+from gemmviz.files.resources import resource_folder
+from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
-from gemmviz.model.resources import resource_folder
 from gemmviz.run.executor import stream_launch
-from gemmviz.source.catalog import kernel_names, load_kernel, read_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel, read_kernel
+from gemmviz.spec.legality import settings_for
 from tests.conftest import DATA, trace_of
 
 REFERENCE = json.loads((DATA / "h200-counters.json").read_text())

@@ -4,7 +4,7 @@ from gemmviz.analysis.speeds import CHARTS, by_tile, cache_lines, rates, shares,
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Timing, Transfer
-from tests.model.test_benchmark import GPU
+from tests.files.test_benchmark_file import GPU
 
 
 def row(kernel: str, n: int, ms: float, **parameters: int) -> Measured:

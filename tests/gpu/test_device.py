@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.counts import LaunchCounter
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SourceError
 from gemmviz.model.kernel import Settings
 from gemmviz.model.lanes import Window
@@ -19,9 +19,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import stream_launch, trace_kernel
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import broken_limit, settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import broken_limit, settings_for
 from tests.conftest import kernel_from
 from tests.run.test_against_a_compiler import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT

@@ -8,19 +8,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 
 from gemmviz.analysis.speeds import CHARTS
+from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.benchmark_page import BenchmarkPage
 from gemmviz.gui.benchmark_plot import apart
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.session import Setup, measure
-from gemmviz.model.benchmark import Benchmark, benchmark_text
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace_file import write_trace
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import settings_for
 from tests.conftest import trace_of
-from tests.model.test_benchmark import BENCHMARK
+from tests.files.test_benchmark_file import BENCHMARK
 
 
 @pytest.fixture

@@ -18,18 +18,18 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.focus import Focus
+from gemmviz.files.devices import device_names, load_device
+from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.about import about_text
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.session import Setup
-from gemmviz.model.device import device_names, load_device
 from gemmviz.model.errors import TraceFileError
 from gemmviz.model.kernel import Settings
 from gemmviz.model.problem import Problem
-from gemmviz.model.trace_file import write_trace
 from gemmviz.scene.hover import hover_lines
 from gemmviz.scene.primitives import Hit
 from gemmviz.scene.theme import DARK, LIGHT
-from gemmviz.source.catalog import load_kernel
+from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from
 
 

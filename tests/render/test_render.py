@@ -11,9 +11,9 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.svg import scene_svg
 from gemmviz.scene.primitives import Cells, Scene, Squares
-from gemmviz.scene.stage_view import ViewOptions, stage_scene
 from gemmviz.scene.theme import LIGHT, channels
 from gemmviz.scene.views import VIEWS
+from gemmviz.scene.views.stage_view import ViewOptions, stage_scene
 from tests.conftest import trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import settings_for
 
 GXX = shutil.which("g++")
 THREADS, BLOCKS, KERNELS = 6, 2, 200

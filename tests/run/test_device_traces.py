@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.model.trace_file import read_trace
+from gemmviz.files.trace_file import read_trace
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.catalog import kernel_names
-from gemmviz.source.header import parse_kernel
+from gemmviz.spec.catalog import kernel_names
+from gemmviz.spec.header import parse_kernel
 from tests.conftest import DATA
 
 RECORDED = sorted((DATA / "device").glob("*.gvt"))

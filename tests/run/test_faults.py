@@ -8,8 +8,8 @@ import pytest
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import settings_for
 from tests.conftest import kernel_from, trace_of
 
 LINE = 10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.counts import count_steps, totals
-from gemmviz.source.header import parse_kernel
+from gemmviz.spec.header import parse_kernel
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1

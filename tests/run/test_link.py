@@ -18,8 +18,8 @@ from gemmviz.model.timing import Timing
 from gemmviz.run.link import WorkerLink, worker_command
 from gemmviz.run.protocol import error_facts, kernel_facts, read_error, read_kernel
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.source.catalog import load_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import settings_for
 
 try:
     import cupy

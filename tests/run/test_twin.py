@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment
 from gemmviz.run.executor import trace_kernel
-from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import broken_limit, launch_for, settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import broken_limit, launch_for, settings_for
 from tests.conftest import kernel_from
 from tests.run.test_against_a_compiler import Writer, kernel_text
 from tests.run.twin_on_host import GXX, HostTwins

@@ -2,13 +2,13 @@
 
 import pytest
 
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.kernel import Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
 from gemmviz.run.watch import Watched, watch_thread
-from gemmviz.source.catalog import load_kernel
+from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from
 
 

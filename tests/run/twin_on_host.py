@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import LaneSpace, Window
 from gemmviz.run.align import Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.source.instrument import shared_numbers, twin_for
-from gemmviz.source.launching import evaluated, launch_for
+from gemmviz.spec.legality import evaluated, launch_for
 
 GXX = shutil.which("g++")
 SHIM = Path(__file__).with_name("twin_on_host.h")

@@ -7,12 +7,12 @@ import pytest
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.replay import Replay
-from gemmviz.scene.bank_view import bank_scene, punchcard
 from gemmviz.scene.frame import ViewOptions
-from gemmviz.scene.memory_view import line_table, memory_scene
 from gemmviz.scene.primitives import Cells, Labels
 from gemmviz.scene.theme import LIGHT
 from gemmviz.scene.views import VIEWS
+from gemmviz.scene.views.bank_view import bank_scene, punchcard
+from gemmviz.scene.views.memory_view import line_table, memory_scene
 from tests.conftest import DATA, kernel_from, trace_of
 
 

@@ -13,10 +13,10 @@ from gemmviz.scene.layout import cross_layout
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.palette import AREA, BASE, FIRST_OWNER, FIRST_WARP, LIT, SEVERAL, SOURCE, heat_levels
 from gemmviz.scene.primitives import Cells, Labels, Rects, Squares
-from gemmviz.scene.stage_view import matrix_state, stage_scene
 from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import DARK, LIGHT
 from gemmviz.scene.views import VIEWS
+from gemmviz.scene.views.stage_view import matrix_state, stage_scene
 from tests.conftest import kernel_from, trace_of
 
 

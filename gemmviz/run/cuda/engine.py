@@ -4,7 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gemmviz.model.device import Device, load_device
+from gemmviz.files.devices import load_device
+from gemmviz.model.device import Device
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.kernel import KernelSpec, Settings
 from gemmviz.model.lanes import Window
@@ -20,8 +21,8 @@ from gemmviz.run.cuda.tracing import trace_on_device
 from gemmviz.run.cuda.workload import Workload, workload
 from gemmviz.run.executor import Phases
 from gemmviz.run.protocol import PATIENCE_S
-from gemmviz.source.catalog import DEFAULT_KERNEL, load_kernel
-from gemmviz.source.launching import settings_for
+from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.spec.legality import settings_for
 
 _MOST_WORKLOADS = 2
 _WARM_BYTES = 1 << 20

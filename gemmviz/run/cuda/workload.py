@@ -16,8 +16,8 @@ from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpreter import Binding, never, number_argument
 from gemmviz.source.instrument import without_launchers
-from gemmviz.source.launching import launch_for
 from gemmviz.source.types import Pointer, Scalar
+from gemmviz.spec.legality import launch_for
 
 _GAP_BYTES = 1 << 16  # between matrices, so that what reaches beyond one doesn't land in the next
 _LARGEST_WORD = 0x7FFFFFFE

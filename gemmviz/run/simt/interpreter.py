@@ -17,9 +17,9 @@ from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory
 from gemmviz.source import fold
-from gemmviz.source.launching import evaluated
 from gemmviz.source.nodes import Parameter, Program, SharedArray
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+from gemmviz.spec.legality import evaluated
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 

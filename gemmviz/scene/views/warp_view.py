@@ -4,12 +4,12 @@ import numpy as np
 
 from gemmviz.analysis.focus import thread_text
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.words import spaced
 from gemmviz.scene.frame import MARGIN, WIDTH, ViewOptions, framed, message
-from gemmviz.scene.memory_view import spaced
 from gemmviz.scene.primitives import Labels, Primitive, Rects, Scene, points
 from gemmviz.scene.sentence import element_text
 from gemmviz.scene.text import fitted
-from gemmviz.scene.tile_view import tile_matrix
+from gemmviz.scene.tile_cells import tile_matrix
 
 _COLUMNS = 4
 _GAP = 8.0

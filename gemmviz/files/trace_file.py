@@ -17,13 +17,13 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
+from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
 from gemmviz.model.errors import Place, TraceFileError, UsageError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import Launch, Settings
 from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check, LoopInfo, MemoryArray, Site, Trace
-from gemmviz.model.trace_checks import check_arrays, check_facts, refuse
 
 FORMAT = "gemmviz trace"
 VERSION = 3  # 1 knew random matrices only, 2 all phases only

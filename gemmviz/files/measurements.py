@@ -1,14 +1,14 @@
 """What was recorded of kernels on compilers and devices: figures that only the real kernel has."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from gemmviz.files.resources import resource_folder
 from gemmviz.model.device import Device
-from gemmviz.model.resources import resource_folder
+from gemmviz.model.kernel import text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,6 @@ def recorded_registers(kernel_text: str, parameters: Mapping[str, int], device: 
     found = record["kernels"].get(text_hash(kernel_text), {}).get(parameter_key(parameters), {})
     count = found.get(device.compute_capability)
     return None if count is None else Registers(count, f"{record['compiler']}, sm_{device.compute_capability.replace('.', '')}")
-
-
-def text_hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def parameter_key(parameters: Mapping[str, int]) -> str:

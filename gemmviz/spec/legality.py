@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, Settings
-from gemmviz.model.measurements import recorded_registers
 from gemmviz.model.problem import Problem
-from gemmviz.source.formula import evaluate
-from gemmviz.source.header import place_of
+from gemmviz.spec.formula import evaluate
+from gemmviz.spec.header import place_of
 
 
 def settings_for(spec: KernelSpec, problem: Problem | None = None, parameters: Mapping[str, int] | None = None) -> Settings:

@@ -1,7 +1,7 @@
 import pytest
 
 from gemmviz.model.errors import SettingError, SourceError
-from gemmviz.source.formula import evaluate
+from gemmviz.spec.formula import evaluate
 
 NAMES = {"M": 10, "T": 4}
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
-from gemmviz.scene.code_view import code_primitives
+from gemmviz.scene.code_lines import code_primitives
 from gemmviz.scene.frame import ViewOptions, framed
 from gemmviz.scene.layout import Cross, Table, code_room, cross_of, matrix_table
 from gemmviz.scene.legend import legend
@@ -35,7 +35,7 @@ from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Sce
 from gemmviz.scene.stop_marks import stop_marks
 from gemmviz.scene.text import text_width
 from gemmviz.scene.theme import WARP_ACCENTS, Theme
-from gemmviz.scene.tile_view import tile_primitives
+from gemmviz.scene.tile_cells import tile_primitives
 
 _NAME = 28.0
 

@@ -7,7 +7,7 @@ from gemmviz.scene.layout import Box
 from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scene.text import fitted, text_width
 from gemmviz.scene.theme import Theme
-from gemmviz.scene.tile_view import tile_matrix
+from gemmviz.scene.tile_cells import tile_matrix
 
 _LINES, _LEAST_LEADING, _MOST_LEADING, _PADDING = 16, 26.0, 32.0, 12.0
 

@@ -1,10 +1,10 @@
 """The request of this step in the picture that suits it: the address line for global memory, the banks for shared memory."""
 
 from gemmviz.analysis.replay import Replay
-from gemmviz.scene.bank_view import bank_scene
 from gemmviz.scene.frame import ViewOptions, framed, message
-from gemmviz.scene.memory_view import memory_scene
 from gemmviz.scene.primitives import Scene
+from gemmviz.scene.views.bank_view import bank_scene
+from gemmviz.scene.views.memory_view import memory_scene
 
 
 def request_scene(replay: Replay, step: int, options: ViewOptions | None = None) -> Scene:

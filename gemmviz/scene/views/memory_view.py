@@ -14,6 +14,7 @@ from gemmviz.analysis.counts import Counts, count_rows
 from gemmviz.analysis.grid import spread
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import MemoryArray
+from gemmviz.model.words import spaced
 from gemmviz.scene.frame import MARGIN, WIDTH, ViewOptions, framed, message
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, points
@@ -169,11 +170,6 @@ class _Strip:
         texts, at = texts[::every], [(left, y) for left in x.tolist()[::every]]
         name = Labels("line-name", points((MARGIN, y + 26)), ("byte address of each 128-byte line",), 18.0, self.theme.faint)
         return [Labels("line-addresses", points(*at), tuple(texts), 18.0, self.theme.faint), name]
-
-
-def spaced(number: int) -> str:
-    """A number with narrow spaces between its thousands."""
-    return f"{number:,}".replace(",", "\u202f")
 
 
 def _rows(

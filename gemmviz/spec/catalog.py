@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from gemmviz.model.errors import SourceError, UsageError
+from gemmviz.files.resources import resource_folder
+from gemmviz.model.errors import SourceError, UsageError, closest
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.resources import resource_folder
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.syntax import closest
+from gemmviz.spec.header import parse_kernel
 
 DEFAULT_KERNEL = "04_tiled"
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from gemmviz.analysis.replay import Replay
-from gemmviz.scene.bank_view import bank_scene
 from gemmviz.scene.frame import ViewOptions
-from gemmviz.scene.memory_view import memory_scene
 from gemmviz.scene.motion import stage_motion
 from gemmviz.scene.primitives import Primitive, Scene
-from gemmviz.scene.request_view import request_scene
-from gemmviz.scene.stage_view import stage_scene
-from gemmviz.scene.warp_view import warp_scene
+from gemmviz.scene.views.bank_view import bank_scene
+from gemmviz.scene.views.memory_view import memory_scene
+from gemmviz.scene.views.request_view import request_scene
+from gemmviz.scene.views.stage_view import stage_scene
+from gemmviz.scene.views.warp_view import warp_scene
 
 _MOMENTS = 6
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTransform
 
-from gemmviz.render.fonts import font
-from gemmviz.render.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
+from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
 from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scene.text import CAP_HEIGHT, text_width
 

@@ -10,7 +10,7 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.scene.frame import MARGIN, WIDTH, ViewOptions, framed, message
 from gemmviz.scene.matrix import label_size
 from gemmviz.scene.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scene.tile_view import tile_matrix
+from gemmviz.scene.tile_cells import tile_matrix
 
 _IDLE, _FIRST, _AGAIN = range(3)
 _LEFT, _HEADING = 190.0, 24.0

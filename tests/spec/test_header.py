@@ -1,11 +1,11 @@
 import pytest
 
-from gemmviz.model.device import load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.errors import SettingError, SourceError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.source.catalog import kernel_names, load_kernel
-from gemmviz.source.header import parse_kernel
-from gemmviz.source.launching import launch_for, settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.header import parse_kernel
+from gemmviz.spec.legality import launch_for, settings_for
 
 GOOD = (
     '// gemmviz = 1\n// entry = "k"\n// args = ["A"]\n// block = ["T"]\n// grid = ["1"]\n// [parameters.T]\n// default = 4\n\n'

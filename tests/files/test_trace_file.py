@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import TraceFileError, UsageError
 from gemmviz.model.trace import Trace
-from gemmviz.model.trace_file import read_trace, write_trace
 from tests.conftest import trace_of
 
 

@@ -1,0 +1,1 @@
+"""Every format that gemmviz reads from disk or writes there."""

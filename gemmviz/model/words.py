@@ -1,0 +1,16 @@
+"""Numbers as people write them."""
+
+
+def number(value: float) -> str:
+    """Three digits, thin spaces between thousands."""
+    return f"{value:,.0f}".replace(",", "\u2009") if value >= 100 else f"{value:.3g}"
+
+
+def spaced(count: int) -> str:
+    """All digits, with narrow spaces between the thousands."""
+    return f"{count:,}".replace(",", "\u202f")
+
+
+def many(count: int, noun: str) -> str:
+    """A count and its noun: "1 sector", "4 sectors"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""Scenes on the screen and as pixels, with Qt."""
