@@ -2,6 +2,6 @@
 
 import sys
 
-from gemmviz.cli import main
+from gemmviz.cli.main import main
 
 sys.exit(main())

@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -9,60 +11,66 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Reader
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.model.kernel import Settings
+from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.run.executor import trace_kernel
+from gemmviz.scene.catalog import view_named
 from gemmviz.scene.frame import ViewOptions
-from gemmviz.scene.theme import LIGHT
-from gemmviz.scene.views import VIEWS
+from gemmviz.scene.theme import load_theme
+from gemmviz.show.shot import default_shot, shot_text
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.spec.legality import setup_for
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"
+_SETTLED_S = 0.5
 
 
 def main() -> None:
     app = QApplication([])
-    window = MainWindow()
+    window = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    session = window.session
     window.resize(1600, 960)
     window.show()
-    window.open_kernel("04_tiled")
-    _run(app, 2.0)
-    window.playback.go(1, 0.55)
-    _run(app, 0.5)
+    window.start()
+    _until(app, lambda: session.shown is not None and session.shown.counts is not None)
+    session.go(1, 0.55)
+    _run(app, _SETTLED_S)
     window.grab().save(str(FOLDER / "window.png"))
-    window.panels.toggle_benchmark()
-    _run(app, 1.0)
+    session.toggle_benchmark()
+    _run(app, 2 * _SETTLED_S)
     window.grab().save(str(FOLDER / "benchmark.png"))
-    window.panels.toggle_benchmark()
-    window.open_kernel("07_tiled_transposed", Settings(Problem(64, 64, 64), {"TILE_WIDTH": 32, "PAD": 0}))
-    window.choose_theme("light")
-    _run(app, 2.0)
-    window.panels.focus.layer.setCurrentIndex(1)
-    window.playback.go(1)
-    _run(app, 0.5)
+    session.toggle_benchmark()
+    conflict = setup_for(load_kernel("07_tiled_transposed"), Problem(64, 64, 64), {"TILE_WIDTH": 32, "PAD": 0})
+    session.ask(replace(session.shot, setup=conflict, theme="light", layer="warp"))
+    _until(app, lambda: session.shown is not None and session.shown.setup == conflict and session.shown.counts is not None)
+    session.go(1)
+    _run(app, _SETTLED_S)
     window.grab().save(str(FOLDER / "conflict.png"))
     window.close()
-    light = ViewOptions(LIGHT)
+    light, stage = ViewOptions(load_theme("light")), view_named("stage")
     naive = _replay("02_naive", Problem(32, 32, 32), BLOCK=32)
-    save_frame(VIEWS["stage"].scene(naive, 2, light), FOLDER / "naive.png")
-    save_frame(VIEWS["memory"].scene(Replay(naive.trace, Focus(warp=0)), 2, light), FOLDER / "memory.png")
-    tiled, stage = _replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4), VIEWS["stage"]
-    film = (frame for step in range(tiled.steps) for frame in stage.film(tiled, step, ViewOptions(), 600))
+    save_frame(stage.scene(Reader(naive).at(2), light), FOLDER / "naive.png")
+    save_frame(view_named("memory").scene(Reader(naive, Focus(warp=0)).at(2), light), FOLDER / "memory.png")
+    tiled = Reader(_replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4))
+    film = (frame for step in range(tiled.replay.steps) for frame in stage.film(tiled.at(step), ViewOptions(), 600))
     save_animation(film, FOLDER / "tiled.gif")
 
 
 def _replay(name: str, problem: Problem, **parameters: int) -> Replay:
-    spec = load_kernel(name)
-    return Replay(trace_kernel(spec, settings_for(spec, problem, parameters)))
+    return Replay.of(trace_kernel(setup_for(load_kernel(name), problem, parameters)).whole)
 
 
 def _run(app: QApplication, seconds: float) -> None:
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    _until(app, lambda: time.monotonic() >= end)
+
+
+def _until(app: QApplication, ready: Callable[[], bool]) -> None:
+    while not ready():
         app.processEvents()
         time.sleep(0.005)
 

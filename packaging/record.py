@@ -12,30 +12,23 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from gemmviz.cli import main as gemmviz
+from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.lanes import Window
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.run.executor import Recording
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.spec.legality import launch_for, legal_choices, setup_for
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASUREMENTS, TRACES = ROOT / "assets" / "measurements", ROOT / "tests" / "data" / "device"
 SIZES = "128:8192"
 WHAT = ("traces", "speeds", "counters")
-SMALL = {
-    "01_single_block": ((5, 7, 3), {}),
-    "02_naive": ((9, 7, 5), {"BLOCK": 4}),
-    "03_coalesced": ((7, 9, 5), {"BLOCK": 4}),
-    "04_tiled": ((9, 7, 5), {"TILE_WIDTH": 4}),
-    "05_tiled_unguarded": ((8, 8, 12), {"TILE_WIDTH": 4}),
-    "06_tiled_unrolled": ((8, 4, 8), {"TILE_WIDTH": 4}),
-    "07_tiled_transposed": ((8, 16, 8), {"TILE_WIDTH": 8, "PAD": 1}),
-    "08_register_tiled": ((16, 8, 8), {"TILE_WIDTH": 8, "PER_THREAD": 2, "DEPTH": 4}),
-}
+SMALL = (Problem(9, 7, 5), Problem(8, 8, 8), Problem(8, 16, 8), Problem(16, 8, 8), Problem(32, 32, 32))
 
 
 def main() -> int:
@@ -69,17 +62,25 @@ def merged(before: Benchmark, after: Benchmark, kernels: list[str]) -> Benchmark
     return replace(after, rows=(*kept, *(row for row in after.rows if row.kernel in kernels)))
 
 
+def small_setup(kernel: KernelSpec) -> Setup:
+    """The first of the small problems that the kernel can run, with its smallest block."""
+    for problem in SMALL:
+        found = list(legal_choices(kernel, problem))
+        if found:
+            return min(found, key=lambda setup: launch_for(setup).threads_per_block)
+    return setup_for(kernel)
+
+
 def record_traces(gpu: RemoteGpu) -> None:
     """One small trace of every kernel, with values; and one of some blocks and phases."""
     TRACES.mkdir(exist_ok=True)
-    for kernel in kernel_names():
-        spec, (size, parameters) = load_kernel(kernel), SMALL[kernel]
-        settings = settings_for(spec, Problem(*size), parameters)
-        write_trace(gpu.trace(spec, settings, device="h200", values=True), TRACES / f"{kernel}.gvt")
-    spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(17, 15, 22), {"TILE_WIDTH": 4})
-    some = gpu.trace(spec, settings, Window((1, 3), (4, 5)), device="h200", phases=(1, 3), values=True)
-    write_trace(some, TRACES / "some-blocks-and-phases.gvt")
+    values = Recording(values=True)
+    for name in kernel_names():
+        write_trace(gpu.trace(small_setup(load_kernel(name)), recording=values).whole, TRACES / f"{name}.gvt")
+    some = setup_for(
+        load_kernel("04_tiled"), Problem(17, 15, 22), {"TILE_WIDTH": 4}, blocks="1:3,4:5", phases="2-3",
+    )  # fmt: skip
+    write_trace(gpu.trace(some, recording=values).whole, TRACES / "some-blocks-and-phases.gvt")
 
 
 if __name__ == "__main__":

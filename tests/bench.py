@@ -8,19 +8,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 
+from gemmviz.analysis.counts import LaunchCounter
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import trace_kernel
-from gemmviz.spec.catalog import load_kernel, read_kernel
-from gemmviz.spec.header import parse_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.run.executor import Recording, stream_launch, trace_kernel
+from gemmviz.show.shot import Camera, default_shot, shot_text
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import device_for, legal_choices, setup_for
 from tests.conftest import DATA
 
 REPEATS = 7
@@ -33,35 +38,34 @@ from gemmviz.gui.main_window import MainWindow
 app = QApplication([])
 window = MainWindow()
 window.resize(1920, 1080)
-window.open_kernel("04_tiled")
+window.start()
 window.show()
 done = []
-window.stage.painted.connect(lambda: done.append(window.replay is not None))
+window.replay.stage.painted.connect(lambda: done.append(window.session.shown is not None))
 while not any(done):
     app.processEvents()
 print((time.perf_counter() - start) * 1e3)
 window.close()
 """
 _FRESH = """
-import time, resource, sys
-from gemmviz.cli import main
-from gemmviz.model.lanes import Window
+import time, resource
+from dataclasses import replace
+from gemmviz.cli.main import main
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.header import parse_kernel
-from gemmviz.spec.legality import settings_for
-spec = load_kernel("04_tiled")
-size, tile, blocks = {size}, {tile}, {blocks}
+from gemmviz.spec.legality import setup_for
+kernel = load_kernel("04_tiled")
 start = time.perf_counter()
-spec = parse_kernel(spec.text, spec.file)
-trace = trace_kernel(spec, settings_for(spec, Problem(size, size, size), dict(TILE_WIDTH=tile)), blocks)
+kernel = parse_kernel(kernel.text, kernel.file)
+trace_kernel(setup_for(kernel, Problem({size}, {size}, {size}), dict(TILE_WIDTH={tile}), blocks="{blocks}")).whole
 print((time.perf_counter() - start) * 1e3, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
 def main() -> None:
-    first = [fresh(64, 16, "None")[0] for _ in range(REPEATS)]
+    first = [fresh(64, 16, "all")[0] for _ in range(REPEATS)]
     show("04_tiled 64³ T=16, text to trace, first time", statistics.median(first), "ms", 40)
     sizes = iter(range(65, 200))
     again = median(
@@ -71,19 +75,33 @@ def main() -> None:
     show("the same again, after another size", again * 1e3, "ms", 10)
     throughput("04_tiled", load_kernel("04_tiled"), 200, TILE_WIDTH=16)
     throughput("03_coalesced", load_kernel("03_coalesced"), 40, BLOCK=16)
-    throughput("register-tiled (8 x 8 a thread)", read_kernel(DATA / "kernels" / "block_tile_2d.cu"), 20)
-    large = [fresh(4096, 32, "Window((3, 4), (5, 6))") for _ in range(3)]
+    throughput("register-tiled (8 x 8 a thread)", load_kernel(str(DATA / "kernels" / "block_tile_2d.cu")), 20)
+    large = [fresh(4096, 32, "3:4,5:6") for _ in range(3)]
     show("04_tiled 4096³ T=32, one block", statistics.median(ms for ms, _ in large), "ms", 1000)
     show("    peak memory of that process", statistics.median(mib for _, mib in large), "MiB", 300)
+    counted()
     first_picture()  # warms the disk's cache
-    show("first picture, from the start of the program", statistics.median(first_picture() for _ in range(3)), "ms", 2000)
+    show("first picture, from the start of the program", statistics.median(first_picture() for _ in range(3)), "ms", 1000)
     window()
 
 
-def median(action: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
-    """Seconds, the median of REPEATS runs."""
+def counted() -> None:
+    """All accesses of whole launches, each kernel with its own parameters' last choice that can run."""
+    for name in kernel_names():
+        setups = list(legal_choices(load_kernel(name), Problem(4096, 4096, 4096)))
+        if setups:
+            seconds = median(partial(count, setups[-1]), repeats=3)
+            show(f"counts of {name} 4096³", seconds, "s", 2)
+
+
+def count(setup: Setup) -> None:
+    stream_launch(setup, LaunchCounter(device_for(setup).rules))
+
+
+def median(action: Callable[[], object], before: Callable[[], object] = lambda: None, repeats: int = REPEATS) -> float:
+    """Seconds, the median of several runs."""
     times = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         before()
         gc.collect()
         start = time.perf_counter()
@@ -92,9 +110,13 @@ def median(action: Callable[[], object], before: Callable[[], object] = lambda: 
     return statistics.median(times)
 
 
-def traced(spec: KernelSpec, size: int, **parameters: int) -> Trace:
-    spec = parse_kernel(spec.text, spec.file)
-    return trace_kernel(spec, settings_for(spec, Problem(size, size, size), parameters))
+def setup_of(kernel: KernelSpec, size: int, **parameters: int) -> Setup:
+    return setup_for(kernel, Problem(size, size, size), parameters)
+
+
+def traced(kernel: KernelSpec, size: int, **parameters: int) -> Trace:
+    kernel = parse_kernel(kernel.text, kernel.file)
+    return trace_kernel(setup_of(kernel, size, **parameters)).whole
 
 
 def fresh(size: int, tile: int, blocks: str) -> tuple[float, float]:
@@ -105,11 +127,11 @@ def fresh(size: int, tile: int, blocks: str) -> tuple[float, float]:
     return float(ms), float(mib)
 
 
-def throughput(name: str, spec: KernelSpec, promised: float, **parameters: int) -> None:
-    settings = settings_for(spec, Problem(256, 256, 256), parameters)
-    accesses = trace_kernel(spec, settings, origins=False).element.size
-    seconds = median(lambda: trace_kernel(spec, settings, origins=False))
-    show(f"{name} 256³, accesses of one lane", accesses / seconds / 1e6, "M/s", promised, more_is_better=True)
+def throughput(name: str, kernel: KernelSpec, promised: float, **parameters: int) -> None:
+    setup, recording = setup_of(kernel, 256, **parameters), Recording(origins=False)
+    accesses = trace_kernel(setup, recording=recording).whole.element.size
+    seconds = median(lambda: trace_kernel(setup, recording=recording))
+    show(f"{name} 256³, accesses of one thread", accesses / seconds / 1e6, "M/s", promised, more_is_better=True)
 
 
 def window() -> None:
@@ -117,86 +139,104 @@ def window() -> None:
     from PySide6.QtWidgets import QApplication
 
     from gemmviz.gui.main_window import MainWindow
+    from gemmviz.gui.preferences import Nowhere
 
     app = QApplication.instance() or QApplication([])
-    shown = MainWindow()
+    shown = MainWindow(Nowhere(shot=shot_text(default_shot())))
     gc.collect()
     gc.freeze()  # as the program does at its start
     shown.resize(1920, 1080)
-    shown.open_kernel("04_tiled")
+    shown.start()
     shown.show()
-    wait(app, lambda: shown.replay is not None)
+    wait(app, lambda: shown.session.shown is not None)
     settings_to_picture(app, shown)
-    for dock in shown.panels.docks.values():
-        dock.hide()
+    shown.docks.hide(True)
     steps_to_frames(app, shown, 32, 16, zoom=4.0)
     steps_to_frames(app, shown, 64, 16)
     steps_to_frames(app, shown, 8192, 32)
-    shown.panels.reset()
+    shown.docks.hide(False)
+    shrunk(app, shown)
     presented(app, shown)
     soak(app, shown)
     shown.close()
 
 
 def settings_to_picture(app: Any, shown: Any) -> None:
-    for name in "MNK":
-        shown.panels.kernel.sizes[name].setValue(64)
+    session = shown.session
+    ask(app, shown, 64, TILE_WIDTH=4)
     times = []
     for round_ in range(24):
-        before = shown.replay
+        before = session.shown
         start = time.perf_counter()
-        shown.panels.kernel.parameters["TILE_WIDTH"].setCurrentText(("8", "16")[round_ % 2])
-        wait(app, lambda before=before: shown.replay is not before)
-        shown.stage.repaint()
+        session.change("TILE_WIDTH", (8, 16)[round_ % 2])
+        wait(app, partial(is_another, session, before))
+        shown.replay.stage.repaint()
         times.append(time.perf_counter() - start)
         wait_ms(app, 400)
     show("setting changed, new picture painted, 64³", statistics.median(times[4:]) * 1e3, "ms", 60)
 
 
+def is_another(session: Any, before: Any) -> bool:
+    return bool(session.shown.trace is not before.trace)
+
+
+def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
+    """Shows another size, and waits for what follows the picture."""
+    session = shown.session
+    setup = setup_of(load_kernel("04_tiled"), size, **parameters)
+    session.ask(replace(session.shot, setup=setup, camera=Camera()))
+    wait(app, lambda: session.shown.setup == setup and session.watched is not None)
+
+
 def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.0) -> None:
     """By warp, followed warp, copies in mid-flight, labels where the zoom lets them fit: everything that a frame can hold."""
-    before = shown.replay
-    shown.open_kernel("04_tiled", settings_for(load_kernel("04_tiled"), Problem(size, size, size), {"TILE_WIDTH": tile}))
-    wait(app, lambda: shown.replay is not before and shown.afterwork.look is not None)
-    shown.panels.focus.layer.setCurrentIndex(1)
-    shown.stage.fit()
-    shown.stage.zoom_by(zoom)
+    session, stage = shown.session, shown.replay.stage
+    ask(app, shown, size, TILE_WIDTH=tile)
+    session.show_layer("warp")
+    stage.zoom_by(zoom)
     wait_ms(app, 500)
     frames = []
     for number in range(320):
         start = time.perf_counter()
-        shown.playback.go(number % shown.replay.steps, 0.5)
-        shown.stage.repaint()
+        session.go(number % session.steps, 0.5)
+        stage.repaint()
         frames.append((time.perf_counter() - start) * 1e3)
-    labelled = zoom > 1 and shown.stage.scene.find("A").labels is not None
+    labelled = zoom > 1 and stage.scene.find("A").labels is not None
     what = f"step to painted frame, {size}²{' labelled' if labelled else ''}"
     show(f"{what}, all overlays", statistics.median(frames[20:]), "ms", 6 if size == 32 else 16)
     show("    99 of 100 within", sorted(frames[20:])[297], "ms", 12 if size == 32 else 33)
-    shown.stage.fit()
+
+
+def shrunk(app: Any, shown: Any) -> None:
+    """What a large problem leaves behind once a small one is shown."""
+    ask(app, shown, 8, TILE_WIDTH=4)
+    wait(app, lambda: not shown.session.is_working)
+    wait_ms(app, 1000)
+    show("memory at 8³ after 8192³", resident_mib(), "MiB", 400)
 
 
 def presented(app: Any, shown: Any) -> None:
     """Frames that reach the screen while the window plays with all its panels. Slowly played, a step's last 15 % stand still."""
-    before = shown.replay
-    shown.open_kernel("04_tiled", settings_for(load_kernel("04_tiled"), Problem(32, 32, 32), {"TILE_WIDTH": 16}))
-    wait(app, lambda: shown.replay is not before and shown.afterwork.whole is not None)
+    session = shown.session
+    ask(app, shown, 32, TILE_WIDTH=16)
+    wait(app, lambda: session.shown.counts is not None)
     for speed in (2.0, 60.0):
-        count = []
-        shown.stage.painted.connect(lambda count=count: count.append(1))
-        shown.playback.set_speed(speed)
-        shown.playback.play(True)
+        count: list[int] = []
+        shown.replay.stage.painted.connect(partial(count.append, 1))
+        session.player.set_speed(speed)
+        session.player.play(True)
         wait_ms(app, 1000)
         start, already = time.perf_counter(), len(count)
         wait_ms(app, 5000)
         rate = (len(count) - already) / (time.perf_counter() - start)
-        shown.playback.play(False)
+        session.player.play(False)
         show(f"presented frames at {speed:g} steps/s, all panels", rate, "/s", 60 if speed > 2 else 45, more_is_better=True)
 
 
 def soak(app: Any, shown: Any) -> None:
     """Plays on and fits a line through what the process holds."""
-    shown.playback.set_speed(60)
-    shown.playback.play(True)
+    shown.session.player.set_speed(60)
+    shown.session.player.play(True)
     wait_ms(app, 15_000)
     seconds, held = [], []
     start = time.perf_counter()
@@ -204,7 +244,7 @@ def soak(app: Any, shown: Any) -> None:
         wait_ms(app, 1000)
         seconds.append(time.perf_counter() - start)
         held.append(resident_mib())
-    shown.playback.play(False)
+    shown.session.player.play(False)
     slope = float(np.polyfit(seconds, held, 1)[0]) * 3600
     show(f"memory while playing for {SOAK_SECONDS} s: {held[-1]:.0f} MiB, slope", slope, "MiB/h", 20)
 
@@ -220,13 +260,13 @@ def first_picture() -> float:
     return float(done.stdout)
 
 
-def wait(app: object, ready: Callable[[], bool]) -> None:
+def wait(app: Any, ready: Callable[[], bool]) -> None:
     end = time.perf_counter() + 20
     while not ready() and time.perf_counter() < end:
         app.processEvents()
 
 
-def wait_ms(app: object, ms: int) -> None:
+def wait_ms(app: Any, ms: int) -> None:
     end = time.perf_counter() + ms / 1000
     wait(app, lambda: time.perf_counter() > end)
 

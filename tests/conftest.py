@@ -1,22 +1,31 @@
 """Shared fixtures: kernels from text, quick traces, golden files."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.replay import Replay
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import trace_kernel
+from gemmviz.run.executor import Recording, trace_kernel
+from gemmviz.scene.primitives import Scene
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.header import parse_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.spec.legality import setup_for
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
+
+Kind = TypeVar("Kind")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,16 +56,43 @@ def kernel_from(
     return parse_kernel(text, "kernel.cu")
 
 
-def trace_of(spec: KernelSpec | str, m: int = 4, n: int = 4, k: int = 4, **options: object) -> Trace:
-    """A trace of a kernel (or a shipped one by name); names in capitals are parameters."""
+def trace_of(spec: KernelSpec | str, m: int = 4, n: int = 4, k: int = 4, **options: Any) -> Trace:
+    """A whole trace of a kernel (or a shipped one by name); names in capitals are parameters."""
+    return outcome_of(spec, m, n, k, **options).whole
+
+
+def outcome_of(spec: KernelSpec | str, m: int = 4, n: int = 4, k: int = 4, **options: Any) -> Outcome:
+    """How the run of a kernel ends. ``values``, ``origins``, ``limit_bytes``: what is recorded; ``blocks``, ``phases`` and other
+    fields of a setup: what is traced; ``budget``.
+    """
     if isinstance(spec, str):
         spec = load_kernel(spec)
     parameters = {name: options.pop(name) for name in list(options) if name.isupper()}
-    return trace_kernel(spec, settings_for(spec, Problem(m, n, k), parameters), **options)  # type: ignore[arg-type]
+    recording = Recording(**{name: options.pop(name) for name in ("values", "origins", "limit_bytes") if name in options})
+    budget = options.pop("budget", None)
+    return trace_kernel(setup_for(spec, Problem(m, n, k), parameters, **options), None, recording, budget=budget)
+
+
+def moment_of(trace: Trace, step: int = 0, focus: Focus | None = None) -> Moment:
+    """A step of a trace, as somebody with this focus reads it."""
+    return Reader(Replay.of(trace), focus).at(step)
+
+
+def piece(scene: Scene, key: str, kind: type[Kind]) -> Kind:
+    """The primitive of this key, which must be there and of this kind."""
+    found = scene.find(key)
+    assert isinstance(found, kind), key
+    return found
+
+
+def sure(value: Kind | None) -> Kind:
+    """What is there."""
+    assert value is not None
+    return value
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest):
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compares text with a file under ``tests/golden``, or writes it with --update-golden."""
 
     def compare(name: str, text: str) -> None:

@@ -3,51 +3,39 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gemmviz.cli import main
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.position import Position
+from gemmviz.cli.main import commands, main
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.filling import Filling
-from tests.conftest import DATA, kernel_from
+from gemmviz.scene.theme import load_theme
+from gemmviz.show.flags import words_of
+from gemmviz.show.shot import default_shot, save_view
+from tests.conftest import DATA, kernel_from, sure
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_kernels_as_json(capsys) -> None:
+def test_kernels_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kernels", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert [kernel["name"] for kernel in facts][:4] == ["01_single_block", "02_naive", "03_coalesced", "04_tiled"]
     assert facts[3]["parameters"][0]["choices"] == [2, 4, 8, 16, 32, 64]
 
 
-def test_trace_info_and_render(tmp_path: Path, capsys) -> None:
+def test_trace_info_and_render(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "t.gvt")
-    assert (
-        main(
-            [
-                "trace",
-                "04_tiled",
-                "-m",
-                "8",
-                "-n",
-                "16",
-                "-k",
-                "12",
-                "-D",
-                "TILE_WIDTH=4",
-                "--blocks",
-                "1:3,0:2",
-                "--values",
-                "-o",
-                path,
-            ]
-        )
-        == 0
-    )
+    flags = "-m 8 -n 16 -k 12 -D TILE_WIDTH=4 --blocks 1:3,0:2 --values"
+    assert main(["trace", "04_tiled", *flags.split(), "-o", path]) == 0
     assert "4 of 8 blocks" in capsys.readouterr().out
     assert main(["info", path, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["settings"]["problem"] == {"M": 8, "N": 16, "K": 12}
+    assert facts["trace"]["setup"]["problem"] == {"M": 8, "N": 16, "K": 12}
     assert facts["arrays"]["value"]["shape"] == facts["arrays"]["element"]["shape"]
     for name in ("f.svg", "f.png"):
         assert main(["render", path, "--step", "5", "--block", "2,1", "-o", str(tmp_path / name)]) == 0
@@ -55,7 +43,7 @@ def test_trace_info_and_render(tmp_path: Path, capsys) -> None:
     assert main(["render", path, "--block", "0,0", "-o", str(tmp_path / "f.svg")]) == 2
 
 
-def test_render_shows_whom_what_and_when(tmp_path: Path, capsys) -> None:
+def test_render_shows_whom_what_and_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def frame(*options: str) -> str:
         path = tmp_path / "frame.svg"
         assert main(["render", "04_tiled", "-o", str(path), *options]) == 0
@@ -73,24 +61,24 @@ def test_render_shows_whom_what_and_when(tmp_path: Path, capsys) -> None:
             main(["render", "04_tiled", "-o", str(tmp_path / "f.svg"), *wrong])
 
 
-def test_devices_set_the_limits(tmp_path: Path, capsys) -> None:
+def test_devices_set_the_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["counts", "04_tiled", "-D", "TILE_WIDTH=32"]
     assert main([*command, "--device", "a100"]) == 0
     assert main([*command, "--device", "8800gtx"]) == 2
     assert "holds at most 512" in capsys.readouterr().err
 
 
-def test_values_are_chosen_and_kept(tmp_path: Path, capsys) -> None:
+def test_values_are_chosen_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "t.gvt"
     assert main(["trace", "03_coalesced", "--fill", "ones", "--values", "-o", str(path)]) == 0
     trace = read_trace(path)
-    assert trace.settings.filling == Filling("ones")
-    assert set(trace.value[trace.element >= 0].tolist()) == {1.0, 32.0}  # C is K = 32 everywhere
+    assert trace.setup.filling == Filling("ones")
+    assert set(sure(trace.value)[trace.element >= 0].tolist()) == {1.0, 32.0}  # C is K = 32 everywhere
     assert main(["trace", "03_coalesced", "--fill", "index", "--seed", "3", "-o", str(path)]) == 0
-    assert read_trace(path).settings.filling == Filling("index", 3)
+    assert read_trace(path).setup.filling == Filling("index", 3)
 
 
-def test_counts_under_the_hardwares_names(capsys) -> None:
+def test_counts_under_the_hardwares_names(capsys: pytest.CaptureFixture[str]) -> None:
     reference = json.loads((DATA / "h200-counters.json").read_text())["launches"]
     launch = next(
         x for x in reference if x["kernel"] == "tiled" and x["problem"]["M"] == 200 and x["defines"] == {"TILE_WIDTH": 16}
@@ -99,13 +87,16 @@ def test_counts_under_the_hardwares_names(capsys) -> None:
     assert main(["counts", kernel, "-m", "200", "-n", "328", "-k", "136", "-D", "TILE_WIDTH=16", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert {name: facts["totals"][name] for name in launch["as_written"]} == launch["as_written"]
-    assert sum(site["sectors"] for site in facts["sites"] if site["kind"] == "load") == facts["totals"]["global_load_sectors"]
+    assert (
+        sum(site["sectors"] for site in facts["sites"] if (site["access"], site["space"]) == ("read", "global"))
+        == facts["totals"]["global_load_sectors"]
+    )
     assert facts["blocks_counted"] == 21 * 13
     assert facts["loads_per_element"]["A"] == 21  # once for each column of blocks
     assert facts["loads_per_element"]["B"] == 13
 
 
-def test_instrument_prints_the_twin(capsys) -> None:
+def test_instrument_prints_the_twin(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["instrument", "02_naive"]) == 0
     assert "gv_load<0, GV_IN_GLOBAL>(gv_self, A[row * K + k])" in capsys.readouterr().out
 
@@ -120,6 +111,9 @@ def test_instrument_prints_the_twin(capsys) -> None:
         (["counts", "04_tiled", "-D", "TILE_WIDTH"], 2, "write -D NAME=NUMBER"),
         (["counts", "04_tiled", "-m", "0"], 2, "at least one row"),
         (["info", "missing.gvt"], 2, "no such file"),
+        (["render", "missing.toml", "-o", "x.svg"], 2, "no such file"),
+        (["render", "04_tiled", "--camera", "2", "-o", "x.svg"], 2, "write ZOOM,X,Y"),
+        (["counts", "04_tiled", "-D", "TILE=4"], 2, "has no parameter TILE"),
         (["render", "04_tiled", "--step", "999", "-o", "x.svg"], 2, "has 29 steps"),
         (["render", "04_tiled", "--phase", "3", "-o", "x.svg"], 2, "2 phases"),
         (["render", "04_tiled", "-o", "x.doc"], 2, "use .png or .svg"),
@@ -127,7 +121,14 @@ def test_instrument_prints_the_twin(capsys) -> None:
         (["trace", "04_tiled", "--blocks", "all", "-o", "/nowhere/x.gvt"], 1, "can't be written"),
     ],
 )
-def test_wrong_use_is_one_line(arguments: list[str], code: int, words: str, capsys, tmp_path: Path, monkeypatch) -> None:
+def test_wrong_use_is_one_line(
+    arguments: list[str],
+    code: int,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == code
     captured = capsys.readouterr()
@@ -147,9 +148,11 @@ def test_wrong_use_is_one_line(arguments: list[str], code: int, words: str, caps
         ("for (;;) C[0] = 1.0f;", "still running"),
     ],
 )
-def test_a_wrong_kernel_gives_one(body: str, words: str, tmp_path: Path, capsys, monkeypatch) -> None:
+def test_a_wrong_kernel_gives_one(
+    body: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gemmviz.run.simt.interpreter.step_budget", lambda k: 5000)
+    monkeypatch.setattr("gemmviz.run.simt.interpret.step_budget", lambda k: 5000)
     Path("mine.cu").write_text(kernel_from(body).text)
     assert main(["trace", "mine.cu", "-m", "4", "-n", "4", "-k", "4", "-o", "x.gvt"]) == 1
     error = capsys.readouterr().err
@@ -178,7 +181,7 @@ def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "for name in ('PySide6', 'shiboken6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
-        "from gemmviz.cli import main\n"
+        "from gemmviz.cli.main import main\n"
         f"sys.exit(main(['trace', '04_tiled', '-o', r'{tmp_path / 'x.gvt'}']) "
         f"or main(['render', r'{tmp_path / 'x.gvt'}', '-o', r'{tmp_path / 'x.svg'}']))"
     )
@@ -187,7 +190,7 @@ def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
     assert (tmp_path / "x.svg").exists()
 
 
-def test_recorded_speeds_without_a_gpu(capsys) -> None:
+def test_recorded_speeds_without_a_gpu(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "04_tiled", "--recorded"]) == 0
     said = capsys.readouterr().out
     assert "| 04_tiled (TILE_WIDTH = 32) |" in said
@@ -202,7 +205,7 @@ def test_recorded_speeds_without_a_gpu(capsys) -> None:
     "command",
     ["bench 04_tiled --sizes 64", "schedule 04_tiled", "counts 04_tiled --on gpu", "trace 04_tiled --on gpu -o x.gvt"],
 )
-def test_what_needs_a_gpu_says_what_is_missing(capsys, command: str) -> None:
+def test_what_needs_a_gpu_says_what_is_missing(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert main(command.split()) == 1
     said = capsys.readouterr().err
     assert "CuPy is not installed" in said
@@ -210,7 +213,7 @@ def test_what_needs_a_gpu_says_what_is_missing(capsys, command: str) -> None:
     assert said.count("\n") == 1
 
 
-def test_verify_without_the_profiler_says_so(capsys, monkeypatch) -> None:
+def test_verify_without_the_profiler_says_so(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("gemmviz.run.profiler._PLACES", ())
     assert main(["verify", "04_tiled"]) == 1
@@ -218,7 +221,7 @@ def test_verify_without_the_profiler_says_so(capsys, monkeypatch) -> None:
     assert main(["verify", "nosuch"]) == 2
 
 
-def test_some_phases(capsys, tmp_path) -> None:
+def test_some_phases(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = str(tmp_path / "p.gvt")
     assert main(["trace", "04_tiled", "-m", "16", "-n", "16", "-k", "16", "--phases", "2-3", "-o", file]) == 0
     assert "phases 2-3" in capsys.readouterr().out
@@ -231,3 +234,56 @@ def test_some_phases(capsys, tmp_path) -> None:
     assert main(["trace", "04_tiled", "--phases", "7-9", "-o", file]) == 2
     assert "ends before phase 7" in capsys.readouterr().err
     assert main(["trace", "04_tiled", "--phases", "0:2", "-o", file]) == 2
+
+
+def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
+    shot = default_shot()
+    shot = replace(
+        shot, setup=shot.setup.changed(M=12), view="memory", focus=Focus((1, 0, 0), 0), at=Position(4), theme="light"
+    )
+    save_view(shot, tmp_path / "v.toml")
+    assert main(["render", str(tmp_path / "v.toml"), "-o", str(tmp_path / "v.svg")]) == 0
+    seen = (tmp_path / "v.svg").read_text(encoding="utf-8")
+    assert "step 5 of 29" in seen
+    assert "block (1, 0), warp 0" in seen
+    assert load_theme("light").background in seen
+    words = words_of(shot)
+    assert main([*words, "-o", str(tmp_path / "w.svg")]) == 0  # what "Copy as command line" gives
+    assert (tmp_path / "w.svg").read_text(encoding="utf-8") == seen
+    assert main(["render", str(tmp_path / "v.toml"), "--step", "9", "-o", str(tmp_path / "v.svg")]) == 0
+    assert "step 9 of 29" in (tmp_path / "v.svg").read_text(encoding="utf-8")
+
+
+def test_render_marks_hazards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
+    (tmp_path / "mine.cu").write_text(kernel_from(body).text)
+    command = ["render", str(tmp_path / "mine.cu"), "--step", "2", "-o", str(tmp_path / "f.svg")]
+    assert main(command) == 1
+    assert "read after write" in capsys.readouterr().err
+    assert 'id="conflict-' in (tmp_path / "f.svg").read_text(encoding="utf-8")
+
+
+def test_a_run_that_ended_early_is_rendered_up_to_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.cu").write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
+    assert main(["render", str(tmp_path / "mine.cu"), "-o", str(tmp_path / "f.svg")]) == 1
+    assert "out of range" in capsys.readouterr().err
+    assert 'id="stop' in (tmp_path / "f.svg").read_text(encoding="utf-8")
+
+
+def test_a_benchmark_is_rendered_too(tmp_path: Path) -> None:
+    assert main(["render", "04_tiled", "--view", "tile", "-o", str(tmp_path / "t.svg")]) == 0
+    assert "GFLOP/s by tile size" in (tmp_path / "t.svg").read_text(encoding="utf-8")
+    recorded = next((ROOT / "assets" / "measurements").glob("benchmark-*.json"))
+    assert main(["render", str(recorded), "--view", "share", "-o", str(tmp_path / "s.svg")]) == 0
+    assert "Share of cuBLAS" in (tmp_path / "s.svg").read_text(encoding="utf-8")
+
+
+def test_every_command_is_a_file_that_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {"gui", "kernels", "trace", "counts", "render", "instrument", "info", "bench", "verify", "schedule"} < set(
+        commands()
+    )
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    assert all(command.help.split(":")[0].split("(")[0].strip() in " ".join(listed.split()) for command in commands().values())
+    assert "worker" not in listed

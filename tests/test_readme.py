@@ -8,6 +8,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def test_the_table_of_speeds_is_that_of_the_data() -> None:
     spec = importlib.util.spec_from_file_location("table", ROOT / "packaging" / "table.py")
+    assert spec is not None
+    assert spec.loader is not None
     table = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(table)
     text = (ROOT / "README.md").read_text(encoding="utf-8")

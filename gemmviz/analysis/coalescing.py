@@ -1,6 +1,6 @@
-"""Global memory: what one warp's request moves, in 32-byte sectors and 128-byte lines.
+"""Global memory: what one request moves, in sectors and lines.
 
-Rule: a request's sectors are the distinct ``address >> 5`` of its active lanes, its lines the distinct ``address >> 7``.
+Rule: a request's sectors are the distinct ``address // sector`` of its active lanes, its lines likewise.
 Measured on an H200: equal to l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum and l1tex__t_requests_... on 22 launches.
 """
 
@@ -10,38 +10,51 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.warps import Rows, distinct_per_row
+from gemmviz.model.device import MemoryRules
 
-SECTOR_BYTES = 32
-LINE_BYTES = 128
-Counts = npt.NDArray[np.int64]
+PerRow = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Requests:
-    """Per warp (rows,): whether it made a request, its sectors and lines, bytes asked for (an element counts for each lane
-    that asks) and used (once), and the sectors that the bytes asked for would fill side by side (never more than it took).
+    """Per request (rows,): whether it was made, its sectors and lines, bytes asked for (an element counts for each lane that
+    asks) and used (once), and the sectors that the bytes asked for would fill side by side (never more than it took).
     """
 
-    made: Counts
-    sectors: Counts
-    lines: Counts
-    bytes_asked: Counts
-    bytes_used: Counts
-    ideal_sectors: Counts
+    made: PerRow
+    sectors: PerRow
+    lines: PerRow
+    bytes_asked: PerRow
+    bytes_used: PerRow
+    ideal_sectors: PerRow
 
 
-def requests(rows: Rows, itemsize: int, width: int = 1) -> Requests:
-    """What each warp's access moves. ``rows``: elements (rows, warp), -1 inactive; ``itemsize`` in bytes."""
+def requests(rows: Rows, itemsize: int, rules: MemoryRules, offsets: tuple[int, ...] = (0,)) -> Requests:
+    """What each request moves. ``rows``: elements (rows, lanes), -1 inactive; ``itemsize`` in bytes; ``offsets``: the elements
+    that each lane touches, counted from its own.
+    """
     active = rows >= 0
     lanes = np.count_nonzero(active, axis=1)
-    addresses = rows * itemsize
-    sectors = distinct_per_row(addresses >> 5, active)
-    asked = lanes * (itemsize * width)
+    asked = lanes * (itemsize * len(offsets))
+    touched, all_active = _touched(rows, active, itemsize, rules, offsets)
+    sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
     return Requests(
         made=(lanes > 0).astype(np.int64),
         sectors=sectors,
-        lines=distinct_per_row(addresses >> 7, active),
+        lines=distinct_per_row(touched // rules.line_bytes, all_active),
         bytes_asked=asked,
-        bytes_used=distinct_per_row(rows, active) * (itemsize * width),
-        ideal_sectors=np.minimum(sectors, -(-asked // SECTOR_BYTES)),
+        bytes_used=distinct_per_row(rows, active) * (itemsize * len(offsets)),
+        ideal_sectors=np.minimum(sectors, -(-asked // rules.sector_bytes)),
     )
+
+
+def _touched(
+    rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, offsets: tuple[int, ...]
+) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    """Byte addresses, one a lane where its elements are aligned neighbours within a sector, else one an element."""
+    width = len(offsets)
+    neighbours = offsets == tuple(range(width)) and rules.sector_bytes % (itemsize * width) == 0
+    if neighbours and (width == 1 or not (rows[active] % width).any()):
+        return rows * itemsize, active
+    spread = (rows[:, :, None] + np.array(offsets)).reshape(len(rows), -1) * itemsize
+    return spread, np.repeat(active, width, axis=1)

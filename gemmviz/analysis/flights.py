@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.trace import Ints, Site, Trace
+from gemmviz.analysis.focus import Scope
+from gemmviz.analysis.tiles import stored_operand
+from gemmviz.model.sites import Operand
+from gemmviz.model.trace import Ints, Trace
 
 THREADS = -1
 _ROWS_AHEAD = 64
@@ -33,63 +36,69 @@ class Flights:
         return len(self.start)
 
 
-def flights(trace: Trace, step: int, lanes: slice, block: int) -> list[Flights]:
-    """What some lanes of one block, which starts at lane ``block``, move at ``step``; nothing for a barrier, and for a store
-    into global memory, where the element arrives in the cell that its thread stands on.
+def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
+    """What the chosen threads of the block move at ``step``; nothing for a barrier, and for a store into global memory, where
+    the element arrives in the cell that its thread stands on.
     """
-    site, array = trace.site_of(step), trace.array_of(step)
-    if array is None or (array.space == "global" and site.kind == "store"):
-        return []
-    threads, elements = _touches(trace.element[step, lanes], site.width)
-    threads += lanes.start - block
-    if site.kind == "store":
-        return _into_tile(trace, step, site, threads, elements, block)
-    if array.space == "shared":
-        return [Flights(site.array, THREADS, elements, threads, threads)]
-    return _from_matrix(trace, step, site, threads, elements, block)
+    site, found = trace.site_of(step), []
+    for place, operand in enumerate(site.operands):
+        space = trace.arrays[operand.array].space
+        threads, elements = _touches(trace.element[int(trace.row[step]) + place, scope.in_block], operand.offsets)
+        threads += scope.first_thread
+        if operand.access == "write" and space == "shared":
+            found += _into_tile(trace, step, operand, threads, elements, scope)
+        elif operand.access == "read" and space == "shared":
+            found.append(Flights(operand.array, THREADS, elements, threads, threads))
+        elif operand.access == "read" and site.kind != "copy":
+            found += _from_matrix(trace, step, operand, threads, elements, scope)
+    return found
 
 
-def _touches(touched: Ints, width: int) -> tuple[Longs, Longs]:
-    """The active ones, counted from 0, and the elements that they touch: component after component of a wide access."""
+def _touches(touched: Ints, offsets: tuple[int, ...]) -> tuple[Longs, Longs]:
+    """The active ones, counted from 0, and the elements that they touch: offset after offset of a wide access."""
     active = np.flatnonzero(touched >= 0)
-    elements = (touched[active].astype(np.int64) + np.arange(width)[:, None]).ravel()
-    return np.tile(active, width), elements
+    elements = (touched[active].astype(np.int64) + np.array(offsets)[:, None]).ravel()
+    return np.tile(active, len(offsets)), elements
 
 
-def _into_tile(trace: Trace, step: int, site: Site, threads: Longs, cells: Longs, block: int) -> list[Flights]:
-    """Copies of a matrix's elements come from there, what was computed comes from its thread."""
+def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
+    """Copies of a matrix's elements come from there, what was computed comes from its thread. What an asynchronous copy moves
+    covers all of its way in this step.
+    """
     first = int(np.searchsorted(trace.origin_step, step))
     if first == len(trace.origin_step) or trace.origin_step[first] != step:
-        return [Flights(THREADS, site.array, threads, cells, threads)]
-    lanes = threads + block
-    row = first + np.repeat(np.arange(site.width), len(threads) // site.width)
-    matrix, element = trace.origin_array[row, lanes], trace.origin[row, lanes].astype(np.int64)
+        return [Flights(THREADS, operand.array, threads, cells, threads)]
+    columns = threads + scope.of_block.start
+    row = first + np.repeat(np.arange(operand.width), len(threads) // operand.width)
+    matrix, element = trace.origin_array[row, columns], trace.origin[row, columns].astype(np.int64)
+    way = (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
     found = []
     for number in np.unique(matrix).tolist():
         these = matrix == number
         if number >= 0:
-            found.append(Flights(number, site.array, element[these], cells[these], threads[these], (0.5, 1.0)))
+            found.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
         else:
-            found.append(Flights(THREADS, site.array, threads[these], cells[these], threads[these]))
+            found.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
     return found
 
 
-def _from_matrix(trace: Trace, step: int, site: Site, threads: Longs, elements: Longs, block: int) -> list[Flights]:
+def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elements: Longs, scope: Scope) -> list[Flights]:
     """What is stored into a tile next goes there, half of the way; the rest goes to its thread."""
-    lanes = threads + block
+    columns = threads + scope.of_block.start
     tile, cell = np.full(len(threads), THREADS), np.zeros(len(threads), np.int64)
     first = int(np.searchsorted(trace.origin_step, step + 1))
     for row in range(first, min(first + _ROWS_AHEAD, len(trace.origin_step))):
-        store = int(trace.origin_step[row])
-        component = row - int(np.searchsorted(trace.origin_step, store))
-        same = (trace.origin_array[row, lanes] == site.array) & (trace.origin[row, lanes] == elements)
-        same &= (trace.element[store, lanes] >= 0) & (tile == THREADS)
-        tile[same], cell[same] = trace.site_of(store).array, trace.element[store, lanes][same] + component
+        later = int(trace.origin_step[row])
+        place, stored = stored_operand(trace, later)
+        record, offset = int(trace.row[later]) + place, stored.offsets[row - int(np.searchsorted(trace.origin_step, later))]
+        same = (trace.origin_array[row, columns] == operand.array) & (trace.origin[row, columns] == elements)
+        same &= (trace.element[record, columns] >= 0) & (tile == THREADS)
+        tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset
         if (tile != THREADS).all():
             break
     found = []
     for number in np.unique(tile).tolist():
         these = tile == number
         ends, way = (threads, (0.0, 1.0)) if number == THREADS else (cell, (0.0, 0.5))
-        found.append(Flights(site.array, number, elements[these], ends[these], threads[these], way))
+        found.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
     return found

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from gemmviz.model.kernel import Launch
-from gemmviz.model.lanes import Triple
+from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 
 
@@ -20,27 +20,75 @@ class Focus:
     everyone: bool = False
 
     def within(self, trace: Trace) -> "Focus":
-        """The same as far as the trace holds it: a block outside its window gives way to the window's first."""
-        window = trace.window
-        ranges = (window.x, window.y, window.z)
+        """The same as far as the trace holds it: a block that was not traced gives way to the first that was."""
+        ranges = trace.blocks.ranges
         inside = all(start <= at < stop for at, (start, stop) in zip(self.block, ranges, strict=True))
-        thread = self.thread if self.thread is not None and self.thread < trace.space.threads else None
-        warp = self.warp if self.warp is not None and self.warp < trace.space.warps else None
+        found = self.within_launch(trace.launch, trace.rules.warp_size)
+        return found if inside else replace(found, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
+
+    def within_launch(self, launch: Launch, warp_size: int) -> "Focus":
+        """The same as far as the launch has it: what is beyond its last block, warp or thread gives way."""
+        x, y, z = (max(0, min(at, extent - 1)) for at, extent in zip(self.block, launch.grid, strict=True))
+        threads = launch.threads_per_block
+        thread = self.thread if self.thread is not None and self.thread < threads else None
+        warp = self.warp if self.warp is not None and self.warp * warp_size < threads else None
         if thread is not None:
-            warp = thread // trace.warp_size
+            warp = thread // warp_size
         if self.everyone:
             warp = thread = None
-        return replace(self, block=self.block if inside else (window.x[0], window.y[0], window.z[0]), warp=warp, thread=thread)
+        return replace(self, block=(x, y, z), warp=warp, thread=thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The threads that a focus chooses, as columns of a trace's record.
+
+    ``threads``: the chosen ones; ``of_warps``: those of the warps that pay for them; ``of_block``: those of the focus's block;
+    ``in_block``: the chosen ones of the block.
+    """
+
+    focus: Focus
+    threads: slice
+    of_warps: slice
+    of_block: slice
+    in_block: slice
+
+    @property
+    def first_thread(self) -> int:
+        """The first chosen one, by its number in its block."""
+        return int(self.in_block.start - self.of_block.start)
+
+    @property
+    def block_number(self) -> int:
+        """Of the focus's block, among the traced ones."""
+        return int(self.of_block.start // (self.of_block.stop - self.of_block.start))
+
+
+def scope_of(focus: Focus, trace: Trace) -> Scope:
+    """The columns of a focus, as far as the trace holds it."""
+    focus, space = focus.within(trace), trace.space
+    first, size = space.number(focus.block, (0, 0, 0)), space.warp_size
+    of_block = slice(first, first + space.threads_per_block)
+    of_warps = of_block
+    if focus.everyone:
+        of_warps = slice(0, space.thread_count)
+    elif focus.warp is not None:
+        start = of_block.start + focus.warp * size
+        of_warps = slice(start, min(start + size, of_block.stop))
+    threads = of_warps
+    if focus.thread is not None:
+        threads = slice(of_block.start + focus.thread, of_block.start + focus.thread + 1)
+    return Scope(focus, threads, of_warps, of_block, of_block if focus.everyone else threads)
 
 
 def focus_text(focus: Focus, trace: Trace) -> str:
     """Who is looked at, in words: "block (1, 0), warp 2"."""
     block = f"block ({focus.block[0]}, {focus.block[1]}" + (f", {focus.block[2]})" if trace.launch.grid[2] > 1 else ")")
     if focus.everyone:
-        whole = trace.window.blocks == trace.launch.blocks
-        return f"all {trace.launch.blocks} blocks" if whole else f"{trace.window.blocks} of {trace.launch.blocks} blocks"
+        blocks = trace.launch.block_count
+        return f"all {blocks} blocks" if trace.blocks.count == blocks else f"{trace.blocks.count} of {blocks} blocks"
     if focus.thread is not None:
-        return f"{block}, thread {thread_text(focus.thread, trace)}"
+        return f"{block}, thread {thread_text(focus.thread, trace.launch)}"
     return block if focus.warp is None else f"{block}, warp {focus.warp}"
 
 
@@ -50,8 +98,8 @@ def thread_place(thread: int, launch: Launch) -> Triple:
     return thread % dx, thread // dx % dy, thread // (dx * dy)
 
 
-def thread_text(thread: int, trace: Trace) -> str:
+def thread_text(thread: int, launch: Launch) -> str:
     """The threadIdx in words: "(3, 1)"."""
-    _, dy, dz = trace.launch.block
-    x, y, z = thread_place(thread, trace.launch)
+    _, dy, dz = launch.block
+    x, y, z = thread_place(thread, launch)
     return f"({x}, {y}, {z})" if dz > 1 else f"({x}, {y})" if dy > 1 else f"({x})"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.trace import MemoryArray
+from gemmviz.model.sites import MemoryArray
 
 Crop = tuple[int, int, int, int]
 
@@ -74,7 +74,7 @@ def rows_columns(array: MemoryArray) -> tuple[int, int]:
     return 1, array.size
 
 
-def spread(elements: npt.NDArray[Any], width: int) -> npt.NDArray[np.int64]:
-    """The elements that active lanes touch: those that ``elements`` (-1 inactive) name and their ``width - 1`` neighbours."""
+def spread(elements: npt.NDArray[Any], offsets: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """The elements that active threads touch: for each of ``elements`` (-1 inactive) those at these offsets from it."""
     first = elements[elements >= 0].astype(np.int64)
-    return first if width == 1 else (first[:, None] + np.arange(width)).ravel()
+    return first if offsets == (0,) else (first[:, None] + np.array(offsets)).ravel()

@@ -3,7 +3,7 @@
 __syncthreads() orders all threads of a block, __syncwarp() those of a warp. Works on accesses as they stream by.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import Cancelled, KernelFault
-from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import INACTIVE, AccessSink, Bools, Longs, MemoryArray, Site, Trace
+from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.sites import MemoryArray, Operand, Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import INACTIVE, Trace
 
 Kind = Literal["write after read", "read after write", "write after write"]
 _MOST_CONFLICTS = 1 << 18
@@ -118,7 +120,7 @@ class HazardFinder:
         self.warp_size = warp_size
         self.found: dict[tuple[Kind, Site, Site], Hazard] = {}
         self.conflicts = Conflicts()
-        self.site_at: dict[int, Site] = {}
+        self.site_at: dict[int, tuple[Site, Operand]] = {}
         self.levels: list[dict[int, tuple[_Touched, _Touched]]] = [{}]
 
     @property
@@ -137,18 +139,18 @@ class HazardFinder:
                     for each in touched:
                         each.clear(arrived)
 
-    def access(self, step: int, site: Site, elements: npt.NDArray[Any], block_of: Any) -> None:
+    def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
         """``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
-        self.site_at[step] = site
+        self.site_at[step] = site, operand
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
-        for component in range(site.width):
-            at = (block, first + component)
-            levels = [self._touched(memories, site.array) for memories in self.levels]
-            self._compare(step, site, at, who, levels, block_of)
+        for offset in operand.offsets:
+            at = (block, first + offset)
+            levels = [self._touched(memories, operand.array) for memories in self.levels]
+            self._compare(step, site, operand, at, who, levels, block_of)
             for writes, reads in levels:
-                (writes if site.kind == "store" else reads).add(at, who, step)
+                (writes if operand.access == "write" else reads).add(at, who, step)
 
     def _touched(self, memories: dict[int, tuple[_Touched, _Touched]], array: int) -> tuple[_Touched, _Touched]:
         """Who wrote and who read the elements of an array."""
@@ -158,17 +160,18 @@ class HazardFinder:
         return memories[array]
 
     def _compare(
-        self, step: int, site: Site, at: Any, who: Any, levels: list[tuple[_Touched, _Touched]], block_of: Any
+        self, step: int, site: Site, operand: Operand, at: Any, who: Any, levels: list[tuple[_Touched, _Touched]], block_of: Any
     ) -> None:
-        stores = site.kind == "store"
-        self._report(
-            "write after write" if stores else "read after write", step, site, at, who, [w for w, _ in levels], block_of
-        )
+        stores = operand.access == "write"
+        after_write: Kind = "write after write" if stores else "read after write"
+        self._report(after_write, step, site, operand, at, who, [w for w, _ in levels], block_of)
         if stores:
-            self._report("write after read", step, site, at, who, [r for _, r in levels], block_of)
-            self._report_same_step(step, site, at, who, block_of)
+            self._report("write after read", step, site, operand, at, who, [r for _, r in levels], block_of)
+            self._report_same_step(step, site, operand, at, who, block_of)
 
-    def _report(self, kind: Kind, step: int, site: Site, at: Any, who: Any, levels: list[_Touched], block_of: Any) -> None:
+    def _report(
+        self, kind: Kind, step: int, site: Site, operand: Operand, at: Any, who: Any, levels: list[_Touched], block_of: Any
+    ) -> None:
         other = levels[0].other(at, who, 1)
         touched = np.zeros(len(who), np.int64)
         if len(levels) > 1:
@@ -177,40 +180,32 @@ class HazardFinder:
             other = np.where(other < 0, across, other)
         collide = np.flatnonzero(other >= 0)
         if len(collide):
-            self.conflicts.add(step, site.array, at[0][collide], at[1][collide])
+            self.conflicts.add(step, operand.array, at[0][collide], at[1][collide])
         for i in collide[:1]:
             before = int(levels[int(touched[i])].step[at[0][i], at[1][i]])
-            threads = (int(other[i]), int(who[i]))
-            self._add(kind, self.site_at[before], site, at, i, threads, step, int((other >= 0).sum()), block_of)
+            threads, count = (int(other[i]), int(who[i])), int((other >= 0).sum())
+            self._add(kind, self.site_at[before][0], site, operand, at, i, threads, step, count, block_of)
 
-    def _report_same_step(self, step: int, site: Site, at: Any, who: Any, block_of: Any) -> None:
+    def _report_same_step(self, step: int, site: Site, operand: Operand, at: Any, who: Any, block_of: Any) -> None:
         """Two threads that write one element in one step."""
-        key = at[0] * (self.arrays[site.array].size + 1) + at[1]
+        key = at[0] * (self.arrays[operand.array].size + 1) + at[1]
         order = np.argsort(key, kind="stable")
         same = (np.diff(key[order]) == 0) & (np.diff(who[order]) != 0)
         if same.any():
             collide = order[1:][same]
-            self.conflicts.add(step, site.array, at[0][collide], at[1][collide])
+            self.conflicts.add(step, operand.array, at[0][collide], at[1][collide])
         for place in np.flatnonzero(same)[:1]:
             a, b = order[place], order[place + 1]
-            self._add("write after write", site, site, at, b, (int(who[a]), int(who[b])), step, int(same.sum()), block_of)
+            threads, count = (int(who[a]), int(who[b])), int(same.sum())
+            self._add("write after write", site, site, operand, at, b, threads, step, count, block_of)
 
     def _add(
-        self, kind: Kind, earlier: Site, later: Site, at: Any, i: Any, threads: tuple[int, int], step: int, count: int,
-        block_of: Any,
+        self, kind: Kind, earlier: Site, later: Site, operand: Operand, at: Any, i: Any, threads: tuple[int, int], step: int,
+        count: int, block_of: Any,
     ) -> None:  # fmt: skip
-        key = kind, earlier, later
+        key, array, element = (kind, earlier, later), self.arrays[operand.array], int(at[1][i])
         example = self.found.get(key) or Hazard(
-            kind,
-            earlier,
-            later,
-            self.arrays[later.array].name,
-            int(at[1][i]),
-            self.arrays[later.array].subscripted(int(at[1][i])),
-            block_of(int(at[0][i])),
-            threads,
-            step,
-            0,
+            kind, earlier, later, array.name, element, array.subscripted(element), block_of(int(at[0][i])), threads, step, 0
         )
         self.found[key] = replace(example, count=example.count + count)
 
@@ -222,18 +217,23 @@ def find_hazards(trace: Trace) -> list[Hazard]:
 
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
     """A finder that has seen the whole trace, or the first ``blocks`` of it. Raises Cancelled."""
-    blocks = blocks or trace.space.blocks
-    finder = HazardFinder(trace.arrays, blocks, trace.warp_size)
-    elements = trace.element.reshape(trace.steps, -1, trace.space.threads)[:, :blocks]
+    blocks = blocks or trace.blocks.count
+    finder = HazardFinder(trace.arrays, blocks, trace.rules.warp_size)
+    elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)[:, :blocks]
     for step in range(trace.steps):
         if cancelled():
             raise Cancelled
-        site, array = trace.site_of(step), trace.array_of(step)
+        site, row = trace.site_of(step), int(trace.row[step])
         if site.is_barrier:
-            finder.barrier(site, _arrived(site, elements[step]))
-        elif array is not None and array.space == "shared":
-            finder.access(step, site, elements[step], lambda row: trace.space.thread_of(row * trace.space.threads)[0])
+            finder.barrier(site, _arrived(site, elements[row]))
+        for place, operand in enumerate(site.operands):
+            if trace.arrays[operand.array].space == "shared":
+                finder.access(step, site, operand, elements[row + place], lambda block: _block_of(trace.space, block))
     return finder
+
+
+def _block_of(space: ThreadSpace, row: int) -> tuple[int, int, int]:
+    return space.indices(row * space.threads_per_block)[0]
 
 
 def _arrived(site: Site, elements: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -244,7 +244,7 @@ def _arrived(site: Site, elements: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 class HazardSink(AccessSink):
     """Finds the hazards of a group of blocks while it runs. As long as all blocks do the same, one stands for all."""
 
-    def __init__(self, arrays: tuple[MemoryArray, ...], space: LaneSpace) -> None:
+    def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace) -> None:
         self.arrays = arrays
         self.space = space
         self.sites: list[Site] = []
@@ -257,7 +257,7 @@ class HazardSink(AccessSink):
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.step += 1
         where = self.sites[site]
-        if not where.is_barrier and self.arrays[where.array].space == "global":
+        if not any(self.arrays[operand.array].space == "shared" for operand in where.operands) and not where.is_barrier:
             return
         values = np.asarray(offset if mask is None else np.where(mask, offset, INACTIVE))
         rows = self.space.per_block(values if values.ndim else values.reshape((1,) * len(self.space.shape)))
@@ -268,12 +268,12 @@ class HazardSink(AccessSink):
         if where.is_barrier:
             self.finder.barrier(where, _arrived(where, rows))
         else:
-            self.finder.access(self.step, where, rows, self._block_of)
+            self.finder.access(self.step, where, where.operands[0], rows, lambda block: _block_of(self.space, block))
 
     def _tell_apart(self) -> None:
         """From here on every block has a state of its own, a copy of the one that stood for all."""
         self.finder.found = self.hazards_by_pair()
-        blocks, self.finder.blocks = self.space.blocks, self.space.blocks
+        blocks, self.finder.blocks = self.space.blocks.count, self.space.blocks.count
         for memories in self.finder.levels:
             for touched in memories.values():
                 for each in touched:
@@ -281,8 +281,24 @@ class HazardSink(AccessSink):
 
     def hazards_by_pair(self) -> dict[tuple[Kind, Site, Site], Hazard]:
         """What was found; while one block stands for all, counted for all of them."""
-        times = self.space.blocks if self.finder.blocks == 1 else 1
+        times = self.space.blocks.count if self.finder.blocks == 1 else 1
         return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
 
-    def _block_of(self, row: int) -> tuple[int, int, int]:
-        return self.space.thread_of(row * self.space.threads)[0]
+
+class LaunchHazards:
+    """Finds the hazards of a whole launch as its accesses stream by: a ``LaunchSink``. Sums alone have none to find."""
+
+    def __init__(self) -> None:
+        self._groups: list[HazardSink] = []
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        self._groups.append(HazardSink(arrays, space))
+        return self._groups[-1]
+
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+        return
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """One of each kind between two sites."""
+        return list({key: hazard for each in self._groups for key, hazard in each.hazards_by_pair().items()}.values())

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.moment import Moment
+
+Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """``now``: lanes of the trace that touch the element at the step, ascending. ``loads`` and ``stores``: of the whole
+class ElementHistory:
+    """``now``: the threads of the trace that touch the element at the step, ascending. ``loads`` and ``stores``: of the whole
     trace, ``loads_so_far`` up to the step, ``own_so_far`` of these by the chosen threads. ``value`` is what the latest access
     up to the step read or wrote there, ``value_step`` when; None where that is not known.
     """
@@ -23,44 +26,63 @@ class History:
     value_step: int | None = None
 
 
-def history(replay: Replay, array: int, element: int, step: int) -> History:
-    """Of an element of a matrix in all traced blocks; of a shared array in the replay's block."""
-    trace = replay.trace
-    steps = replay.steps_of(array)
-    lanes = slice(0, trace.space.lanes) if trace.arrays[array].space == "global" else replay.block_lanes
-    found: list[tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]]]] = []
-    for number in np.unique(trace.site[steps]).tolist():
-        some = steps[trace.site[steps] == number]
-        beyond = element - trace.element[some, lanes]
-        touched = (beyond >= 0) & (beyond < trace.sites[number].width) & (beyond <= element)
-        rows, columns = np.nonzero(touched)
-        found += [(int(some[row]), columns[rows == row] + lanes.start) for row in np.unique(rows)]
-    found.sort(key=lambda each: each[0])
-    loads = [(at, who) for at, who in found if trace.site_of(at).kind == "load"]
-    own = replay.seen_lanes if trace.arrays[array].space == "shared" else replay.lanes
-    value = _value(replay, array, element, step, found)
-    return History(
-        now=tuple(next((who.tolist() for at, who in found if at == step), ())),
-        loads=sum(len(who) for _, who in loads),
-        loads_so_far=sum(len(who) for at, who in loads if at <= step),
-        own_so_far=sum(int(((who >= own.start) & (who < own.stop)).sum()) for at, who in loads if at <= step),
-        stores=sum(len(who) for _, who in found) - sum(len(who) for _, who in loads),
+@dataclass(frozen=True)
+class _Touch:
+    """A step that touches the element: by which threads, in which row of the record, and whether the record names it."""
+
+    step: int
+    row: int
+    loads: bool
+    first: bool
+    threads: Longs
+
+
+def element_history(moment: Moment, array: int, element: int) -> ElementHistory:
+    """Of an element of a matrix in all traced blocks; of a shared array in the focus's block."""
+    trace, scope, step = moment.trace, moment.scope, moment.step
+    is_shared = trace.arrays[array].space == "shared"
+    found = _touches(moment, array, element, scope.of_block if is_shared else slice(0, trace.space.thread_count))
+    loads = [touch for touch in found if touch.loads]
+    own = scope.in_block if is_shared else scope.threads
+    value = _value(moment, array, found)
+    return ElementHistory(
+        now=tuple(sorted(thread for touch in found if touch.step == step for thread in touch.threads.tolist())),
+        loads=sum(len(touch.threads) for touch in loads),
+        loads_so_far=sum(len(touch.threads) for touch in loads if touch.step <= step),
+        own_so_far=sum(
+            int(((touch.threads >= own.start) & (touch.threads < own.stop)).sum()) for touch in loads if touch.step <= step
+        ),
+        stores=sum(len(touch.threads) for touch in found if not touch.loads),
         value=value[0] if value else None,
         value_step=value[1] if value else None,
     )
 
 
-def _value(
-    replay: Replay, array: int, element: int, step: int, found: list[tuple[int, "np.ndarray[tuple[int], np.dtype[np.int64]]"]]
-) -> tuple[float, int] | None:
-    """What the latest access up to ``step`` read or wrote; of a matrix that is only read, also what a later one reads. Of a
+def _touches(moment: Moment, array: int, element: int, threads: slice) -> list[_Touch]:
+    """Every touch of the element, in the order of the steps."""
+    trace, found = moment.trace, []
+    for touches in trace.touches_of(array):
+        beyond = element - trace.element[touches.rows, threads]
+        inside = np.isin(beyond, touches.operand.offsets) & (beyond <= element)
+        rows, columns = np.nonzero(inside)
+        for place in np.unique(rows).tolist():
+            who = columns[rows == place]
+            row, loads = int(touches.rows[place]), touches.operand.access == "read"
+            first = trace.element[row, threads][who[-1]] == element
+            found.append(_Touch(int(touches.steps[place]), row, loads, bool(first), who + threads.start))
+    return sorted(found, key=lambda touch: touch.row)
+
+
+def _value(moment: Moment, array: int, found: list[_Touch]) -> tuple[float, int] | None:
+    """What the latest access up to the step read or wrote; of a matrix that is only read, also what a later one reads. Of a
     wide access only the value of its first element is known.
     """
-    if replay.value is None:
+    value = moment.replay.value
+    if value is None:
         return None
-    before = [each for each in found if each[0] <= step]
-    only_read = all(site.kind == "load" for site in replay.trace.sites if site.array == array)
+    before = [touch for touch in found if touch.step <= moment.step]
+    only_read = not moment.trace.touches_of(array, "write")
     chosen = before[-1] if before else found[0] if found and only_read else None
-    if chosen is None or replay.trace.element[chosen[0], chosen[1][-1]] != element:
+    if chosen is None or not chosen.first:
         return None
-    return float(replay.value[chosen[0], chosen[1][-1]]), chosen[0]
+    return float(value[chosen.row, chosen.threads[-1]]), chosen.step

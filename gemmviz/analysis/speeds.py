@@ -1,44 +1,19 @@
 """A benchmark as curves: rates by size and by tile, shares of cuBLAS, speed-ups, and what the copies cost."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from itertools import chain
 from math import sqrt
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.timing import Measured
 from gemmviz.model.words import number
+from gemmviz.spec.catalog import kernel_names, load_kernel
 
 UNTILED = "03_coalesced"
 _BYTES = 4
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Points (x, y) with what each says. ``name`` is short, ``label`` tells it from all others; curves of a ``family`` share a
-    colour. ``main``: the curves that stand for the family; ``shown`` at first; ``dashed`` where it is the lesser of a pair.
-    """
-
-    label: str
-    name: str
-    family: str
-    points: tuple[tuple[float, float], ...]
-    texts: tuple[str, ...]
-    main: bool = True
-    shown: bool = True
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One way to look at a benchmark. ``log_y``: whether the y axis is logarithmic (the x axis always is)."""
-
-    title: str
-    x: str
-    y: str
-    curves: Callable[[Benchmark], list[Curve]]
-    log_y: bool = True
-    over_size: bool = True
 
 
 def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
@@ -51,7 +26,7 @@ def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
     ]
 
 
-def _told(row: Measured) -> str:
+def _text(row: Measured) -> str:
     """What a point says when one points at it, after its own value."""
     assert row.timing is not None
     return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
@@ -78,7 +53,7 @@ def _fastest(rows: Iterable[Measured], by: Callable[[Measured], int]) -> list[Me
     return [best[value] for value in sorted(best)]
 
 
-def _size(row: Measured) -> int:
+def _size_of(row: Measured) -> int:
     return row.problem.N
 
 
@@ -93,13 +68,13 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
     for kernel, choices in _groups(benchmark).items():
         several = len(choices) > 1
         name = f"{kernel}, fastest choice" if several else kernel
-        lines = {name: _fastest(chain(*choices.values()), _size), **(choices if several else {})}
+        lines = {name: _fastest(chain(*choices.values()), _size_of), **(choices if several else {})}
         for label, rows in lines.items():
             found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
             if found:
                 points = tuple((float(row.problem.N), y) for row, y in found)
                 main = label not in choices or not several
-                texts = tuple(_told(row) for row, _ in found)
+                texts = tuple(_text(row) for row, _ in found)
                 curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main))
     return curves
 
@@ -132,12 +107,14 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
     points = tuple((float(_tile(row)), row.gflops or 0.0) for row in rows)
-    return Curve(label, label, rows[0].kernel, points, tuple(map(_told, rows)), shown, shown)
+    return Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown)
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
     """Times as fast as the fastest untiled kernel of the same size."""
-    untiled = {_size(row): row.gflops for row in _fastest((row for row in benchmark.rows if row.kernel == UNTILED), _size)}
+    untiled = {
+        _size_of(row): row.gflops for row in _fastest((row for row in benchmark.rows if row.kernel == UNTILED), _size_of)
+    }
 
     def speed_up(row: Measured) -> float | None:
         base = untiled.get(row.problem.N)
@@ -170,12 +147,62 @@ def _last(curve: Curve) -> float:
     return curve.points[-1][1]
 
 
-CHARTS = {
-    "rate": Chart("GFLOP/s by size", "N of N × N matrices", "GFLOP/s", rates),
-    "share": Chart("Share of cuBLAS by size", "N of N × N matrices", "% of cuBLAS", shares),
-    "tile": Chart("GFLOP/s by tile size", "tile or block width", "GFLOP/s", by_tile, over_size=False),
-    "speed-up": Chart(
-        "Speed-up over untiled", "N of N × N matrices", f"times as fast as {UNTILED}, each at its fastest", speed_ups
-    ),
-    "transfer": Chart("Compute, and compute + copies", "N of N × N matrices", "GFLOP/s", with_transfer),
-}
+_SIZE, _POINT = "N of N × N matrices", "Point at a curve. Each kernel is shown at its fastest parameters for each size"
+_OF_TILE = "Point at a curve. Other parameters are the fastest for each width"
+
+
+def rate_chart(benchmark: Benchmark) -> Chart:
+    return _chart(benchmark, "GFLOP/s by size", _SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), _POINT)
+
+
+def share_chart(benchmark: Benchmark) -> Chart:
+    return _chart(benchmark, "Share of cuBLAS by size", _SIZE, Axis("% of cuBLAS", is_log=True), shares(benchmark), _POINT)
+
+
+def tile_chart(benchmark: Benchmark) -> Chart:
+    y = Axis("GFLOP/s", is_log=True)
+    return _chart(benchmark, "GFLOP/s by tile size", "tile or block width", y, by_tile(benchmark), _OF_TILE, over_size=False)
+
+
+def speed_up_chart(benchmark: Benchmark) -> Chart:
+    y = Axis(f"times as fast as {UNTILED}, each at its fastest", is_log=True)
+    return _chart(benchmark, "Speed-up over untiled", _SIZE, y, speed_ups(benchmark), _POINT)
+
+
+def transfer_chart(benchmark: Benchmark) -> Chart:
+    y = Axis("GFLOP/s", is_log=True)
+    return _chart(benchmark, "Compute, and compute + copies", _SIZE, y, with_transfer(benchmark), _POINT)
+
+
+def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve], hint: str, over_size: bool = True) -> Chart:
+    xs = sorted({at for curve in curves for at, _ in curve.points})
+    lines = cache_lines(benchmark) if over_size and xs else []
+    families = tuple(dict.fromkeys(row.kernel for row in benchmark.rows))
+    return Chart(
+        title,
+        Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
+        y,
+        tuple(curves),
+        marks=tuple(Mark(at, what) for at, what in lines if xs[0] <= at <= xs[-1]),
+        families=families,
+        beside=tuple(family for family in families if not any(r.source_hash for r in benchmark.rows if r.kernel == family)),
+        notes=tuple(_origins(benchmark)),
+        hint=hint,
+    )
+
+
+def _origins(benchmark: Benchmark) -> list[str]:
+    """Where the curves are from, and what they are not."""
+    found = [f"{benchmark.source[:1].upper()}{benchmark.source[1:]}", f"CPU {benchmark.host}"]
+    if any(row.failure.startswith("left out") for row in benchmark.rows):
+        found.append("a curve ends where one launch would take too long")
+    other = {row.kernel for row in benchmark.rows if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
+    if other:
+        found.append(f"another version of {', '.join(sorted(other))} was measured than ships now")
+    return found
+
+
+@cache
+def _shipped() -> dict[str, str]:
+    """The hash of each shipped kernel's text."""
+    return {name: load_kernel(name).text_hash for name in kernel_names()}

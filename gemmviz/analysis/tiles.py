@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.trace import Ints, MemoryArray, Trace
+from gemmviz.model.sites import MemoryArray, Operand
+from gemmviz.model.trace import CONSTANT, Ints, Trace
 
 EMPTY = -3
 _ROWS_KEPT = 64
@@ -15,7 +16,7 @@ _ROWS_KEPT = 64
 class TileContent:
     """What the cells of one shared array hold, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT for no
     element, EMPTY for never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` what was
-    stored, NaN where that is not known.
+    stored, NaN where that is not known (of a constant it is).
     """
 
     array: npt.NDArray[np.int8]
@@ -34,13 +35,13 @@ class TileContent:
 
 
 class Tiles:
-    """Contents after a step, kept up to date as steps go by. ``lanes`` are those of the block; ``value`` what was read and
-    written, (steps, lanes of the trace), where that is known.
+    """Contents after a step, kept up to date as steps go by: a cursor. ``threads`` are those of the block; ``value`` what was
+    read and written, (rows, threads of the trace), where that is known.
     """
 
-    def __init__(self, trace: Trace, lanes: slice, value: npt.NDArray[np.float32] | None = None) -> None:
+    def __init__(self, trace: Trace, threads: slice, value: npt.NDArray[np.float32] | None = None) -> None:
         self.trace = trace
-        self.lanes = lanes
+        self.threads = threads
         self.value = value
         self._kept: dict[int, tuple[int, dict[int, TileContent]]] = {}
         self._at = -1
@@ -75,14 +76,27 @@ class Tiles:
         return row > 0 and bool(self.trace.origin_step[row - 1] == self.trace.origin_step[row])
 
     def _apply(self, row: int) -> None:
-        step = int(self.trace.origin_step[row])
-        component = row - int(np.searchsorted(self.trace.origin_step, step))
-        cells = self.trace.element[step, self.lanes]
+        trace, step = self.trace, int(self.trace.origin_step[row])
+        component = row - int(np.searchsorted(trace.origin_step, step))
+        place, operand = stored_operand(trace, step)
+        record = int(trace.row[step]) + place
+        cells = trace.element[record, self.threads]
         active = cells >= 0
-        content = self._contents[self.trace.site_of(step).array]
-        where = cells[active] + component
-        content.array[where] = self.trace.origin_array[row, self.lanes][active]
-        content.element[where] = self.trace.origin[row, self.lanes][active]
-        content.phase[where] = self.trace.phase[step]
+        content = self._contents[operand.array]
+        where = cells[active] + operand.offsets[component]
+        array, origin = trace.origin_array[row, self.threads][active], trace.origin[row, self.threads][active]
+        content.array[where] = array
+        content.element[where] = origin
+        content.phase[where] = trace.phase[step]
         known = self.value is not None and component == 0
-        content.value[where] = self.value[step, self.lanes][active] if known and self.value is not None else np.nan
+        stored = self.value[record, self.threads][active] if known and self.value is not None else np.float32(np.nan)
+        content.value[where] = np.where(array == CONSTANT, origin.view(np.float32), stored)
+
+
+def stored_operand(trace: Trace, step: int) -> tuple[int, Operand]:
+    """Which operand of a step is stored into shared memory, and that operand."""
+    return next(
+        (place, operand)
+        for place, operand in enumerate(trace.site_of(step).operands)
+        if operand.access == "write" and trace.arrays[operand.array].space == "shared"
+    )

@@ -1,6 +1,7 @@
-"""Lanes cut into warps: threads of a block in the order x + y*Dx + z*Dx*Dy, 32 at a time, the last warp padded.
+"""Threads cut into warps, and warps into the lanes that one request serves.
 
-Source: CUDA C++ Programming Guide, SIMT Architecture; confirmed by Nsight Compute's request counts.
+Threads of a block in the order x + y*Dx + z*Dx*Dy, 32 at a time, the last warp padded. Source: CUDA C++ Programming Guide, SIMT
+Architecture; confirmed by Nsight Compute's request counts.
 """
 
 from collections.abc import Iterator
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 
 Rows = npt.NDArray[np.int64]
-_LANES_AT_ONCE = 1 << 19
+_THREADS_AT_ONCE = 1 << 19
 
 
 def warp_rows(elements: npt.NDArray[Any], warp_size: int) -> Rows:
@@ -28,8 +30,13 @@ def warp_rows(elements: npt.NDArray[Any], warp_size: int) -> Rows:
     return rows.reshape(-1, warp_size)
 
 
-def access_rows(space: LaneSpace, offset: Any, mask: Any) -> Iterator[tuple[Rows, int]]:
-    """Rows of warps for the blocks that may differ, some at a time, and how many blocks of the space each stands for."""
+def request_rows(elements: npt.NDArray[Any], rules: MemoryRules) -> Rows:
+    """As ``warp_rows``, one row for each request: int64 (requests, request_lanes)."""
+    return warp_rows(elements, rules.warp_size).reshape(-1, rules.request_lanes)
+
+
+def access_rows(space: ThreadSpace, rules: MemoryRules, offset: Any, mask: Any) -> Iterator[tuple[Rows, int]]:
+    """Rows of requests for the blocks that may differ, some at a time, and how many blocks of the space each stands for."""
     values = np.asarray(offset)
     if values.ndim == 0:
         values = values.reshape((1,) * len(space.shape))
@@ -37,23 +44,23 @@ def access_rows(space: LaneSpace, offset: Any, mask: Any) -> Iterator[tuple[Rows
         values, mask = np.broadcast_arrays(values, mask)
     outer = values.shape[: len(space.block_shape)]
     varied = int(np.prod(outer, dtype=np.int64))
-    most = max(1, _LANES_AT_ONCE * outer[0] // (varied * space.threads)) if outer else 1
+    most = max(1, _THREADS_AT_ONCE * outer[0] // (varied * space.threads_per_block)) if outer else 1
     for start in range(0, outer[0] if outer else 1, most):
         part = values[start : start + most] if outer else values
         if mask is not None:
             part = np.where(mask[start : start + most] if outer else mask, part, INACTIVE)
-        yield warp_rows(space.per_block(part), space.warp_size), space.blocks // varied
+        yield request_rows(space.per_block(part), rules), space.blocks.count // varied
 
 
-def alike(rows: Rows, warps: int, unit: int) -> tuple[Rows, int]:
-    """The rows of one block, and how many blocks they stand for, where all blocks touch the same pattern but for a shift by
-    multiples of ``unit`` elements (a line); else the rows as they are, and 1.
+def alike(rows: Rows, requests: int, unit: int) -> tuple[Rows, int]:
+    """The rows of one block (``requests`` of them), and how many blocks they stand for, where all blocks touch the same pattern
+    but for a shift by multiples of ``unit`` elements (a line); else the rows as they are, and 1.
     """
-    if len(rows) <= warps or (rows < 0).any():
+    if len(rows) <= requests or (rows < 0).any():
         return rows, 1
-    blocks = rows.reshape(-1, warps * rows.shape[1])
+    blocks = rows.reshape(-1, requests * rows.shape[1])
     shifted = blocks - blocks.min(axis=1, keepdims=True) // unit * unit
-    return (shifted[0].reshape(warps, -1), len(shifted)) if (shifted == shifted[0]).all() else (rows, 1)
+    return (shifted[0].reshape(requests, -1), len(shifted)) if (shifted == shifted[0]).all() else (rows, 1)
 
 
 def distinct_per_row(keys: Rows, active: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

@@ -1,10 +1,8 @@
 """The devices that gemmviz knows: one TOML file each, found in ``assets/devices``."""
 
-import tomllib
-from dataclasses import fields
 from functools import cache
-from pathlib import Path
 
+from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device
 from gemmviz.model.errors import UsageError
@@ -30,14 +28,7 @@ def load_device(name: str = DEFAULT_DEVICE) -> Device:
     if not path.is_file():
         known = ", ".join(sorted(each.stem for each in path.parent.glob("*.toml")))
         raise UsageError(f"there is no device {name!r}", remedy=f"choose one of {known}")
-    return _read_device(path)
-
-
-def _read_device(path: Path) -> Device:
-    facts = tomllib.loads(path.read_text(encoding="utf-8"))
-    facts["max_block"] = tuple(facts["max_block"])
-    facts["max_grid"] = tuple(facts["max_grid"])
-    return Device(**{each.name: facts[each.name] for each in fields(Device)})
+    return read_toml(path, Device)
 
 
 def device_of(gpu: Gpu) -> str | None:

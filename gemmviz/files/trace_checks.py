@@ -5,10 +5,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from gemmviz.model.errors import SettingError, TraceFileError
+from gemmviz.model.errors import Place, SettingError, TraceFileError
+from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import CONSTANT, Trace
 
 _LARGEST_SHARED = 1 << 20
+_FARTHEST_OFFSET = 1 << 20
+_MOST_OPERANDS, _MOST_OFFSETS = 4, 64
 _DTYPES = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64"}
 
 
@@ -18,44 +21,86 @@ def refuse(file: str, why: str) -> NoReturn:
 
 
 def check_facts(trace: Trace, file: str) -> None:
-    """Every fact must be of its kind and within its bounds before any memory is spent on it."""
-    matrices = [array for array in trace.arrays if array.space == "global"]
-    lines = trace.source.count("\n") + 1
-    if not all(isinstance(note, str) for note in trace.notes):
-        refuse(file, "its notes are no sentences")
+    """Every fact must be within its bounds before any memory is spent on it."""
     if trace.steps < 1:
         refuse(file, "it has no steps")
     for array in trace.arrays:
-        extents_fit = all(isinstance(extent, int) and 0 < extent < 1 << 31 for extent in array.shape)
-        if (
-            array.space not in ("global", "shared")
-            or array.dtype not in _DTYPES
-            or not isinstance(array.name, str)
-            or not isinstance(array.column_major, bool)
-            or not extents_fit
-        ):
-            refuse(file, f"its array {array.name!r} is none that a kernel can have")
-        if array.space == "shared" and math.prod(array.shape) * array.itemsize > _LARGEST_SHARED:
-            refuse(file, f"its array {array.name!r} is larger than shared memory")
-    if any(trace.settings.problem.shapes.get(array.name) != array.shape for array in matrices):
-        refuse(file, "its matrices are not those of its problem")
-    if trace.warp_size not in (32, 64) or min(*trace.launch.grid, *trace.launch.block) < 1:
-        refuse(file, "its launch has nothing to run")
+        _check_array(array, trace, file)
+    rules = trace.rules
+    powers = (rules.warp_size, rules.request_lanes, rules.sector_bytes, rules.line_bytes, rules.banks, rules.bank_bytes)
+    if any(not 0 < number <= 4096 or number & (number - 1) for number in powers) or rules.warp_size % rules.request_lanes:
+        refuse(file, "its memory follows rules that no device has")
+    if min(*trace.launch.grid, *trace.launch.block) < 1 or trace.launch.threads_per_block > 4096:
+        refuse(file, "its launch is none that a device can run")
     try:
-        trace.window.checked(trace.launch)
+        trace.blocks.checked(trace.launch)
     except SettingError:
         refuse(file, "its blocks are not in its grid")
+    lines = trace.setup.kernel.text.count("\n") + 1
     for site in trace.sites:
-        kinds = ("load", "store") if site.array >= 0 else ("barrier", "warp barrier")
-        places_fit = all(
-            1 <= place.line <= place.end_line <= lines
-            and all(isinstance(at, int) and 1 <= at < 1 << 20 for at in (place.column, place.end_column))
-            for place in (site.place, *site.calls)
-        )
-        if site.kind not in kinds or not isinstance(site.text, str) or site.width not in (1, 2, 3, 4) or not places_fit:
+        if not _is_sound(site, trace, lines):
             refuse(file, "one of its sites is none that a kernel can have")
-    if not all(loop.holds_barrier in (True, False) and -1 <= loop.outer < len(trace.loops) for loop in trace.loops):
+    if not all(-1 <= loop.outer < len(trace.loops) for loop in trace.loops):
         refuse(file, "one of its loops is none that a kernel can have")
+
+
+def _check_array(array: MemoryArray, trace: Trace, file: str) -> None:
+    if array.dtype not in _DTYPES or not all(0 < extent < 1 << 31 for extent in array.shape):
+        refuse(file, f"its array {array.name!r} is none that a kernel can have")
+    if array.space == "shared" and math.prod(array.shape) * array.itemsize > _LARGEST_SHARED:
+        refuse(file, f"its array {array.name!r} is larger than shared memory")
+    if array.space == "global" and trace.setup.problem.shapes.get(array.name) != array.shape:
+        refuse(file, "its matrices are not those of its problem")
+
+
+def _is_sound(site: Site, trace: Trace, lines: int) -> bool:
+    places = (site.place, *site.calls)
+    return (
+        all(_is_in_text(place, lines) for place in places)
+        and len(site.operands) <= _MOST_OPERANDS
+        and (site.waits_for is not None) == site.is_barrier
+        and all(0 <= n < len(trace.loops) for n in site.loops)
+        and all(
+            0 <= operand.array < len(trace.arrays)
+            and 0 < operand.width <= _MOST_OFFSETS
+            and all(0 <= offset < _FARTHEST_OFFSET for offset in operand.offsets)
+            for operand in site.operands
+        )
+    )
+
+
+def _is_in_text(place: Place, lines: int) -> bool:
+    return 1 <= place.line <= place.end_line <= lines and all(1 <= at < 1 << 20 for at in (place.column, place.end_column))
+
+
+def check_arrays(trace: Trace, file: str) -> None:
+    """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
+    steps = len(trace.site)
+    if steps and (trace.site.min() < 0 or trace.site.max() >= len(trace.sites)):
+        refuse(file, "it names sites that it doesn't have")
+    rows = int(trace.row[-1])
+    shapes_fit = (
+        trace.epoch.shape == (steps,)
+        and trace.visits.shape[0] == steps
+        and trace.visits.shape[1] >= max((len(site.loops) for site in trace.sites), default=0)
+        and trace.element.shape == (rows, trace.space.thread_count)
+        and (trace.value is None or trace.value.shape == trace.element.shape)
+        and trace.origin.shape == trace.origin_array.shape
+        and (len(trace.origin) == 0 or trace.origin.shape == (len(trace.origin_step), trace.space.thread_count))
+        and len(trace.origin) == len(trace.origin_step)
+    )
+    if not shapes_fit:
+        refuse(file, "its arrays don't fit each other")
+    for touches in trace.touches:
+        elements = trace.element[touches.rows]
+        last = trace.arrays[touches.operand.array].size - 1 - max(touches.operand.offsets)
+        if elements.size and (elements.min() < -1 or elements.max() > last):
+            refuse(file, "it names elements that its arrays don't have")
+    for number, site in enumerate(trace.sites):
+        arrived = trace.element[trace.row[:-1][trace.site == number]]
+        if site.is_barrier and arrived.size and (arrived.min() < -1 or arrived.max() > 0):
+            refuse(file, "it names elements that its arrays don't have")
+    _check_origins(trace, file)
 
 
 def _check_origins(trace: Trace, file: str) -> None:
@@ -64,8 +109,8 @@ def _check_origins(trace: Trace, file: str) -> None:
     if len(steps) and (steps.min() < 0 or steps.max() >= trace.steps or (np.diff(steps) < 0).any()):
         refuse(file, "it names steps that it doesn't have")
     for step in np.unique(steps).tolist():
-        array = trace.array_of(step)
-        if array is None or array.space != "shared" or trace.site_of(step).kind != "store":
+        stores = [o for o in trace.site_of(step).operands if o.access == "write" and trace.arrays[o.array].space == "shared"]
+        if not stores or (steps == step).sum() > stores[0].width:
             refuse(file, "it tells the origin of what was not stored in a tile")
     matrices = [array.size for array in trace.arrays if array.space == "global"]
     if trace.origin.size:
@@ -75,30 +120,3 @@ def _check_origins(trace: Trace, file: str) -> None:
         sizes = np.array(matrices)[np.where(named, trace.origin_array, 0)]
         if (named & ((trace.origin < 0) | (trace.origin >= sizes))).any():
             refuse(file, "it names elements that its arrays don't have")
-
-
-def check_arrays(trace: Trace, file: str) -> None:
-    """Numbers that would send a reader out of bounds, or a picture to the wrong source, are refused."""
-    steps, lanes = trace.element.shape
-    shapes_fit = (
-        trace.site.shape == trace.epoch.shape == (steps,)
-        and trace.visits.shape[0] == steps
-        and trace.visits.shape[1] >= max((len(site.loops) for site in trace.sites), default=0)
-        and lanes == trace.space.lanes
-        and (trace.value is None or trace.value.shape == (steps, lanes))
-        and trace.origin.shape == trace.origin_array.shape
-        and (len(trace.origin) == 0 or trace.origin.shape == (len(trace.origin_step), lanes))
-        and len(trace.origin) == len(trace.origin_step)
-    )
-    if not shapes_fit:
-        refuse(file, "its arrays don't fit each other")
-    if steps and (trace.site.min() < 0 or trace.site.max() >= len(trace.sites)):
-        refuse(file, "it names sites that it doesn't have")
-    for number, site in enumerate(trace.sites):
-        rows = trace.element[trace.site == number]
-        if not -1 <= site.array < len(trace.arrays) or site.width < 1 or any(not 0 <= n < len(trace.loops) for n in site.loops):
-            refuse(file, "it names arrays or loops that it doesn't have")
-        last = 0 if site.is_barrier else trace.arrays[site.array].size - site.width
-        if rows.size and (rows.min() < -1 or rows.max() > last):
-            refuse(file, "it names elements that its arrays don't have")
-    _check_origins(trace, file)

@@ -9,32 +9,67 @@ import json
 import math
 import tokenize
 import zipfile
-from dataclasses import asdict, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_type_hints
 
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
+from gemmviz.files.codec import FormatError, from_json, from_plain, to_json, to_plain
+from gemmviz.files.old_traces import upgraded
 from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
-from gemmviz.model.errors import Place, TraceFileError, UsageError
-from gemmviz.model.filling import Filling
-from gemmviz.model.kernel import Launch, Settings
-from gemmviz.model.lanes import Window
-from gemmviz.model.problem import Problem
-from gemmviz.model.trace import Check, LoopInfo, MemoryArray, Site, Trace
+from gemmviz.files.whole import written_whole
+from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
+from gemmviz.model.trace import CONSTANT, Trace
 
 FORMAT = "gemmviz trace"
-VERSION = 3  # 1 knew random matrices only, 2 all phases only
+VERSION = 4  # see gemmviz.files.old_traces for what the older ones lack
 _MANIFEST = "manifest.json"
 _ARRAYS = {
     "site": "<i4", "visits": "<i4", "epoch": "<i4", "element": "<i4", "value": "<f4", "origin_step": "<i4",
     "origin_array": "|i1", "origin": "<i4",
 }  # fmt: skip
+_NEEDED = {"site", "visits", "epoch", "element"}
 _DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1}
 _LARGEST_MANIFEST = 64 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
+
+
+def _facts_type() -> type:
+    """A dataclass of everything in a trace that is not an array; runs that were stopped are not saved."""
+    hints = get_type_hints(Trace)
+    chosen = [each for each in fields(Trace) if each.name not in (*_ARRAYS, "stop")]
+    required = [each for each in chosen if each.default is MISSING and each.default_factory is MISSING]
+    optional = [each for each in chosen if each not in required]
+
+    def described(each: Field[Any]) -> tuple[str, Any, Any]:
+        return each.name, hints[each.name], field(default=each.default)
+
+    return make_dataclass("TraceFacts", [*((each.name, hints[each.name]) for each in required), *map(described, optional)])
+
+
+_FACTS = _facts_type()
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """How the manifest describes a member of the zip."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """``trace`` holds the facts of a Trace; ``source_sha256`` is that of the kernel's text."""
+
+    format: str
+    version: int
+    source_sha256: str
+    arrays: dict[str, StoredArray]
+    trace: dict[str, Any]
 
 
 def write_trace(trace: Trace, path: Path) -> None:
@@ -42,90 +77,83 @@ def write_trace(trace: Trace, path: Path) -> None:
     if trace.stop is not None:
         raise TraceFileError("this run ended before its time, so there is no whole trace to save", file=str(path))
     arrays = _arrays_of(trace)
-    manifest = _manifest_of(trace, arrays)
-    part = path.with_name(path.name + ".part")
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(_MANIFEST, json.dumps(manifest, indent=1))
+        with written_whole(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr(_member(_MANIFEST), to_json(_manifest_of(trace, arrays)))
             for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:
                     npy.write_array(member, np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
-        part.replace(path)
-    except OSError as error:
-        raise TraceFileError(f"the trace can't be written: {error.strerror or error}", file=str(path)) from None
-    finally:
-        part.unlink(missing_ok=True)
+    except TraceFileError:
+        raise
+    except GemmvizError as error:
+        raise TraceFileError(f"the trace can't be written: {error.message}", file=str(path)) from None
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """Of no time: the same trace gives the same bytes."""
+    return zipfile.ZipInfo(name)
 
 
 def _arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
     return {name: getattr(trace, name) for name in _ARRAYS if getattr(trace, name) is not None}
 
 
-def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "source_sha256": _hash(trace.source),
-        "arrays": {name: {"dtype": _ARRAYS[name], "shape": array.shape} for name, array in arrays.items()},
-        "memory": _plain(trace.arrays),
-        **{f.name: _plain(getattr(trace, f.name)) for f in fields(Trace) if f.name not in (*_ARRAYS, "arrays", "stop")},
-    }
+def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
+    facts = {each.name: to_plain(getattr(trace, each.name)) for each in fields(_FACTS)}
+    stored = {name: StoredArray(_ARRAYS[name], array.shape) for name, array in arrays.items()}
+    return Manifest(FORMAT, VERSION, trace.setup.kernel.text_hash, stored, facts)
 
 
-def hand_over(trace: Trace, folder: Path) -> None:
-    """Puts a trace into a folder for ``take_over``: quicker than a file, and for another process of this program alone."""
+def write_to_folder(trace: Trace, folder: Path) -> None:
+    """Puts a trace into a folder for ``read_from_folder``: quicker than a file, for another process of this program alone."""
     arrays = _arrays_of(trace)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", np.ascontiguousarray(array, _ARRAYS[name]), allow_pickle=False)
-    (folder / _MANIFEST).write_text(json.dumps(_manifest_of(trace, arrays)), encoding="utf-8")
+    (folder / _MANIFEST).write_bytes(to_json(_manifest_of(trace, arrays)))
 
 
-def take_over(folder: Path) -> Trace:
-    """What ``hand_over`` put there. Raises TraceFileError where it is not all there."""
+def read_from_folder(folder: Path) -> Trace:
+    """What ``write_to_folder`` put there. Raises TraceFileError where it is not all there."""
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
+        manifest = from_json((folder / _MANIFEST).read_bytes(), Manifest)
+        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest.arrays}
     except (OSError, ValueError) as error:
         raise TraceFileError(f"the trace did not arrive: {error}", file=str(folder)) from None
     for array in arrays.values():
         array.flags.writeable = False
-    return _trace(manifest, arrays)
+    return _trace(manifest.trace, arrays)
 
 
-def _plain(value: Any) -> Any:
-    match value:
-        case Settings(problem=problem, parameters=parameters):
-            return {"problem": problem.sizes, "parameters": dict(parameters), "filling": asdict(value.filling)}
-        case tuple():
-            return [_plain(each) for each in value]
-        case str() | int() | float() | bool() | None:
-            return value
-        case Check():
-            return check_as_facts(value)
-    return asdict(value)
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest alone, checked. Raises TraceFileError."""
+def read_manifest(path: Path) -> Manifest:
+    """The manifest alone, as the present version has it. Raises TraceFileError."""
     with _opened(path) as archive:
-        return _manifest(archive, str(path))
+        return _manifest(archive, str(path))[1]
 
 
 def read_trace(path: Path) -> Trace:
     """The trace in a file. Raises TraceFileError for anything but a whole and sound trace of this version or older."""
     with _opened(path) as archive:
-        manifest = _manifest(archive, str(path))
+        version, manifest = _manifest(archive, str(path))
         _check_members(archive, manifest, str(path))
-        arrays = {name: _array(archive, name, manifest["arrays"][name], str(path)) for name in manifest["arrays"]}
-    if _hash(str(manifest.get("source"))) != manifest.get("source_sha256"):
-        refuse(str(path), "its source text is not the one that was traced")
+        arrays = {name: _array(archive, name, manifest.arrays[name], str(path)) for name in manifest.arrays}
+    arrays = _upgraded_arrays(version, arrays)
     try:
-        trace = _trace(manifest, arrays)
-        check_facts(trace, str(path))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, AssertionError):
-        refuse(str(path), "its manifest doesn't describe a trace")
+        trace = _trace(manifest.trace, arrays)
+    except FormatError as error:
+        refuse(str(path), f"its manifest doesn't describe a trace: {error.message}")
+    if hashlib.sha256(trace.setup.kernel.text.encode()).hexdigest() != manifest.source_sha256:
+        refuse(str(path), "its source text is not the one that was traced")
+    check_facts(trace, str(path))
     check_arrays(trace, str(path))
     return trace
+
+
+def _upgraded_arrays(version: int, arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Up to version 3, what a tile's constants are was not kept: they become unknown, which NaN stands for."""
+    array, origin = arrays.get("origin_array"), arrays.get("origin")
+    if version >= 4 or array is None or origin is None or array.shape != origin.shape:
+        return arrays
+    return {**arrays, "origin": np.where(array == CONSTANT, np.float32(np.nan).view(np.int32), origin).astype(np.int32)}
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -149,16 +177,17 @@ def _opened(path: Path) -> zipfile.ZipFile:
     return archive
 
 
-def _manifest(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
+def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
+    """The version that the file has, and its manifest as the present version would have it."""
     if _MANIFEST not in archive.namelist() or archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
         refuse(file, "it has no manifest")
     try:
-        manifest = json.loads(archive.read(_MANIFEST))
+        found = json.loads(archive.read(_MANIFEST))
     except (zipfile.BadZipFile, ValueError, OSError, EOFError, RecursionError, UnicodeDecodeError):
         refuse(file, "its manifest is damaged")
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
         refuse(file, "it is of another kind")
-    version = manifest.get("version")
+    version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         refuse(file, "its version can't be read")
     if version > VERSION:
@@ -166,40 +195,35 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> dict[str, Any]:
             f"this trace has format version {version}; this gemmviz reads up to {VERSION}", file=file,
             remedy="update gemmviz",
         )  # fmt: skip
-    return manifest
+    try:
+        return version, from_plain(upgraded(found), Manifest)
+    except (GemmvizError, KeyError, TypeError, ValueError, AttributeError, IndexError):
+        refuse(file, "its manifest doesn't describe a trace")
 
 
-def _check_members(archive: zipfile.ZipFile, manifest: dict[str, Any], file: str) -> None:
-    declared = manifest.get("arrays")
-    if not isinstance(declared, dict) or not {"site", "visits", "epoch", "element"} <= declared.keys() <= _ARRAYS.keys():
+def _check_members(archive: zipfile.ZipFile, manifest: Manifest, file: str) -> None:
+    if not manifest.arrays.keys() >= _NEEDED or not manifest.arrays.keys() <= _ARRAYS.keys():
         refuse(file, "its arrays are not those of a trace")
-    if set(archive.namelist()) != {_MANIFEST, *(f"{name}.npy" for name in declared)}:
+    if set(archive.namelist()) != {_MANIFEST, *(f"{name}.npy" for name in manifest.arrays)}:
         refuse(file, "its members are not those that it lists")
 
 
-def _array(archive: zipfile.ZipFile, name: str, declared: Any, file: str) -> npt.NDArray[Any]:
+def _array(archive: zipfile.ZipFile, name: str, declared: StoredArray, file: str) -> npt.NDArray[Any]:
     """One member, after its own header, the manifest and its size in the archive agree."""
     info = archive.getinfo(f"{name}.npy")
     try:
         with archive.open(info) as member:
             dtype, shape = _npy_header(member)
             header_bytes = member.tell()
-            right = dtype == np.dtype(_ARRAYS[name]) and isinstance(declared, dict) and list(shape) == declared.get("shape")
+            right = dtype == np.dtype(_ARRAYS[name]) and shape == declared.shape
             right = right and len(shape) == _DIMENSIONS.get(name, 2) and all(extent >= 0 for extent in shape)
-            if not right or header_bytes + _product(shape) * dtype.itemsize != info.file_size:
+            if not right or header_bytes + math.prod(shape) * dtype.itemsize != info.file_size:
                 refuse(file, f"its array {name!r} is not what the manifest says")
             data = member.read()
     except (
-        zipfile.BadZipFile,
-        ValueError,
-        OSError,
-        EOFError,
-        SyntaxError,
-        TypeError,
-        RecursionError,
-        MemoryError,
+        zipfile.BadZipFile, ValueError, OSError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError,
         tokenize.TokenError,
-    ):
+    ):  # fmt: skip
         refuse(file, f"its array {name!r} is damaged")
     return np.frombuffer(data, dtype).reshape(shape)
 
@@ -213,98 +237,14 @@ def _npy_header(member: IO[bytes]) -> tuple[Any, tuple[int, ...]]:
     return dtype, shape
 
 
-def _product(shape: tuple[int, ...]) -> int:
-    result = 1
-    for extent in shape:
-        result *= extent
-    return result
-
-
-def _place(facts: Any) -> Place | None:
-    return None if facts is None else Place(**facts)
-
-
-def _trace(manifest: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
-    settings = manifest["settings"]
-    filling = {"seed": manifest["seed"]} if manifest["version"] == 1 else settings["filling"]
-    return Trace(
-        kernel=str(manifest["kernel"]),
-        file=str(manifest["file"]),
-        source=str(manifest["source"]),
-        settings=Settings(
-            Problem(**settings["problem"]),
-            {str(k): int(v) for k, v in settings["parameters"].items()},
-            Filling(str(filling.get("pattern", "random")), int(filling["seed"])),  # type: ignore[arg-type]
-        ),
-        launch=Launch(
-            _triple(manifest["launch"]["grid"]), _triple(manifest["launch"]["block"]), int(manifest["launch"]["shared_bytes"])
-        ),
-        window=Window(*((int(a), int(b)) for a, b in (manifest["window"][axis] for axis in "xyz"))),
-        warp_size=int(manifest["warp_size"]),
-        arrays=tuple(MemoryArray(**{**facts, "shape": tuple(facts["shape"])}) for facts in manifest["memory"]),
-        sites=tuple(read_site(facts) for facts in manifest["sites"]),
-        loops=tuple(LoopInfo(f["outer"], Place(**f["place"]), f["holds_barrier"]) for f in manifest["loops"]),
-        check=read_check(manifest["check"]),
-        notes=tuple(manifest["notes"]),
-        executor=str(manifest["executor"]),
-        phases=_phases(manifest.get("phases")),
-        stop=None,
-        **arrays,
-    )
-
-
-def check_as_facts(check: Check) -> dict[str, Any]:
-    """A check as JSON can hold it: JSON knows no infinity."""
-    return {**asdict(check), "worst_error": check.worst_error if math.isfinite(check.worst_error) else None}
-
-
-def read_check(facts: dict[str, Any]) -> Check:
-    """What ``check_as_facts`` was made from."""
-    numbers = {name: int(facts[name]) for name in ("compared", "wrong", "unwritten")}
-    error = math.inf if facts["worst_error"] is None else float(facts["worst_error"])
-    row, column = (int(each) for each in facts["worst_at"])
-    return Check(
-        **numbers,
-        worst_error=error,
-        worst_allowed=float(facts["worst_allowed"]),
-        worst_at=(row, column),
-        wrong_elements=tuple(int(each) for each in facts.get("wrong_elements", ())),
-    )
-
-
-def site_facts(site: Site) -> dict[str, Any]:
-    """A site as JSON can hold it."""
-    return asdict(site)
-
-
-def read_site(facts: dict[str, Any]) -> Site:
-    """What ``site_facts`` was made from."""
-    place = _place(facts["place"])
-    assert place is not None
-    calls = tuple(Place(**call) for call in facts["calls"])
-    return Site(
-        facts["kind"], int(facts["array"]), place, facts["text"], int(facts["width"]), tuple(facts["loops"]), calls,
-        _place(facts["statement"]),
-    )  # fmt: skip
-
-
-def _phases(facts: Any) -> tuple[int, int] | None:
-    if facts is None:
-        return None
-    start, stop = (int(each) for each in facts)
-    return start, stop
-
-
-def _triple(values: Any) -> tuple[int, int, int]:
-    x, y, z = (int(value) for value in values)
-    return x, y, z
-
-
-def _hash(source: str) -> str:
-    return hashlib.sha256(source.encode("utf-8")).hexdigest()
+def _trace(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
+    read: Any = from_plain(facts, _FACTS)
+    found: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}
+    return Trace(**{**found, **arrays})
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """What a file holds, without its arrays. Raises TraceFileError."""
-    manifest = read_manifest(path)
-    return {k: v for k, v in manifest.items() if k != "source"} | {"bytes": path.stat().st_size}
+    """What a file holds, without its arrays and the kernel's text. Raises TraceFileError."""
+    manifest = to_plain(read_manifest(path))
+    manifest["trace"].get("setup", {}).get("kernel", {}).pop("text", None)
+    return {**manifest, "bytes": path.stat().st_size}

@@ -1,7 +1,7 @@
 """The About box: what this is, the versions of what it stands on, and everyone's licence."""
 
 import platform
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
@@ -32,13 +32,17 @@ def _facts() -> list[tuple[str, str, str]]:
             facts = metadata(name)
         except PackageNotFoundError:  # a frozen program leaves the metadata out
             continue
-        licence = facts.get("License-Expression") or facts.get("License") or ""
+        licence = _fact(facts, "License-Expression") or _fact(facts, "License")
         classified = [
             each.rsplit("::", 1)[-1].strip() for each in facts.get_all("Classifier") or [] if each.startswith("License")
         ]
         short = licence.strip().splitlines()[0] if licence.strip() else ", ".join(classified)
         found.append((name, facts["Version"], short))
     return found
+
+
+def _fact(facts: PackageMetadata, name: str) -> str:
+    return str(facts[name]) if name in facts else ""
 
 
 class AboutBox(QDialog):

@@ -10,29 +10,24 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.files.resources import resource_folder
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.model.device import DEFAULT_DEVICE
-from gemmviz.model.kernel import Settings
-from gemmviz.spec.catalog import DEFAULT_KERNEL
+from gemmviz.show.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
+_SWITCH_S = 0.001
 
 
-def run_window(what: str | None, settings: Settings | None, device: str = DEFAULT_DEVICE) -> int:
-    """Shows the window with a kernel, a ``.cu`` or a ``.gvt`` file, playing; the exit code of the program."""
+def run_window(path: Path | None = None, shot: Shot | None = None) -> int:
+    """Shows the window with a file or a shot, or as it was the last time; the exit code of the program."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
-    assert isinstance(app, QApplication)
     app.setApplicationName("gemmviz")
-    app.setWindowIcon(QIcon(str(resource_folder("assets") / "icons" / "gemmviz.svg")))
-    sys.setswitchinterval(0.001)  # work in other threads gives way to the window within a millisecond
+    if isinstance(app, QApplication):
+        app.setWindowIcon(QIcon(str(resource_folder("assets") / "icons" / "gemmviz.svg")))
+    sys.setswitchinterval(_SWITCH_S)  # work in other threads gives way to the window within a millisecond
     window = MainWindow(QSettings("gemmviz", "gemmviz"))
     gc.freeze()  # what there is by now lives as long as the program: no frame need wait for a search through it
-    if what is not None and what.endswith(".gvt"):
-        window.open_file(Path(what))
-    elif what is not None or settings is not None or device != DEFAULT_DEVICE or not window.open_last():
-        window.open_kernel(what or DEFAULT_KERNEL, settings, device)
-    window.playback.play_when_loaded()
+    window.start(path, shot)
     window.show()
-    window.station.look()
-    if window.memory.text("tour") != "seen":
+    window.session.runners.look()
+    if window.preferences.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
     return app.exec()

@@ -1,15 +1,11 @@
 """The benchmark: run here where there is a GPU, recorded where there is none; its curves to choose, to look at and to save."""
 
-import csv
-from collections.abc import Callable
-from functools import cached_property, partial
-from pathlib import Path
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -22,72 +18,52 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.analysis.speeds import CHARTS
-from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
-from gemmviz.gui.benchmark_plot import BenchmarkPlot
+from gemmviz.gui.controls import choice, line, quietly
 from gemmviz.gui.curve_list import CurveList
-from gemmviz.gui.work import Worker
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.dialogs import ask_to_save_benchmark, ask_to_save_frame, chart_of, save_numbers
+from gemmviz.gui.refresh import Refresh
+from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.chart import Chart
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.kernel import text_hash
-from gemmviz.run.benchmark import jobs_for, run_benchmark
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.scene.theme import Theme
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.sizes import problems, sizes_of
+from gemmviz.scene.catalog import view_named, views_of
+from gemmviz.scene.chart import curve_colours
+from gemmviz.show.shot import ChartChoice
+
+if TYPE_CHECKING:
+    from gemmviz.gui.chart_plot import ChartPlot
 
 _SETTLED_MS = 60
-_POINT = "Point at a curve. Each kernel is shown at its fastest parameters for each size; open it in the list for all of them"
-_POINT_TILE = "Point at a curve. Other parameters are the fastest for each width; open a kernel in the list for other sizes"
-
-
-class _Progress(QObject):
-    """Brings what was measured from the worker's thread to the window's."""
-
-    measured = Signal(object, int, int)
+_NO_GPU = "There is no GPU here to measure on"
+_NOTHING = "nothing measured yet"
 
 
 class BenchmarkPage(QWidget):
-    """``failed`` carries a GemmvizError, ``opened`` tells of a file. ``gpu`` is who measures: None where there is nobody."""
+    """Shows the session's view of a benchmark, and asks for others."""
 
-    failed = Signal(object)
-    opened = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.benchmarks: list[Benchmark] = []
-        self._loaded = False
-        self.chart_name = "rate"
-        self._gpu: RemoteGpu | None = None
-        self._device = "h200"
-        self._why_not = "There is no GPU here to measure on"
-        self._worker = Worker(self)
-        self._worker.done.connect(self._on_done)
-        self._worker.failed.connect(self._on_failed)
-        self._progress = _Progress(self)
-        self._progress.measured.connect(self._on_measured)
-        self._names: dict[int, str] = {}  # of files that were opened
-        self._fresh = False
-        self._redraw = QTimer(self, singleShot=True, interval=_SETTLED_MS)
-        self._redraw.timeout.connect(self.draw)
-        self.plot = BenchmarkPlot()
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.session, self.benchmarks = desk, desk.session, desk.session.benchmarks
+        self.plot: ChartPlot | None = None
         self._make_controls()
         self._lay_out()
-        self.set_gpu(None, "h200", self._why_not)
+        self.wheel = WheelGuard(self, desk.released.tell)
+        self.wheel.guard(self)
+        self._refresh = Refresh(self, self.draw, _SETTLED_MS)
+        for event in (self.session.asked, self.benchmarks.changed, desk.themed):
+            event.listen(self._refresh.due)
+        self.session.runners.known.listen(self._enable)
+        self.benchmarks.changed.listen(self._enable)
+        self._enable()
 
     def _make_controls(self) -> None:
-        self.what = QComboBox()
-        for name, chart in CHARTS.items():
-            self.what.addItem(chart.title, name)
-        self.what.setToolTip("What the curves show")
-        self.what.setAccessibleName("Chart")
-        self.what.activated.connect(lambda row: self.show_chart(self.what.itemData(row)))
-        self.source = QComboBox()
-        self.source.setToolTip("Whose measurements are shown")
-        self.source.setAccessibleName("Measurements")
-        self.source.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        session = self.session
+        self.what = choice("Chart", "What the curves show", ((view.title, name) for name, view in views_of(Benchmark).items()))
+        self.what.activated.connect(lambda row: session.show_view(self.what.itemData(row)))
+        self.source = choice("Measurements", "Whose measurements are shown")
         self.source.setMinimumContentsLength(18)
-        self.source.activated.connect(lambda _: self.draw())
+        self.source.activated.connect(lambda _: session.choose_curves(replace(session.shot.chart, source=self._source)))
         self.sizes = QLineEdit("128:4096")
         self.sizes.setToolTip("Which sizes N to measure: 128:4096 doubles, 100,200 lists")
         self.sizes.setAccessibleName("Sizes")
@@ -96,235 +72,122 @@ class BenchmarkPage(QWidget):
         self.start.clicked.connect(self.measure)
         self.stop = QPushButton("&Cancel")
         self.stop.setToolTip("Stops measuring; what was measured stays")
-        self.stop.clicked.connect(self.cancel)
-        self.stop.setEnabled(False)
+        self.stop.clicked.connect(self.benchmarks.cancel)
         self.save = QToolButton()
         self.save.setText("Save")
         self.save.setToolTip("Save the picture or the numbers")
         self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self.save)
-        for kind, what in (
-            ("png", "Picture, PNG …"),
-            ("svg", "Picture, SVG …"),
-            ("csv", "Curves, CSV …"),
-            ("json", "Benchmark, JSON …"),
-        ):
-            menu.addAction(what, partial(self.ask_to_save, kind))
-        menu.addSeparator()
-        menu.addAction("Open a benchmark …", self._ask_to_open)
-        self.save.setMenu(menu)
+        self.save.setMenu(self._save_menu())
         self.bar = QProgressBar()
         self.bar.setTextVisible(True)
         self.bar.hide()
         self.list = CurveList()
-        self.list.toggled.connect(self.draw)
-        self.told = QLabel()
-        self.told.setAccessibleName("Point")
-        self.plot.pointed.connect(self.told.setText)
-        self.origin = QLabel()
-        self.origin.setObjectName("faint")
-        self.origin.setWordWrap(True)
+        self.list.toggled.connect(self._on_toggled)
+        self.point = QLabel()
+        self.point.setAccessibleName("Point")
+        self.origin = line("faint")
+
+    @property
+    def _source(self) -> str:
+        return str(self.source.currentText())
+
+    def _save_menu(self) -> QMenu:
+        menu = QMenu(self.save)
+        menu.addAction("Picture, PNG …", lambda: ask_to_save_frame(self.desk, self, "png"))
+        menu.addAction("Picture, SVG …", lambda: ask_to_save_frame(self.desk, self, "svg"))
+        menu.addAction("Curves, CSV …", self._save_numbers)
+        menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.desk, self))
+        return menu
+
+    def _save_numbers(self) -> None:
+        chart = chart_of(self.desk)
+        if chart is not None:
+            save_numbers(self.desk, self, chart)
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         for widget in (self.what, self.source, self.sizes, self.start, self.stop, self.save):
             row.addWidget(widget)
         row.addStretch(1)
-        middle = QSplitter()
-        middle.addWidget(self.list)
-        middle.addWidget(self.plot)
-        middle.setStretchFactor(1, 1)
-        middle.setSizes([290, 900])
-        middle.setChildrenCollapsible(False)
+        self.middle = QSplitter(Qt.Orientation.Horizontal)
+        self.middle.addWidget(self.list)
+        self.middle.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.addLayout(row)
         layout.addWidget(self.bar)
-        layout.addWidget(middle, 1)
-        layout.addWidget(self.told)
+        layout.addWidget(self.middle, 1)
+        layout.addWidget(self.point)
         layout.addWidget(self.origin)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The plot is made when somebody looks at it first."""
+        super().showEvent(event)
+        if self.plot is None:
+            from gemmviz.gui.chart_plot import ChartPlot
+
+            self.plot = ChartPlot(self.desk, "Benchmark")
+            self.plot.pointed.connect(self.point.setText)
+            self.middle.addWidget(self.plot)
+            self.middle.setStretchFactor(1, 1)
+            self.middle.setSizes([290, 900])
+            self._refresh.now()
 
     # What is shown
 
     @property
-    def benchmark(self) -> Benchmark | None:
-        row = self.source.currentIndex()
-        return self.benchmarks[row] if 0 <= row < len(self.benchmarks) else None
-
-    def _fill_sources(self, chosen: int = 0) -> None:
-        self.source.clear()
-        for benchmark in self.benchmarks:
-            self.source.addItem(self._names.get(id(benchmark)) or _capital(benchmark.source.partition(",")[0]))
-        if not self.benchmarks:
-            self.source.addItem("nothing measured yet")
-        self.source.setCurrentIndex(chosen)
-
-    def show_chart(self, name: str) -> None:
-        self.chart_name = name
-        self.what.setCurrentIndex(self.what.findData(name))
-        self.draw()
-
-    def set_theme(self, theme: Theme) -> None:
-        self.plot.theme = theme
-        self.draw()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if not self._loaded:  # the first picture of the program need not wait for this one
-            self._loaded = True
-            self.benchmarks += recorded_benchmarks()
-            self._fill_sources()
-        self._redraw.start()
+    def chart(self) -> Chart | None:
+        """The whole chart of the view, with the curves that are not shown too."""
+        view, subject = view_named(self.session.shot.view), self.session.subject
+        return view.chart(subject) if view.chart is not None and isinstance(subject, Benchmark) else None
 
     def draw(self) -> None:
-        """The curves that are chosen, their list, and where they are from; nothing while nobody sees it."""
-        if not self.isVisible():
+        """The curves that are chosen, their list, and where they are from."""
+        chart = self.chart
+        if self.session.is_replay:
             return
-        chart, benchmark = CHARTS[self.chart_name], self.benchmark
-        self.plot.chart, self.plot.benchmark = chart, benchmark
-        self.origin.setText("" if benchmark is None else "; ".join(self._origins(benchmark)))
-        self.told.setText(_POINT if chart.over_size else _POINT_TILE)
-        self.list.fill([] if benchmark is None else chart.curves(benchmark), self.plot.colour)
-        self.plot.draw(self._xs, self.list.shown)
+        quietly(self.what, lambda: self.what.setCurrentIndex(self.what.findData(self.session.shot.view)))
+        self._fill_sources()
+        if chart is None or self.plot is None:
+            return
+        chosen = self.session.shot.chart.shown
+        self.list.fill(chart.curves, chosen, curve_colours(chart, self.desk.theme))
+        self.origin.setText("; ".join(chart.notes))
+        self.point.setText(f"{chart.hint}; open a kernel in the list for all that was measured of it")
+        self.plot.show_chart(chart.showing(chosen), self.desk.theme)
 
-    @property
-    def _xs(self) -> list[float]:
-        return sorted({x for curve in self.list.curves for x, _ in curve.points})
+    def _fill_sources(self) -> None:
+        names = list(self.benchmarks.all) or [_NOTHING]
+        if [self.source.itemText(row) for row in range(self.source.count())] != names:
+            quietly(self.source, self.source.clear)
+            quietly(self.source, lambda: self.source.addItems(names))
+        chosen = self.session.shot.chart.source
+        quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._redraw.start()
-
-    def _origins(self, benchmark: Benchmark) -> list[str]:
-        """Where the curves are from, and what they are not."""
-        found = [f"{_capital(benchmark.source)}", f"CPU {benchmark.host}"]
-        if any(row.failure.startswith("left out") for row in benchmark.rows):
-            found.append("a curve ends where one launch would take too long")
-        other = {row.kernel for row in benchmark.rows if self._shipped.get(row.kernel, row.source_hash) != row.source_hash}
-        if other:
-            found.append(f"another version of {', '.join(sorted(other))} was measured than ships now")
-        return found
-
-    @cached_property
-    def _shipped(self) -> dict[str, str]:
-        """The hash of each shipped kernel's text."""
-        return {name: text_hash(load_kernel(name).text) for name in kernel_names()}
+    def _on_toggled(self, shown: dict[str, bool]) -> None:
+        before = self.session.shot.chart
+        self.session.choose_curves(ChartChoice(before.source, {**before.shown, **shown}))
 
     # Measuring
 
-    def set_gpu(self, gpu: RemoteGpu | None, device: str, why_not: str = "") -> None:
-        """Who measures, and whose limits hold; or why nobody does."""
-        self._gpu, self._device = gpu, device
-        self.start.setEnabled(gpu is not None)
-        self.start.setToolTip("Measure all kernels at these sizes on the GPU" if gpu is not None else why_not)
-        self.sizes.setEnabled(gpu is not None)
+    def _enable(self) -> None:
+        runners, measuring = self.session.runners, self.benchmarks.is_measuring
+        has_gpu = runners.gpu is not None
+        why_not = f"{_NO_GPU}: {runners.why_not}" if runners.why_not is not None else _NO_GPU
+        self.start.setEnabled(has_gpu and not measuring)
+        self.start.setToolTip("Measure all kernels at these sizes on the GPU" if has_gpu else why_not)
+        self.sizes.setEnabled(has_gpu)
+        self.stop.setEnabled(measuring)
+        self.bar.setVisible(measuring)
+        if measuring:
+            self.bar.setRange(0, self.benchmarks.cases)
+            self.bar.setValue(self.benchmarks.done)
+            self.bar.setFormat(self.benchmarks.progress)
 
     def measure(self) -> None:
-        gpu, device = self._gpu, self._device
-        if gpu is None:
-            return
+        runners = self.session.runners
         try:
-            sizes = sizes_of(self.sizes.text().replace(" ", ""))
-            jobs = jobs_for([load_kernel(name) for name in kernel_names()], problems(sizes), device)
+            self.benchmarks.measure(runners.remote, runners.device, self.sizes.text())
         except GemmvizError as error:
-            self.failed.emit(error)
+            self.session.complain("benchmark", error)
             return
-        self._fresh = True  # what was measured before stays until there is something newer
-        self.start.setEnabled(False)
-        self.stop.setEnabled(True)
-        self.bar.setRange(0, len(jobs))
-        self.bar.setValue(0)
-        self.bar.show()
-
-        def task(cancelled: Callable[[], bool]) -> Benchmark:
-            told = self._progress.measured.emit
-            return run_benchmark(gpu, jobs, device, measured=lambda b, done: told(b, done, len(jobs)), cancelled=cancelled)
-
-        self._worker.submit(task)
-
-    def cancel(self) -> None:
-        """What was measured so far stays."""
-        self._worker.cancel()
-        self._finish()
-
-    def shut(self) -> None:
-        self._worker.stop()
-
-    def _on_measured(self, benchmark: Benchmark, done: int, jobs: int) -> None:
-        if not self.stop.isEnabled():
-            return
-        first = bool(self.benchmarks) and not self.benchmarks[0].recorded
-        self.benchmarks = [benchmark, *self.benchmarks[first:]]
-        fresh, self._fresh = self._fresh, False
-        self.bar.setValue(done)
-        self.bar.setFormat(f"{done} of {jobs}: {benchmark.rows[-1].label}, N = {benchmark.rows[-1].problem.N}")
-        if fresh:
-            self._fill_sources()
-        if self.source.currentIndex() == 0:
-            self._redraw.start()
-
-    def _on_done(self, benchmark: Benchmark) -> None:
-        self._finish()
-
-    def _on_failed(self, error: GemmvizError) -> None:
-        self._finish()
-        self.failed.emit(error)
-
-    def _finish(self) -> None:
-        self.start.setEnabled(self._gpu is not None)
-        self.stop.setEnabled(False)
-        self.bar.hide()
-
-    # Files
-
-    def ask_to_save(self, kind: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Save", f"benchmark.{kind}", f"{kind.upper()} (*.{kind})")
-        if name:
-            path = Path(name)
-            self.save_as(path if path.suffix else path.with_suffix(f".{kind}"))
-
-    def _ask_to_open(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, "Open a benchmark", "", "Benchmarks (*.json)")
-        if name:
-            self.open_file(Path(name))
-
-    def open_file(self, path: Path) -> None:
-        try:
-            found = read_benchmark(path, recorded=True)
-        except GemmvizError as error:
-            self.failed.emit(error)
-            return
-        self.benchmarks.append(found)
-        self._names[id(found)] = f"{path.name}, {found.gpu.name}, {found.date}"
-        self._fill_sources(len(self.benchmarks) - 1)
-        self.draw()
-        self.opened.emit()
-
-    def save_as(self, path: Path) -> None:
-        """By its suffix: the picture (.png, .svg), the shown curves (.csv) or the whole benchmark (.json)."""
-        try:
-            match path.suffix.lower():
-                case ".csv":
-                    self._save_curves(path)
-                case ".json":
-                    if self.benchmark is not None:
-                        path.write_text(benchmark_text(self.benchmark), encoding="utf-8")
-                case ".svg":
-                    self.plot.save_svg(path, self._xs)
-                case _:
-                    self.plot.save_png(path, self._xs)
-        except OSError as error:
-            self.failed.emit(GemmvizError(f"this can't be written: {error.strerror or error}", file=str(path)))
-
-    def _save_curves(self, path: Path) -> None:
-        chart = CHARTS[self.chart_name]
-        with path.open("w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow([f"# {chart.title}. {self.origin.text()}"])
-            rows.writerow(["curve", chart.x, chart.y, "what was measured"])
-            for curve in self.list.shown:
-                for (x, y), text in zip(curve.points, curve.texts, strict=True):
-                    rows.writerow([curve.label, f"{x:g}", f"{y:.6g}", text])
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        self.session.close_notice("benchmark")

@@ -1,7 +1,7 @@
 """A widget that shows a scene, with what moves over it, and tells which cell is under the pointer."""
 
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.render.qt.fonts import font
@@ -134,7 +134,7 @@ class SceneWidget(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.point_at(event.position())
 
-    def leaveEvent(self, event: QEnterEvent) -> None:
+    def leaveEvent(self, event: QEvent) -> None:
         self.point_at(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -154,11 +154,6 @@ class SceneDock(SceneWidget):
     def frame_height(self) -> float:
         """The height in units of a frame 1600 wide that fills the widget, within what still reads."""
         return round(max(240.0, min(1200.0, 1600.0 * self.height() / max(1, self.width()))))
-
-    @property
-    def is_seen(self) -> bool:
-        """Whether any of it is on the screen: not closed, and not behind another tab."""
-        return self.isVisible() and not self.visibleRegion().isEmpty()
 
 
 def faded(colour: str, share: float) -> QColor:

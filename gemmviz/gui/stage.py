@@ -2,6 +2,8 @@
 its thread.
 """
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
@@ -9,15 +11,15 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import View
 from gemmviz.scene.frame import WIDTH
+from gemmviz.show.shot import MOST_ZOOM, Camera
 
-_MOST_ZOOM = 256.0
 _DRAG_PIXELS = 4.0
 
 
 class Stage(SceneWidget):
-    """``looked_elsewhere`` after zooming and panning: labels may be added, and other parts be seen; ``clicked`` tells a Hit."""
+    """``looked`` carries the Camera that a person asks for; ``clicked`` tells a Hit."""
 
-    looked_elsewhere = Signal()
+    looked = Signal(object)
     clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -26,56 +28,46 @@ class Stage(SceneWidget):
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleDescription("The replay. Wheel zooms, drag pans, F fits, a click on a cell follows its thread")
-        self.zoom = 1.0
-        self._shift = QPointF()
+        self.camera = Camera()
         self._grabbed: QPointF | None = None
         self._dragged = 0.0
 
-    def fit(self) -> None:
-        """Shows the whole frame."""
-        self._shift = QPointF()
-        self.zoom = 1.0
-        self._look()
+    def set_camera(self, camera: Camera) -> None:
+        """Looks at the picture so."""
+        if camera != self.camera:
+            self.camera = camera
+            self.forget_still()
 
     @property
     def view(self) -> View:
         assert self.scene is not None
-        return self._view_of(self.scene.width, self.scene.height)
+        return self._view_of(self.scene.width, self.scene.height, self.camera)
 
-    def _view_of(self, width: float, height: float) -> View:
-        scale = min(self.width() / width, self.height() / height) * self.zoom
-        dx = (self.width() - width * scale) / 2 + self._shift.x()
-        dy = (self.height() - height * scale) / 2 + self._shift.y()
-        return View(scale, dx, dy, self.devicePixelRatioF(), self.zoom)
+    def _view_of(self, width: float, height: float, camera: Camera) -> View:
+        scale = min(self.width() / width, self.height() / height) * camera.zoom
+        dx = self.width() / 2 - camera.x * width * scale
+        dy = self.height() / 2 - camera.y * height * scale
+        return View(scale, dx, dy, self.devicePixelRatioF(), camera.zoom)
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
         """Zooms so that what is under ``at`` (default: the middle) stays there."""
         at = at or QPointF(self.width() / 2, self.height() / 2)
-        before = self.zoom
-        zoom = min(_MOST_ZOOM, max(1.0, before * factor))
-        middle = QPointF(self.width() / 2, self.height() / 2)
-        self._shift = (at - middle) - ((at - middle) - self._shift) * (zoom / before)
+        camera, width, height = self.camera, WIDTH, self.frame_height
+        zoom = min(MOST_ZOOM, max(1.0, camera.zoom * factor))
         if zoom == 1.0:
-            self._shift = QPointF()
-        self.zoom = zoom
-        self._look()
-
-    def _look(self) -> None:
-        self.forget_still()
-        self.looked_elsewhere.emit()
+            self.looked.emit(Camera())
+            return
+        before = self._view_of(width, height, camera)
+        x, y = (at.x() - before.dx) / before.scale, (at.y() - before.dy) / before.scale
+        scale = before.scale * zoom / camera.zoom
+        middle_x, middle_y = x + (self.width() / 2 - at.x()) / scale, y + (self.height() / 2 - at.y()) / scale
+        self.looked.emit(Camera(zoom, _inside(middle_x / width), _inside(middle_y / height)))
 
     @property
-    def clip(self) -> tuple[float, float, float, float] | None:
-        """The part of a frame of ``frame_height`` that can be seen, in its units; None where that is all."""
-        if self.zoom == 1.0:
-            return None
-        view = self._view_of(WIDTH, self.frame_height)
+    def clip(self) -> tuple[float, float, float, float]:
+        """The part of a frame of ``frame_height`` that can be seen, in its units."""
+        view = self._view_of(WIDTH, self.frame_height, self.camera)
         return -view.dx / view.scale, -view.dy / view.scale, self.width() / view.scale, self.height() / view.scale
-
-    @property
-    def label_zoom(self) -> float:
-        """The largest power of two that is not above the zoom."""
-        return float(1 << (int(self.zoom).bit_length() - 1))
 
     @property
     def frame_height(self) -> float:
@@ -97,9 +89,11 @@ class Stage(SceneWidget):
         moved = event.position() - self._grabbed
         self._dragged += abs(moved.x()) + abs(moved.y())
         if self._dragged > _DRAG_PIXELS:
-            self._shift += moved
+            view, camera = self._view_of(WIDTH, self.frame_height, self.camera), self.camera
+            x = camera.x - moved.x() / (view.scale * WIDTH)
+            y = camera.y - moved.y() / (view.scale * self.frame_height)
             self._grabbed = event.position()
-            self._look()
+            self.looked.emit(replace(camera, x=_inside(x), y=_inside(y)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS
@@ -111,4 +105,9 @@ class Stage(SceneWidget):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.hit(event.position()) is None:
-            self.fit()
+            self.looked.emit(Camera())
+
+
+def _inside(share: float) -> float:
+    """Some of the frame stays in sight."""
+    return max(0.0, min(share, 1.0))

@@ -5,15 +5,16 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.scene.theme import DARK, LIGHT, Theme, mixed
+from gemmviz.scene.theme import Theme, mixed
 
 
-def system_theme(app: QApplication) -> Theme:
-    """The theme that the desktop asks for; dark where it doesn't say."""
-    return LIGHT if app.styleHints().colorScheme() == Qt.ColorScheme.Light else DARK
+def system_is_dark(app: QApplication) -> bool:
+    """What the desktop asks for; dark where it doesn't say."""
+    return app.styleHints().colorScheme() != Qt.ColorScheme.Light
 
 
 def apply_theme(app: QApplication, theme: Theme) -> None:
+    """From now on everything has these colours."""
     app.setStyle("Fusion")
     palette = QPalette()
     role = QPalette.ColorRole
@@ -31,7 +32,8 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
     app.setPalette(palette)
     app.setFont(font("regular", 13))
     app.setStyleSheet(
-        f"#message {{ color: {theme.warning}; font-weight: 600; }} #faint {{ color: {theme.faint}; }}"
+        f"#message {{ color: {theme.warning}; font-weight: 600; }} #notice {{ font-weight: 600; }}"
+        f"#faint {{ color: {theme.faint}; }}"
         f"#heading {{ font-weight: 600; }} #ruler {{ color: {theme.line}; }}"
         "QToolTip { padding: 4px; }"
         f"QTreeView::indicator:unchecked {{ border: 1px solid {theme.faint}; border-radius: 2px; width: 11px; height: 11px; }}"

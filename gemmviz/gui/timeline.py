@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QComboBox,
@@ -16,9 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.gui.controls import choice, quietly
+from gemmviz.gui.desk import Desk
 from gemmviz.gui.icons import transport_icon
-from gemmviz.gui.playback import SPEEDS, Playback
-from gemmviz.scene.theme import DARK, Theme
+from gemmviz.gui.wheel import WheelGuard
+from gemmviz.scene.theme import load_theme
+from gemmviz.show.player import SPEEDS
 
 
 class PhaseSlider(QSlider):
@@ -28,7 +31,7 @@ class PhaseSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self.phase_starts: list[int] = []
         self.hazards: list[int] = []
-        self.theme = DARK
+        self.theme = load_theme("dark")
         self.setAccessibleName("Step")
         self.setToolTip("Drag to any step; ticks mark where phases start")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -59,40 +62,35 @@ class PhaseSlider(QSlider):
 
 
 class Timeline(QWidget):
-    """Drives a Playback. ``used`` after each click, so that the keys work again."""
+    """Shows where a session is in its run, and takes it elsewhere."""
 
-    used = Signal()
-
-    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.playback = playback
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.session, self.player = desk.session, desk.session.player
+        player = self.player
         self.slider = PhaseSlider()
         self.position = QLabel("–")
         self.position.setMinimumWidth(80)
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._theme = DARK
         self._icons: dict[str, QToolButton] = {}
         buttons = QHBoxLayout()
         buttons.setSpacing(1)
-        self._add(buttons, "first", "First step (Home)", lambda: playback.go(0))
-        self._add(buttons, "phase back", "Previous phase (Page Up)", lambda: playback.phase(-1))
-        self._add(buttons, "back", "Step back (Left)", lambda: playback.by(-1))
-        self.play = self._add(buttons, "play", "Play or pause (Space)", playback.toggle)
-        self._add(buttons, "on", "Step on (Right)", lambda: playback.by(1))
-        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: playback.phase(1))
-        self._add(buttons, "last", "Last step (End)", lambda: playback.go(playback.steps - 1))
+        self._add(buttons, "first", "First step (Home)", lambda: player.jump(0))
+        self._add(buttons, "phase back", "Previous phase (Page Up)", lambda: player.jump(self.session.phase_start(-1)))
+        self._add(buttons, "back", "Step back (Left)", lambda: player.by(-1))
+        self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
+        self._add(buttons, "on", "Step on (Right)", lambda: player.by(1))
+        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: player.jump(self.session.phase_start(1)))
+        self._add(buttons, "last", "Last step (End)", lambda: player.jump(self.session.steps - 1))
         self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
         self.reverse.setCheckable(True)
-        self.reverse.toggled.connect(playback.reverse)
-        self.speed = QComboBox()
-        self.speed.setAccessibleName("Speed")
+        self.reverse.toggled.connect(player.reverse)
+        self.speed = choice("Speed", "Steps per second (+ and −)", ((f"{speed:g} /s", speed) for speed in SPEEDS))
         self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.speed.setToolTip("Steps per second (+ and −)")
-        for speed in SPEEDS:
-            self.speed.addItem(f"{speed:g} /s", speed)
         self.speed.setMinimumWidth(self.speed.sizeHint().width())
-        self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.speed.activated.connect(lambda row: playback.set_speed(SPEEDS[row]))
+        self.speed.activated.connect(lambda row: player.set_speed(SPEEDS[row]))
+        self.wheel = WheelGuard(self, desk.released.tell)
         buttons.addSpacing(6)
         buttons.addWidget(self.speed)
         buttons.addStretch(1)
@@ -101,11 +99,14 @@ class Timeline(QWidget):
         layout.setContentsMargins(10, 6, 10, 6)
         layout.addWidget(self.slider)
         layout.addLayout(buttons)
+        self.wheel.guard(self)
         self.slider.valueChanged.connect(self._on_slid)
-        playback.moved.connect(self._on_moved)
-        playback.playing_changed.connect(self._on_playing)
-        playback.speed_changed.connect(self._on_speed)
-        self._on_speed(playback.speed)
+        self.session.pictured.listen(self._on_pictured)
+        self.session.found.listen(self._show_hazards)
+        self.session.moved.listen(self._on_moved)
+        player.changed.listen(self._on_player)
+        desk.themed.listen(self._on_theme)
+        self._on_theme()
 
     def _add(self, row: QHBoxLayout, icon: str, tip: str, action: Callable[[], object]) -> QToolButton:
         button = QToolButton()
@@ -114,41 +115,46 @@ class Timeline(QWidget):
         button.setAutoRaise(True)
         button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(lambda: (action(), self.used.emit()))
+        button.clicked.connect(action)
+        button.clicked.connect(lambda: self.desk.released.tell())
         row.addWidget(button)
         self._icons[icon] = button
         return button
 
-    def set_theme(self, theme: Theme) -> None:
-        self._theme = theme
+    def _on_theme(self) -> None:
+        theme = self.desk.theme
         self.slider.theme = theme
         for name, button in self._icons.items():
             button.setIcon(transport_icon(name, theme.text))
-        self._on_playing(self.playback.playing)
-
-    def load(self, steps: int, phase_starts: list[int]) -> None:
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, max(0, steps - 1))
-        self.slider.blockSignals(False)
-        self.slider.phase_starts, self.slider.hazards = phase_starts, []
+        self._on_player()
         self.slider.update()
 
-    def show_hazards(self, steps: list[int]) -> None:
-        self.slider.hazards = steps
+    def _on_pictured(self) -> None:
+        shown = self.session.shown
+        assert shown is not None
+        quietly(self.slider, lambda: self.slider.setRange(0, max(0, self.session.steps - 1)))
+        self.slider.phase_starts = shown.replay.phase_starts.tolist()
+        self._show_hazards()
+        self._on_moved()
+
+    def _show_hazards(self) -> None:
+        shown = self.session.shown
+        self.slider.hazards = [] if shown is None else shown.replay.conflicts.steps
         self.slider.update()
 
     def _on_slid(self, step: int) -> None:
-        if step != self.playback.step:
-            self.playback.go(step)
+        if step != self.session.step:
+            self.session.go(step)
 
-    def _on_moved(self, step: int) -> None:
-        self.slider.blockSignals(True)
-        self.slider.setValue(step)
-        self.slider.blockSignals(False)
-        self.position.setText(f"{step + 1} / {self.playback.steps}")
+    def _on_moved(self) -> None:
+        step = self.session.step
+        if self.slider.value() != step:
+            quietly(self.slider, lambda: self.slider.setValue(step))
+            self.slider.update()
+        self.position.setText(f"{step + 1} / {self.session.steps}")
 
-    def _on_playing(self, playing: bool) -> None:
-        self.play.setIcon(transport_icon("pause" if playing else "play", self._theme.text))
-
-    def _on_speed(self, speed: float) -> None:
-        self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - speed)))
+    def _on_player(self) -> None:
+        self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.desk.theme.text))
+        quietly(self.reverse, lambda: self.reverse.setChecked(self.player.is_backwards))
+        nearest = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.player.speed))
+        quietly(self.speed, lambda: self.speed.setCurrentIndex(nearest))

@@ -4,7 +4,8 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.panels import Panels
+from gemmviz.gui.docks import Docks, panels
+from gemmviz.gui.replay_page import ReplayPage
 from gemmviz.gui.scene_widget import faded
 from gemmviz.scene.theme import Theme
 
@@ -12,41 +13,16 @@ Stop = tuple[QWidget, str, str]
 _CAPTION_WIDTH = 380
 
 
-def tour_stops(panels: Panels) -> list[Stop]:
+def tour_stops(replay: ReplayPage, docks: Docks) -> list[Stop]:
     """What the tour says about which part of the window."""
-    return [
-        (
-            panels.stage,
-            "The stage",
-            "B above C, A to its left, the block's shared tiles between. Bright cells are touched in this step; copies fly "
-            "from a matrix to a tile to the thread that asked for them. Point at a cell to read all about it, click an element "
-            "of C to follow its thread.",
-        ),
-        (
-            panels.timeline,
-            "Time",
-            "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed.",
-        ),
-        (
-            panels.docks["Settings"],
-            "Settings",
-            "Change a size or a tile: the kernel runs again and the picture answers at once. What can't run says which limit "
-            "it breaks and offers the nearest that works. Above: whom to watch, and what colours tell.",
-        ),
-        (
-            panels.docks["Source"],
-            "The source",
-            "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below are the variables "
-            "of the thread that you follow.",
-        ),
-        (
-            panels.docks["Request"],
-            "Memory",
-            "What one warp asks for in this step: sectors of global memory, or banks of shared memory. What is moved but not "
-            "needed is red. Behind it: every lane of the warp, and the cost of every step. All counts, as the hardware "
-            "counts, are in Metrics at the right.",
-        ),
-    ]
+    stage = (
+        "B above C, A to its left, the block's shared tiles between. Bright cells are touched in this step; copies fly from a "
+        "matrix to a tile to the thread that asked for them. Point at a cell to read all about it, click an element of C to "
+        "follow its thread."
+    )
+    time = "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed."
+    found: list[Stop] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
+    return found + [(docks.all[panel.title], *panel.tour) for panel in panels() if panel.tour is not None]
 
 
 class Tour(QWidget):
@@ -56,6 +32,7 @@ class Tour(QWidget):
 
     def __init__(self, window: QWidget, stops: list[Stop], theme: Theme) -> None:
         super().__init__(window)
+        self._over = window
         self.stops, self.theme, self.number = stops, theme, 0
         self.setGeometry(window.rect())
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -80,7 +57,7 @@ class Tour(QWidget):
         buttons.addStretch(1)
         buttons.addWidget(self.skip)
         buttons.addWidget(self.next)
-        layout = QVBoxLayout(self.card)
+        self._column = layout = QVBoxLayout(self.card)
         layout.addWidget(self.title)
         layout.addWidget(self.text)
         layout.addLayout(buttons)
@@ -108,9 +85,9 @@ class Tour(QWidget):
 
     def place(self) -> None:
         """Covers the window as it is now, the card beside what it is about."""
-        self.setGeometry(self.parentWidget().rect())
-        self.card.layout().activate()
-        self.card.setFixedHeight(self.card.layout().heightForWidth(_CAPTION_WIDTH))
+        self.setGeometry(self._over.rect())
+        self._column.activate()
+        self.card.setFixedHeight(self._column.heightForWidth(_CAPTION_WIDTH))
         hole, card = self._hole(), self.card.rect()
         gap = 14
         spots = [
@@ -126,7 +103,7 @@ class Tour(QWidget):
         target = self.stops[self.number][0]
         if not target.isVisible():
             return QRect(self.rect().center(), self.rect().center())
-        return QRect(target.mapTo(self.parentWidget(), QPoint(0, 0)), target.size()).adjusted(-3, -3, 3, 3)
+        return QRect(target.mapTo(self._over, QPoint(0, 0)), target.size()).adjusted(-3, -3, 3, 3)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

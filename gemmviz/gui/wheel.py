@@ -1,18 +1,30 @@
-"""Keeps the wheel from changing a setting that it only passes over while a panel is scrolled."""
+"""What drop-down lists and number fields leave to others: the wheel that only passes over them, and the keys after a choice."""
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QWidget
 
 
 class WheelGuard(QObject):
-    """The wheel turns what has the focus; anything else lets it through to what scrolls."""
+    """The wheel turns what has the focus; anything else lets it through to what scrolls. ``released`` is called when something
+    was chosen from a list.
+    """
+
+    def __init__(self, parent: QObject, released: Callable[[], None]) -> None:
+        super().__init__(parent)
+        self._released = released
 
     def guard(self, root: QWidget) -> None:
-        """All lists and number fields within ``root``."""
+        """All lists and number fields within ``root``, each once."""
         for kind in (QComboBox, QAbstractSpinBox):
             for box in root.findChildren(kind):
-                box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-                box.installEventFilter(self)
+                if not box.property("guarded"):
+                    box.setProperty("guarded", True)
+                    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+                    box.installEventFilter(self)
+                    if isinstance(box, QComboBox):
+                        box.activated.connect(lambda _: self._released())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():

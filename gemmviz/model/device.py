@@ -7,10 +7,29 @@ DEFAULT_DEVICE = "h200"
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryRules:
+    """How memory serves a warp. Sizes in bytes.
+
+    A request of ``request_lanes`` lanes (a warp's, or a part of them that is served by itself) to global memory moves sectors,
+    which lie in lines; one to shared memory takes a wavefront for each different word that it needs from one bank. The defaults
+    hold for NVIDIA GPUs from compute capability 5.0 on (CUDA C++ Programming Guide, Compute Capabilities 5.x), as measured on
+    an H200.
+    """
+
+    warp_size: int = 32
+    request_lanes: int = 32
+    sector_bytes: int = 32
+    line_bytes: int = 128
+    banks: int = 32
+    bank_bytes: int = 4
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """Memory in bytes, registers of 32 bits. ``sources`` says for each figure where it is published.
 
     Registers are given to a warp (on devices without cores for warps of their own, to a block) in ``register_unit``.
+    ``memory``: by which rules its memory serves a warp, None where nobody has written them down yet.
     """
 
     name: str
@@ -39,6 +58,7 @@ class Device:
     bandwidth_gb_s: float
     peak_gflops: float
     sources: Mapping[str, str] = field(hash=False)
+    memory: MemoryRules | None = None
 
     @property
     def limits(self) -> dict[str, int]:
@@ -50,11 +70,9 @@ class Device:
         }
 
     @property
-    def follows_the_rules(self) -> bool:
-        """Whether memory is served by the rules that everything is counted by: 32-byte sectors, 32 banks of 4 bytes for a whole
-        warp. True of NVIDIA GPUs from compute capability 5.0 on (CUDA C++ Programming Guide, Compute Capabilities 5.x).
-        """
-        return self.vendor == "NVIDIA" and float(self.compute_capability) >= 5.0
+    def rules(self) -> MemoryRules:
+        """How its memory serves a warp; those of recent NVIDIA GPUs where its file doesn't say (``memory`` is None)."""
+        return self.memory or MemoryRules(warp_size=self.warp_size, request_lanes=self.warp_size)
 
     def registers_of_block(self, threads: int, registers: int) -> int:
         """What a block of so many threads, each with so many registers, takes of the file: whole units for whole warps.

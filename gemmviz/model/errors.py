@@ -1,7 +1,7 @@
 """Every error that a person may see: one sentence, the place it is about, and what to do about it."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -48,20 +48,27 @@ class UsageError(GemmvizError, ValueError):
 
 
 class SettingError(GemmvizError, ValueError):
-    """A setting that can't run. ``nearest`` holds the nearest settings that can, by name."""
+    """A setting that can't run. ``names``: the settings that it is about; ``nearest``: the nearest values that can, by name."""
 
-    def __init__(self, message: str, *, nearest: dict[str, int] | None = None, remedy: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        names: tuple[str, ...] = (),
+        nearest: Mapping[str, int | str] | None = None,
+        remedy: str | None = None,
+    ) -> None:
         if nearest and remedy is None:
             remedy = "nearest that works: " + ", ".join(f"{name} = {value}" for name, value in nearest.items())
         super().__init__(message, remedy=remedy)
-        self.nearest = nearest or {}
+        self.names = names
+        self.nearest = dict(nearest or {})
 
 
 class KernelFault(GemmvizError, RuntimeError):
     """The kernel did what a memory checker would stop it for; says which block and thread did it first.
 
-    Where it is about elements of an array, ``array`` is its number and ``elements`` are those, not all of them inside it;
-    ``trace`` is what was recorded until then, where something was.
+    Where it is about elements of an array, ``array`` is its number and ``elements`` are those, not all of them inside it.
     """
 
     def __init__(
@@ -81,7 +88,6 @@ class KernelFault(GemmvizError, RuntimeError):
         self.array = -1
         self.elements: tuple[int, ...] = ()
         self.unmade: tuple[object, object] | None = None  # offset and bad lanes of an access that was not made
-        self.trace: object = None
 
 
 class DeviceError(GemmvizError, RuntimeError):

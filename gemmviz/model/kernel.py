@@ -1,10 +1,8 @@
-"""A kernel file as a person wrote it: its text, and what its header says about launching it."""
+"""A kernel as a person wrote it: its text, and how to launch it. It travels as data and is not read from the text again."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 
 MATRICES = ("A", "B", "C")
@@ -30,7 +28,10 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class KernelSpec:
-    """One ``.cu`` file. Block, grid and shared bytes are formulas over M, N, K and the parameters."""
+    """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
+
+    ``file`` is where it stands, for messages; ``is_shipped``: it is one of those that come with gemmviz, known by its name.
+    """
 
     name: str
     file: str
@@ -46,6 +47,11 @@ class KernelSpec:
     shared_bytes: str = "0"
     column_major: frozenset[str] = frozenset()
     problem: Problem = field(default_factory=lambda: Problem(8, 8, 8))
+    is_shipped: bool = False
+
+    @property
+    def text_hash(self) -> str:
+        return text_hash(self.text)
 
     @property
     def defaults(self) -> dict[str, int]:
@@ -73,21 +79,12 @@ class Launch:
     shared_bytes: int = 0
 
     @property
-    def threads(self) -> int:
+    def threads_per_block(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
-    def blocks(self) -> int:
+    def block_count(self) -> int:
         return self.grid[0] * self.grid[1] * self.grid[2]
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything that a person may change about one run."""
-
-    problem: Problem
-    parameters: Mapping[str, int]
-    filling: Filling = field(default_factory=Filling)
 
 
 def text_hash(text: str) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from gemmviz.model.kernel import KernelSpec, Settings, text_hash
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Check
 
 
@@ -73,11 +72,6 @@ class Resources:
     local_bytes: int
     occupancy: Occupancy
 
-    @classmethod
-    def read(cls, facts: Mapping[str, Any]) -> "Resources":
-        """What ``asdict`` made."""
-        return cls(**{**facts, "occupancy": Occupancy(**facts["occupancy"])})
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -88,7 +82,7 @@ class Measured:
 
     kernel: str
     problem: Problem
-    timing: Timing | None
+    timing: Timing | None = None
     parameters: Mapping[str, int] = field(default_factory=dict)
     source_hash: str = ""
     resources: Resources | None = None
@@ -98,31 +92,45 @@ class Measured:
     failure: str = ""
 
     @classmethod
-    def of_kernel(
-        cls, spec: KernelSpec, settings: Settings, timing: Timing, resources: Resources, check: Check, reads_c: bool
-    ) -> "Measured":
-        return cls(
-            spec.name, settings.problem, timing, dict(settings.parameters), text_hash(spec.text), resources, check, reads_c
-        )
+    def of_kernel(cls, setup: Setup, timing: Timing, resources: Resources, check: Check, reads_c: bool) -> "Measured":
+        kernel = setup.kernel
+        return cls(kernel.name, setup.problem, timing, dict(setup.parameters), kernel.text_hash, resources, check, reads_c)
 
     @property
     def gflops(self) -> float | None:
         """10^9 floating-point operations a second: 2 M N K over the median time."""
         if self.timing is None:
             return None
-        m, n, k = self.problem.sizes.values()
-        return 2 * m * n * k / self.timing.median_ms / 1e6
+        return self.problem.flops / self.timing.median_ms / 1e6
 
     @property
     def gflops_with_transfer(self) -> float | None:
         """The same with the copies of A, B and C in the time."""
         if self.timing is None or self.transfer is None:
             return None
-        m, n, k = self.problem.sizes.values()
-        return 2 * m * n * k / (self.timing.median_ms + self.transfer.total_ms) / 1e6
+        return self.problem.flops / (self.timing.median_ms + self.transfer.total_ms) / 1e6
 
     @property
     def label(self) -> str:
         """The kernel with its parameters."""
         values = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
         return f"{self.kernel} ({values})" if values else self.kernel
+
+
+@dataclass(frozen=True)
+class KernelSpeed:
+    """The real kernel of a setup, timed; its rate over that of cuBLAS, None where that is not known; and where that is from:
+    "measured here on …" or "recorded on …".
+    """
+
+    measured: Measured
+    share_of_cublas: float | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What Nsight Compute counted in one launch of the real kernel, by the names that ``totals`` has, and its duration."""
+
+    counters: Mapping[str, int]
+    duration_ns: int

@@ -1,52 +1,43 @@
-"""Saves scenes to files: the suffix says how. PNG and animations are painted; SVG is written from the primitives."""
+"""Saves scenes to files: the suffix says how."""
 
-from collections.abc import Callable, Iterable
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.render.svg import scene_svg
+import gemmviz.render.formats as folder
+from gemmviz.files.whole import written_whole
+from gemmviz.model.errors import UsageError
+from gemmviz.render.still import Still
 from gemmviz.scene.primitives import Scene
 
 if TYPE_CHECKING:
     from gemmviz.render.qt.painter import ScenePainter
 
 _PALETTE_FRAMES = 12
-PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
+
+
+@cache
+def stills() -> dict[str, Still]:
+    """The formats of single frames, by suffix without its dot: every module of ``gemmviz.render.formats``."""
+    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
+    found = {name: importlib.import_module(f"{folder.__name__}.{name}").STILL for name in names}
+    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
 
 
 def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
     """Writes one frame. ``scale`` 1 is 1920 x 1080 pixels; vectors don't need it. Raises GemmvizError."""
-    save = _FORMATS.get(path.suffix.lower())
-    if save is None:
-        raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy="use .png or .svg")
-    if not path.parent.is_dir():
-        raise GemmvizError(f"there is no folder {path.parent}", file=str(path))
-    part = path.with_name(f".{path.name}.part{path.suffix}")
-    try:
-        save(scene, part, scale)
-        part.replace(path)
-    except OSError as error:
-        raise GemmvizError(f"the frame can't be written: {error.strerror or error}", file=str(path)) from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _save_svg(scene: Scene, path: Path, scale: int) -> None:
-    path.write_text(scene_svg(scene), encoding="utf-8")
-
-
-def _save_png(scene: Scene, path: Path, scale: int) -> None:
-    from gemmviz.render.qt.painter import scene_image
-
-    if not scene_image(scene, PIXELS_PER_UNIT * scale).save(str(path), "PNG"):  # type: ignore[call-overload]
-        raise OSError("the image can't be written here")
-
-
-_FORMATS: dict[str, Callable[[Scene, Path, int], None]] = {".png": _save_png, ".svg": _save_svg}
+    still = stills().get(path.suffix.lower().removeprefix("."))
+    if still is None:
+        known = " or ".join(f".{suffix}" for suffix in stills())
+        raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
+    with written_whole(path) as part:
+        still.save(scene, part, scale)
 
 
 def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_unit: float = 0.6) -> None:

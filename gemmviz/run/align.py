@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError, KernelFault
-from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import INACTIVE, Ints, Site
-from gemmviz.run.simt.interpreter import Binding
+from gemmviz.model.sites import Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import INACTIVE, Ints
+from gemmviz.run.simt.interpret import Binding
 from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program
 
@@ -106,14 +107,14 @@ class Region:
 
 @dataclass(frozen=True)
 class Slots:
-    """What the words mean that the lanes of one path wrote, slot by slot, (n,) each.
+    """What the words mean that the threads of one path wrote, slot by slot, (n,) each.
 
     The access that a slot is of and the step that it belongs to; the word where its array begins, and how many words an element
     takes; the last element that an access may begin at. A barrier's word stands for element 0.
     """
 
     access: Ints
-    lanes: npt.NDArray[np.int64]
+    threads: npt.NDArray[np.int64]
     step: npt.NDArray[np.int64]
     array: Ints
     base: npt.NDArray[np.uint32]
@@ -139,15 +140,15 @@ def alignment(
     first_words: Callable[[int, int], npt.NDArray[np.uint32]],
     regions: Mapping[int, Region],
 ) -> Alignment:
-    """How the words of a run line up. ``taken`` (lanes,) is each lane's path, ``first_words(lane, n)`` the words of one lane,
-    ``regions`` where each array lies.
+    """How the words of a run line up. ``taken`` (threads,) is each thread's path, ``first_words(thread, n)`` the words of one
+    thread, ``regions`` where each array lies.
     """
     steps = steps_of(binding.program, paths)
     array = np.full(len(steps.access), INACTIVE, np.int32)
     slots = []
     for number, (path, rows) in enumerate(zip(paths, steps.of_path, strict=True)):
-        lanes = np.flatnonzero(taken == number)
-        found = _slots(binding, path.access[path.recorded], rows, lanes, first_words(int(lanes[0]), len(rows)), regions)
+        threads = np.flatnonzero(taken == number)
+        found = _slots(binding, path.access[path.recorded], rows, threads, first_words(int(threads[0]), len(rows)), regions)
         array[rows] = found.array
         slots.append(found)
     pairs: dict[tuple[int, int], int] = {}
@@ -166,7 +167,7 @@ def _slots(
     binding: Binding,
     access: Ints,
     steps: npt.NDArray[np.int64],
-    lanes: npt.NDArray[np.int64],
+    threads: npt.NDArray[np.int64],
     words: npt.NDArray[np.uint32],
     regions: Mapping[int, Region],
 ) -> Slots:
@@ -177,7 +178,7 @@ def _slots(
         base[number], unit[number], size[number] = region.base, region.unit, binding.arrays[number].size
     width = np.array([each.width for each in binding.program.accesses], np.int64)[access]
     last = (size[array] - width).clip(0).astype(np.uint32)
-    return Slots(access, lanes, steps, array, base[array], unit[array], last)
+    return Slots(access, threads, steps, array, base[array], unit[array], last)
 
 
 def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
@@ -195,11 +196,11 @@ def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regio
     return np.where(is_access, np.array(numbers, np.int32)[at], INACTIVE).astype(np.int32)
 
 
-def outside(binding: Binding, space: LaneSpace, slots: Slots, slot: int, lane: int, word: int) -> KernelFault:
-    """The error of a lane whose word, in this slot of its path, names no element of its array."""
-    number, region = int(slots.array[slot]), int(slots.base[slot])
-    place, info = binding.program.accesses[int(slots.access[slot])], binding.arrays[number]
-    block, thread = space.thread_of(lane)
+def outside(binding: Binding, space: ThreadSpace, slots: Slots, slot: int, number: int, word: int) -> KernelFault:
+    """The error of a thread whose word, in this slot of its path, names no element of its array."""
+    array, region = int(slots.array[slot]), int(slots.base[slot])
+    place, info = binding.program.accesses[int(slots.access[slot])], binding.arrays[array]
+    block, thread = space.indices(number)
     index = (word - region) // int(slots.unit[slot])
     if word == OUTSIDE and info.space == "global":
         message = f"{place.text} reaches outside of A, B and C"
@@ -207,8 +208,8 @@ def outside(binding: Binding, space: LaneSpace, slots: Slots, slot: int, lane: i
         name = info.subscripted(index) if info.space == "shared" and index >= 0 else f"{info.name}[{index}]"
         message = f"{name} is out of range: it has {info.size} elements"
     fault = KernelFault(message, place.place, block=block, thread=thread)
-    fault.array, fault.elements = number, (index,)
-    fault.in_file(binding.spec.file)
+    fault.array, fault.elements = array, (index,)
+    fault.in_file(binding.setup.kernel.file)
     return fault
 
 

@@ -56,7 +56,8 @@ def check_result(
         if found[0] > worst[0]:
             worst = found
     unwritten = problem.M * problem.N - len(written) if whole_launch else 0
-    return Check(len(written), wrong, unwritten, worst[1], worst[2], worst[3], tuple(wrong_elements[:_MOST_NAMED]))
+    largest = worst[1] if np.isfinite(worst[1]) else None
+    return Check(len(written), wrong, unwritten, largest, worst[2], worst[3], tuple(wrong_elements[:_MOST_NAMED]))
 
 
 def _elements(bad: Any, rows: Any, columns: Any, problem: Problem, column_major: bool) -> list[int]:

@@ -15,32 +15,33 @@ from typing import IO, Any
 
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.run.host_speed import one_thread_environment
-from gemmviz.run.protocol import Facts, line_of, read_error
-from gemmviz.run.simt.interpreter import never
+from gemmviz.run.protocol import Facts, error_from_plain, line_of
+from gemmviz.run.simt.interpret import never
 
-_LISTEN_S = 0.02
-_FAREWELL_S = 0.5
+_POLL_S = 0.02
+_EXIT_TIMEOUT_S = 0.5
 _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
 Answers = queue.Queue[Facts]
 
 
-def worker_command() -> list[str]:
-    """How this program starts its worker."""
-    return [sys.executable, "worker"] if getattr(sys, "frozen", False) else [sys.executable, "-m", "gemmviz", "worker"]
+def own_command(*words: str) -> list[str]:
+    """How this program starts itself with other words. Nothing is imported from the folder that it is started in."""
+    frozen = getattr(sys, "frozen", False)
+    return [sys.executable, *words] if frozen else [sys.executable, "-P", "-m", "gemmviz", *words]
 
 
 class WorkerLink:
-    """Requests from any thread; the worker serves them in turn. ``lost`` counts workers that ended before their time."""
+    """Runs jobs for any thread; the worker serves them in turn. ``lost`` counts workers that ended before their time."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
-        self.command = list(command or worker_command())
+        self.command = list(command or own_command("worker"))
         self.lost = 0
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._process: _Process | None = None
+        self._process: _WorkerProcess | None = None
         self._closed = False
 
-    def request(
+    def run(
         self,
         do: str,
         facts: Facts | None = None,
@@ -53,37 +54,37 @@ class WorkerLink:
             raise Cancelled
         number = next(self._numbers)
         message = {"id": number, "do": do, **(facts or {})}
-        process, answers = self._ask(number, message)
+        process, answers = self._submit(number, message)
         while True:
             if cancelled():
                 process.send({"cancel": number})
                 process.forget(number)
                 raise Cancelled
             try:
-                answer = answers.get(timeout=_LISTEN_S)
+                answer = answers.get(timeout=_POLL_S)
             except queue.Empty:
                 continue
             if "progress" in answer:
                 if progress is not None:
                     progress(*answer["progress"])
             elif "error" in answer:
-                if answer.get("buried") and process.retired:
-                    process, answers = self._ask(number, message)  # it was ended because of another request
+                if answer.get("terminated") and process.retired:
+                    process, answers = self._submit(number, message)  # it was terminated because of another job
                     continue
                 self._after_error(process, answer["error"])
-                raise read_error(answer["error"])
+                raise error_from_plain(answer["error"])
             else:
                 return answer["result"]  # type: ignore[no-any-return]
 
     def stop(self) -> None:
-        """Ends the worker, if there is one."""
+        """Terminates the worker, if there is one."""
         with self._lock:
             process, self._process = self._process, None
         if process is not None:
-            process.end()
+            process.terminate()
 
     def close(self) -> None:
-        """Ends the worker; there will be no other."""
+        """Terminates the worker; there will be no other."""
         self._closed = True
         self.stop()
 
@@ -92,20 +93,20 @@ class WorkerLink:
         """Of the present worker."""
         return None if self._process is None else self._process.popen.pid
 
-    def _ask(self, number: int, message: Facts) -> "tuple[_Process, Answers]":
+    def _submit(self, number: int, message: Facts) -> "tuple[_WorkerProcess, Answers]":
         with self._lock:
             if self._closed:
                 raise Cancelled
             if self._process is None or not self._process.alive:
                 if self._process is not None:
-                    self._process.end()
-                self._process = _Process(self.command)
+                    self._process.terminate()
+                self._process = _WorkerProcess(self.command)
             process = self._process
             answers = process.expect(number)
         process.send(message)
         return process, answers
 
-    def _after_error(self, process: "_Process", facts: Facts) -> None:
+    def _after_error(self, process: "_WorkerProcess", facts: Facts) -> None:
         if facts.get("fatal"):
             with self._lock:
                 first = not process.retired
@@ -114,28 +115,28 @@ class WorkerLink:
                 if self._process is process:
                     self._process = None
             if first:
-                process.end(patience_s=0.0)
+                process.terminate(timeout_s=0.0)
 
 
-class _Process:
+class _WorkerProcess:
     """One worker: its pipes, and whoever waits for its answers."""
 
     def __init__(self, command: Sequence[str]) -> None:
         package = str(Path(__file__).resolve().parent.parent.parent)
         environment = one_thread_environment()
         environment["PYTHONPATH"] = os.pathsep.join([package, *filter(None, [environment.get("PYTHONPATH")])])
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the worker ends
         pipe = subprocess.PIPE
         try:
             self.popen = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=self._said, env=environment, creationflags=_NO_CONSOLE
+                command, stdin=pipe, stdout=pipe, stderr=self._errors, env=environment, creationflags=_NO_CONSOLE
             )
         except OSError as error:
             raise DeviceError(f"the GPU's worker can't be started: {error}") from None
         self._waiting: dict[int, Answers] = {}
         self._lock = threading.Lock()
         self.alive = True
-        self.retired = False  # ended because of a request that was answered
+        self.retired = False  # terminated because of a job that was answered
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -155,23 +156,21 @@ class _Process:
                 self.popen.stdin.write(line_of(message))
                 self.popen.stdin.flush()
         except (OSError, ValueError):
-            self._bury()
+            self._report_exit()
 
-    def end(self, patience_s: float = _FAREWELL_S) -> None:
+    def terminate(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
         """Closes its input, and kills it where that is not enough."""
         self.alive = False
-        try:
+        with contextlib.suppress(OSError):
             if self.popen.stdin is not None:
                 self.popen.stdin.close()
-        except OSError:
-            pass
         try:
-            self.popen.wait(patience_s)
+            self.popen.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.popen.kill()
             self.popen.wait()
-        self._listener.join(_FAREWELL_S)
-        self._said.close()
+        self._listener.join(_EXIT_TIMEOUT_S)
+        self._errors.close()
 
     def _listen(self) -> None:
         for line in self._lines():
@@ -187,36 +186,33 @@ class _Process:
                     self._waiting.pop(answer["id"])
             if waiting is not None:
                 waiting.put(answer)
-        self._bury()
+        self._report_exit()
 
     def _lines(self) -> Iterator[bytes]:
         assert self.popen.stdout is not None
         with contextlib.suppress(ValueError, OSError), self.popen.stdout:
             yield from self.popen.stdout
 
-    def _bury(self) -> None:
+    def _report_exit(self) -> None:
         """Tells all who wait that the worker is gone."""
         self.alive = False
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         if waiting:
-            error: Facts = {
-                "kind": "DeviceError",
-                "message": self._epitaph(),
-                "remedy": "a new one is started for the next run",
-            }
+            remedy = "a new one is started for the next run"
+            error: Facts = {"kind": "DeviceError", "message": self._exit_message(), "remedy": remedy, "fatal": True}
             for answers in waiting.values():
-                answers.put({"error": {**error, "fatal": True}, "buried": True})
+                answers.put({"error": error, "terminated": True})
 
-    def _epitaph(self) -> str:
+    def _exit_message(self) -> str:
         try:
-            code = self.popen.wait(_FAREWELL_S)
+            code = self.popen.wait(_EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             return "the GPU's worker doesn't answer any more"
         how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
         try:
-            self._said.seek(0)
-            last = self._said.read().decode("utf-8", "replace").strip().splitlines()
+            self._errors.seek(0)
+            last = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         except ValueError:  # closed meanwhile
             last = []
         return f"the GPU's worker {how}" + (f": {last[-1]}" if last else "")

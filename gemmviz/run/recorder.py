@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import INACTIVE, AccessSink, Bools, Ints, Longs, Site
+from gemmviz.model.sinks import AccessSink, Bools
+from gemmviz.model.sites import Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import INACTIVE, Ints, Longs
 
 DEFAULT_BYTES = 4 << 30
 _RESERVED_BYTES = 512 << 20
@@ -53,13 +55,13 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
 class Recorder(AccessSink):
     """Records elements, and values where asked. Raises GemmvizError when the trace outgrows ``limit_bytes``."""
 
-    def __init__(self, space: LaneSpace, values: bool, limit_bytes: int = DEFAULT_BYTES, steps: int | None = None) -> None:
+    def __init__(self, space: ThreadSpace, values: bool, limit_bytes: int = DEFAULT_BYTES, steps: int | None = None) -> None:
         self.space = space
         if steps is not None:
-            steps = min(steps, limit_bytes // (4 * max(1, space.lanes)))
-        self.element = Rows(space.lanes, np.int32, steps)
-        self.values = Rows(space.lanes, np.float32, steps) if values else None
-        self.most_rows = limit_bytes // (max(1, space.lanes) * (8 if values else 4))
+            steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
+        self.element = Rows(space.thread_count, np.int32, steps)
+        self.values = Rows(space.thread_count, np.float32, steps) if values else None
+        self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
         self.sites: list[Site] = []
         self.step_site: list[int] = []
         self.visits: list[tuple[int, ...]] = []
@@ -74,7 +76,7 @@ class Recorder(AccessSink):
         self.epoch.append(epoch)
         if len(self.step_site) > self.most_rows:
             raise GemmvizError(
-                f"the trace would need more than {self.most_rows * self.space.lanes * 4 >> 20} MiB",
+                f"the trace would need more than {self.most_rows * self.space.thread_count * 4 >> 20} MiB",
                 remedy="trace fewer blocks",
             )
         row = self.element.new()
@@ -96,15 +98,15 @@ class Recorder(AccessSink):
         return table
 
 
-def fill(row: npt.NDArray[Any], space: LaneSpace, value: Any) -> None:
+def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
     """Writes ``value``, broadcast over the lanes, into one row: first along the threads of a block, then over blocks."""
     if not isinstance(value, np.ndarray) or value.size == 1:
         row[:] = value if not isinstance(value, np.ndarray) else value.ravel()[0]
         return
     outer = len(space.block_shape)
-    threads = np.empty((*value.shape[:outer], space.threads), row.dtype)
+    threads = np.empty((*value.shape[:outer], space.threads_per_block), row.dtype)
     np.copyto(threads.reshape((*value.shape[:outer], *space.thread_shape)), value, casting="unsafe")
-    np.copyto(row.reshape((*space.block_shape, space.threads)), threads)
+    np.copyto(row.reshape((*space.block_shape, space.threads_per_block)), threads)
 
 
 class PhaseFilter(AccessSink):
@@ -158,11 +160,11 @@ class StepCounter(AccessSink):
 class OriginRecorder(StepCounter):
     """Records of a run by tags only what the stores into shared memory wrote: one row for each element of a store's width."""
 
-    def __init__(self, space: LaneSpace) -> None:
+    def __init__(self, space: ThreadSpace) -> None:
         super().__init__()
         self.space = space
         self.stores: list[int] = []
-        self.tags = Rows(space.lanes, np.int64, _FIRST_TAGS)
+        self.tags = Rows(space.thread_count, np.int64, _FIRST_TAGS)
 
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:

@@ -1,151 +1,145 @@
-"""The GPU as the window and the command line see it: through a worker."""
+"""The engine that asks the GPU of this machine, through a worker."""
 
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gemmviz.files.trace_file import read_check, read_site, take_over
-from gemmviz.model.errors import Cancelled
+from gemmviz.files.codec import from_plain
+from gemmviz.files.devices import device_of
+from gemmviz.files.trace_file import read_from_folder
+from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.gpu import Gpu
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import Window
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
-from gemmviz.model.timing import Measured, Resources, Timing, TraceCost, Transfer
-from gemmviz.model.trace import MemoryArray, Site, Trace
-from gemmviz.run.executor import Phases
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import LaunchSink
+from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.threads import BlockRange
+from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Timing, TraceCost, Transfer
+from gemmviz.model.trace import Check
+from gemmviz.run import profiler
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Progress
+from gemmviz.run.executor import Recording
 from gemmviz.run.link import WorkerLink
-from gemmviz.run.protocol import PATIENCE_S, Facts, kernel_facts
-from gemmviz.run.recorder import DEFAULT_BYTES
-from gemmviz.run.simt.interpreter import never
-
-Cancel = Callable[[], bool]
-Progress = Callable[[int, int], None]
+from gemmviz.run.protocol import TIMEOUT_S, Facts
+from gemmviz.run.simt.interpret import never
+from gemmviz.spec.legality import device_for
 
 
-class RemoteGpu:
-    """One worker's GPU. ``patience_s``: how long a kernel may run. Everything raises as ``WorkerLink.request`` does."""
+class RemoteGpu(Engine):
+    """One worker's GPU. ``timeout_s``: how long a kernel may run. Everything raises as ``WorkerLink.run`` does."""
 
-    def __init__(self, link: WorkerLink | None = None, patience_s: float = PATIENCE_S) -> None:
+    name = "the GPU"
+
+    def __init__(self, link: WorkerLink | None = None, timeout_s: float = TIMEOUT_S) -> None:
         self.link = link or WorkerLink()
         self.host_link = WorkerLink()  # the CPU's turns must not keep the GPU waiting
-        self.patience_s = patience_s
+        self.timeout_s = timeout_s
         self.last_cost: TraceCost | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def close(self) -> None:
-        """Ends the workers, for good."""
+        """Terminates the workers, for good."""
         self.link.close()
         self.host_link.close()
         if self._folder is not None:
             self._folder.cleanup()
 
     @contextlib.contextmanager
-    def _room(self) -> Iterator[Path]:
-        """A folder for what the worker hands over. One that was called off is left to the worker until the next is done."""
+    def _folder_for_result(self) -> Iterator[Path]:
+        """A folder for what the worker hands over. One of a cancelled job is left to the worker until the next is done."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", ignore_cleanup_errors=True)
         before = list(Path(self._folder.name).iterdir())
-        room = Path(tempfile.mkdtemp(dir=self._folder.name))
-        yield room
-        for folder in (*before, room):
+        made = Path(tempfile.mkdtemp(dir=self._folder.name))
+        yield made
+        for folder in (*before, made):
             shutil.rmtree(folder, ignore_errors=True)
 
     def gpu(self, cancelled: Cancel = never) -> Gpu:
         """The GPU. Raises DeviceError saying what is missing."""
-        return Gpu(**self.link.request("hello", cancelled=cancelled)["gpu"])
+        return from_plain(self.link.run("hello", cancelled=cancelled)["gpu"], Gpu)
 
     def warm_up(self) -> None:
         """Makes the first trace as quick as the next ones."""
-        self.link.request("warm")
+        self.link.run("warm")
 
     def trace(
-        self,
-        spec: KernelSpec,
-        settings: Settings,
-        window: Window | None = None,
-        *,
-        device: str,
-        phases: Phases = None,
-        values: bool = False,
-        origins: bool = True,
-        limit_bytes: int = DEFAULT_BYTES,
-        cancelled: Cancel = never,
-    ) -> Trace:
-        """As ``trace_kernel``, recorded by the GPU."""
-        with self._room() as folder:
-            facts = {
-                "window": None if window is None else (window.x, window.y, window.z),
-                "phases": phases,
-                "values": values,
-                "origins": origins,
-                "limit_bytes": limit_bytes,
-                "output": str(folder),
-            }
-            result = self._run("trace", spec, settings, device, facts, cancelled)
-            self.last_cost = TraceCost(**result["cost"])
-            return take_over(folder)
-
-    def time(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Measured:
-        """The real kernel, checked and timed."""
-        found = self._run("time", spec, settings, device, {}, cancelled)
-        timing, resources = Timing(**found["timing"]), Resources.read(found["resources"])
-        return Measured.of_kernel(spec, settings, timing, resources, read_check(found["check"]), found["reads_c"])
-
-    def cublas(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Timing:
-        """SGEMM of cuBLAS in full float32, on the matrices of these settings."""
-        return Timing(**self._run("cublas", spec, settings, device, {}, cancelled))
-
-    def copy(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Transfer:
-        """The copies of A and B to the GPU and of C back."""
-        return Transfer(**self._run("copy", spec, settings, device, {}, cancelled))
+        self, setup: Setup, blocks: BlockRange | None = None, recording: Recording | None = None, *, cancelled: Cancel = never
+    ) -> Outcome:
+        """As the interpreter's. Raises KernelFault for a kernel that faults: there is no trace up to there."""
+        with self._folder_for_result() as folder:
+            facts = {"blocks": blocks, "recording": recording or Recording(), "output": str(folder)}
+            result = self._run("trace", setup, facts, cancelled)
+            self.last_cost = from_plain(result["cost"], TraceCost)
+            trace = read_from_folder(folder)
+            return Outcome(trace, trace.by)
 
     def count(
-        self,
-        spec: KernelSpec,
-        settings: Settings,
-        *,
-        device: str,
-        progress: Progress | None = None,
-        cancelled: Cancel = never,
-    ) -> tuple[tuple[MemoryArray, ...], dict[tuple[Site, int], tuple[int, ...]]]:
-        """The arrays, and the counts of the whole launch by site and phase, in the order of ``Counts``."""
-        found = self._run("count", spec, settings, device, {}, cancelled, progress)
-        sites = [read_site(facts) for facts in found["sites"]]
-        arrays = tuple(MemoryArray(**{**facts, "shape": tuple(facts["shape"])}) for facts in found["arrays"])
-        return arrays, {(sites[site], phase): tuple(sums) for site, phase, *sums in found["sums"]}
+        self, setup: Setup, counter: LaunchSink, *, progress: Progress = lambda done, total: None, cancelled: Cancel = never
+    ) -> None:
+        found = self._run("count", setup, {}, cancelled, progress)
+        sites = from_plain(found["sites"], tuple[Site, ...])
+        sums = {(sites[site], phase): tuple(each) for site, phase, *each in found["sums"]}
+        counter.add_sums(from_plain(found["arrays"], tuple[MemoryArray, ...]), sums)
 
-    def schedule(self, spec: KernelSpec, settings: Settings, *, device: str, cancelled: Cancel = never) -> Schedule:
-        """Where and when each block ran."""
-        with self._room() as folder:
-            output = folder / "schedule.npz"
-            result = self._run("schedule", spec, settings, device, {"output": str(output)}, cancelled)
-            with np.load(output, allow_pickle=False) as arrays:
-                return Schedule(arrays["sm"], arrays["start_ns"], arrays["stop_ns"], result["tick_ns"])
+    def time(self, setup: Setup, *, cancelled: Cancel = never) -> KernelSpeed:
+        """Raises CannotAnswer where the setup's device is another one than the GPU of this machine."""
+        gpu = self.gpu(cancelled)
+        if device_for(setup).name != gpu.name:
+            remedy = (
+                "choose it as device" if device_of(gpu) is not None else "gemmviz has no file of it; gemmviz bench times it"
+            )
+            raise CannotAnswer(f"the GPU of this machine is another one, {gpu.name}", remedy=remedy)
+        found = self.time_kernel(setup, cancelled)
+        try:
+            beside: Timing | None = self.time_cublas(setup, cancelled)
+        except DeviceError:
+            beside = None
+        found = replace(found, transfer=self.time_copies(setup, cancelled))
+        share = None if beside is None or found.timing is None else beside.median_ms / found.timing.median_ms
+        return KernelSpeed(found, share, f"measured here on {gpu.label}")
 
-    def host(self, method: str, problem: Problem, cancelled: Cancel = never) -> Timing:
+    def time_kernel(self, setup: Setup, cancelled: Cancel = never) -> Measured:
+        """The real kernel, checked and timed."""
+        found = self._run("time", setup, {}, cancelled)
+        timing, resources = from_plain(found["timing"], Timing), from_plain(found["resources"], Resources)
+        return Measured.of_kernel(setup, timing, resources, from_plain(found["check"], Check), found["reads_c"])
+
+    def time_cublas(self, setup: Setup, cancelled: Cancel = never) -> Timing:
+        """SGEMM of cuBLAS in full float32, on the matrices of this setup."""
+        return from_plain(self._run("cublas", setup, {}, cancelled), Timing)
+
+    def time_copies(self, setup: Setup, cancelled: Cancel = never) -> Transfer:
+        """The copies of A and B to the GPU and of C back."""
+        return from_plain(self._run("copy", setup, {}, cancelled), Transfer)
+
+    def time_host(self, method: str, problem: Problem, cancelled: Cancel = never) -> Timing:
         """The same multiplication on this machine's CPU, by one of ``host_speed.METHODS``."""
         try:
-            found = self.host_link.request("host", {"method": method, "problem": problem.sizes}, cancelled=cancelled)
+            found = self.host_link.run("host", {"method": method, "problem": problem}, cancelled=cancelled)
         except Cancelled:
             self.host_link.stop()  # it would go on for long
             raise
-        return Timing(**found)
+        return from_plain(found, Timing)
 
-    def _run(
-        self,
-        do: str,
-        spec: KernelSpec,
-        settings: Settings,
-        device: str,
-        facts: dict[str, Any],
-        cancelled: Cancel,
-        progress: Progress | None = None,
-    ) -> Facts:
-        facts = {**facts, "kernel": kernel_facts(spec, settings, device), "patience_s": self.patience_s}
-        return self.link.request(do, facts, cancelled=cancelled, progress=progress)
+    def schedule(self, setup: Setup, *, cancelled: Cancel = never) -> Schedule:
+        with self._folder_for_result() as folder:
+            output = folder / "schedule.npz"
+            result = self._run("schedule", setup, {"output": str(output)}, cancelled)
+            with np.load(output, allow_pickle=False) as arrays:
+                return Schedule(arrays["sm"], arrays["start_ns"], arrays["stop_ns"], result["tick_ns"])
+
+    def verify(self, setups: list[Setup]) -> list[Counters]:
+        return profiler.counters_of(setups)
+
+    def _run(self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel, progress: Progress | None = None) -> Facts:
+        facts = {**facts, "setup": setup, "timeout_s": self.timeout_s}
+        return self.link.run(do, facts, cancelled=cancelled, progress=progress)

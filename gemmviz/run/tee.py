@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from gemmviz.model.trace import AccessSink, Bools, Longs, Site
+from gemmviz.model.sinks import AccessSink, Bools
+from gemmviz.model.sites import Site
+from gemmviz.model.trace import Longs
 
 
 class Tee(AccessSink):

@@ -1,69 +1,39 @@
-"""What the variables of one thread hold at every step, from a run of its block."""
+"""The variables of one thread, from a run of its block."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gemmviz.model.device import Device
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import LaneSpace, Triple, Window
-from gemmviz.model.trace import AccessSink, Bools, Longs, Site
-from gemmviz.run.executor import Phases, bound, within
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.model.watched import Value, Variable, Watched
+from gemmviz.run.executor import asked_phases, bound, within
 from gemmviz.run.inputs import matrices
-from gemmviz.run.simt.interpreter import interpret, never
+from gemmviz.run.simt.interpret import interpret, never
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial
 from gemmviz.run.tee import Tee
 from gemmviz.source.nodes import NamedSlot
-from gemmviz.spec.legality import launch_for
-
-Value = float | int | bool | str | tuple[Any, ...] | None
+from gemmviz.spec.legality import device_for
 
 
-@dataclass(frozen=True)
-class Watched:
-    """``rows[step]`` holds the value of each of ``variables`` after that step: None before it has one, a tuple for an array or
-    a vector, "A + 12" for a pointer.
+def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = never) -> Watched:
+    """Runs one block and notes the variables of one of its threads, after each step of the setup's phases.
+
+    Raises as ``trace_kernel`` does, and KernelFault.
     """
-
-    variables: tuple[NamedSlot, ...]
-    rows: tuple[tuple[Value, ...], ...]
-
-    def at(self, step: int, site: Site) -> list[tuple[str, Value]]:
-        """Names and values of the variables that can be seen where ``site`` is, after ``step``."""
-        lines = [place.line for place in (site.place, *site.calls)]
-        row = self.rows[step] if step < len(self.rows) else ()
-        return [
-            (variable.name, value)
-            for variable, value in zip(self.variables, row, strict=False)
-            if any(variable.first_line <= line <= variable.last_line for line in lines)
-        ]
-
-
-def watch_thread(
-    spec: KernelSpec,
-    settings: Settings,
-    device: Device,
-    block: Triple,
-    thread: Triple,
-    phases: Phases = None,
-    cancelled: Callable[[], bool] = never,
-) -> Watched:
-    """Runs one block and notes the variables of one of its threads, after each step of these phases (default: all). Raises as
-    ``trace_kernel`` does.
-    """
-    launch = launch_for(spec, settings, device)
-    window = Window(*((at, at + 1) for at in block))
-    binding = bound(spec, settings, launch, device)
-    space = LaneSpace(launch, window, device.warp_size)
-    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, cancelled)
+    binding = bound(setup)
+    blocks = BlockRange(*((at, at + 1) for at in block))
+    space = ThreadSpace(binding.launch, blocks, device_for(setup).rules.warp_size)
+    data = matrices(setup.problem, binding.dtypes, setup.filling, cancelled)
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
-    interpret(binding, space, Tee(sink, within(chosen, binding, phases)), data, cancelled=cancelled)
+    interpret(binding, space, Tee(sink, within(chosen, binding, asked_phases(binding))), data, cancelled=cancelled)
     rows = sink.finished()
-    return Watched(binding.program.variables, tuple(rows[step] for step in chosen.steps))
+    variables = tuple(Variable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
+    return Watched(variables, tuple(rows[step] for step in chosen.steps))
 
 
 class _Chosen(AccessSink):
@@ -83,9 +53,9 @@ class _Notes(AccessSink):
     Where the thread took part in neither access, or has returned, others may have written to the slots: it holds what it held.
     """
 
-    def __init__(self, space: LaneSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
+    def __init__(self, space: ThreadSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
         extents = zip(reversed(thread), reversed(space.launch.block), strict=True)
-        self.lane = tuple(at for at, extent in extents if extent > 1)
+        self.place = tuple(at for at, extent in extents if extent > 1)
         self.variables = variables
         self.machine: Any = None
         self.rows: list[tuple[Value, ...]] = []
@@ -131,5 +101,5 @@ class _Notes(AccessSink):
         return value  # type: ignore[no-any-return]
 
     def _at(self, value: Any) -> Any:
-        """The lane's own of a value that may not vary along some axes."""
-        return value[tuple(min(at, extent - 1) for at, extent in zip(self.lane, value.shape, strict=False))]
+        """The thread's own of a value that may not vary along some axes."""
+        return value[tuple(min(at, extent - 1) for at, extent in zip(self.place, value.shape, strict=False))]

@@ -1,7 +1,7 @@
-"""The worker: a process of its own that owns the GPU, takes requests from its standard input and answers on its output.
+"""The worker: a process of its own that owns the GPU, takes jobs from its standard input and answers on its output.
 
-What goes wrong with one request is its answer. Where the GPU's context is lost with it, the worker says so and ends; whoever
-asks next gets a fresh one.
+What goes wrong with one job is its answer. Where the GPU's context is lost with it, the worker says so and ends; whoever asks
+next gets a fresh one.
 """
 
 import json
@@ -10,53 +10,60 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from gemmviz.files.trace_file import hand_over, site_facts
+from gemmviz.files.codec import from_plain, to_plain
+from gemmviz.files.trace_file import write_to_folder
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError
-from gemmviz.model.lanes import Window
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange
 from gemmviz.run import host_speed
-from gemmviz.run.protocol import Facts, error_facts, line_of, read_kernel
+from gemmviz.run.executor import Recording
+from gemmviz.run.protocol import Facts, error_to_plain, line_of
 
 if TYPE_CHECKING:
-    from gemmviz.run.cuda.engine import Engine
+    from gemmviz.run.cuda.runner import CudaRunner
     from gemmviz.run.cuda.workload import Workload
 
 Result = TypeVar("Result")
 LOST = 3  # the exit code of a worker whose GPU context is lost
 
 
-class Request:
-    """One request being served: progress goes out, a cancel comes in."""
+class Job:
+    """One job being served: progress goes out, a cancel comes in."""
 
     def __init__(self, facts: Facts, send: Callable[[Facts], None]) -> None:
         self.facts, self._send = facts, send
         self.cancel = threading.Event()
 
     @property
-    def patience_s(self) -> float:
+    def timeout_s(self) -> float:
         """How long a launch may take."""
-        return float(self.facts["patience_s"])
+        return float(self.facts["timeout_s"])
+
+    @property
+    def setup(self) -> Setup:
+        return from_plain(self.facts["setup"], Setup)
 
     def progress(self, done: int, total: int) -> None:
         self._send({"id": self.facts["id"], "progress": [done, total]})
 
 
 class Server:
-    """Serves one request after the other; a thread reads them, so that a cancel is heard meanwhile."""
+    """Serves one job after the other; a thread reads them, so that a cancel arrives meanwhile."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
         self.source, self.target = source, target
-        self.engine: Engine | None = None
+        self.runner: CudaRunner | None = None
         self.why_not: DeviceError | None = None
-        self._waiting: queue.Queue[Request | None] = queue.Queue()
-        self._known: dict[int, Request] = {}
+        self._waiting: queue.Queue[Job | None] = queue.Queue()
+        self._known: dict[int, Job] = {}
         self._lock = threading.Lock()
-        self._do: dict[str, Callable[[Request], Facts]] = {
+        self._do: dict[str, Callable[[Job], Any]] = {
             "hello": self._hello, "trace": self._trace, "time": self._time, "cublas": self._cublas, "copy": self._copy,
             "count": self._count, "schedule": self._schedule, "host": self._host, "warm": self._warm,
         }  # fmt: skip
@@ -64,130 +71,119 @@ class Server:
     def run(self) -> int:
         """Serves until its input ends; the exit code."""
         threading.Thread(target=self._read, daemon=True).start()
-        while (request := self._waiting.get()) is not None:
-            if not self._serve(request):
+        while (job := self._waiting.get()) is not None:
+            if not self._serve(job):
                 return LOST
-            self._known.pop(request.facts["id"], None)
+            self._known.pop(job.facts["id"], None)
         return 0
 
     def _read(self) -> None:
         try:
             for line in self.source:
-                self._heard(line)
+                self._receive(line)
         finally:
             self._waiting.put(None)
 
-    def _heard(self, line: bytes) -> None:
-        """One line; one that says nothing is passed over."""
+    def _receive(self, line: bytes) -> None:
+        """One line; one that means nothing is skipped."""
         try:
             facts = json.loads(line)
         except ValueError:
             return
         if not isinstance(facts, dict):
             return
-        request = self._known.get(facts["cancel"]) if isinstance(facts.get("cancel"), int) else None
-        if request is not None:
-            request.cancel.set()
+        job = self._known.get(facts["cancel"]) if isinstance(facts.get("cancel"), int) else None
+        if job is not None:
+            job.cancel.set()
         elif isinstance(facts.get("id"), int) and isinstance(facts.get("do"), str):
-            request = self._known[facts["id"]] = Request(facts, self._send)
-            self._waiting.put(request)
+            job = self._known[facts["id"]] = Job(facts, self._send)
+            self._waiting.put(job)
 
     def _send(self, message: Facts) -> None:
         with self._lock:
             self.target.write(line_of(message))
             self.target.flush()
 
-    def _serve(self, request: Request) -> bool:
-        """Answers one request; whether another one can be served."""
-        answer, lost = {"id": request.facts["id"]}, False
+    def _serve(self, job: Job) -> bool:
+        """Answers one job; whether another one can be served."""
+        answer, lost = {"id": job.facts["id"]}, False
         try:
-            if request.cancel.is_set():
+            if job.cancel.is_set():
                 raise Cancelled
-            if request.facts["do"] not in self._do:
-                raise UsageError(f"the worker knows no {request.facts['do']!r}", remedy=f"it knows {', '.join(self._do)}")
-            answer["result"] = self._do[request.facts["do"]](request)
+            if job.facts["do"] not in self._do:
+                raise UsageError(f"the worker knows no {job.facts['do']!r}", remedy=f"it knows {', '.join(self._do)}")
+            answer["result"] = self._do[job.facts["do"]](job)
         except (GemmvizError, Cancelled) as error:
             lost = _loses_context(error)
-            answer["error"] = error_facts(error, lost)
+            answer["error"] = error_to_plain(error, lost)
         except OSError as error:
-            answer["error"] = error_facts(GemmvizError(f"the worker can't hand over its result: {error}"))
+            answer["error"] = error_to_plain(GemmvizError(f"the worker can't hand over its result: {error}"))
         except MemoryError:
             remedy = "choose smaller sizes or fewer blocks"
-            answer["error"] = error_facts(GemmvizError("there is not enough memory for this", remedy=remedy))
-        except Exception as error:  # one request's bug must not end the worker without a word
+            answer["error"] = error_to_plain(GemmvizError("there is not enough memory for this", remedy=remedy))
+        except Exception as error:  # one job's bug must not end the worker without a word
             lost = True
-            answer["error"] = error_facts(error, lost)
+            answer["error"] = error_to_plain(error, lost)
         self._send(answer)
         return not lost
 
-    def _gpu(self) -> "Engine":
-        """The engine, opened on first use. Raises DeviceError where there is no GPU to be had."""
+    def _gpu(self) -> "CudaRunner":
+        """The GPU, opened on first use. Raises DeviceError where there is none to be had."""
         if self.why_not is not None:
             raise self.why_not
-        if self.engine is None:
-            from gemmviz.run.cuda.device import open_engine  # here: CuPy takes long to load
+        if self.runner is None:
+            from gemmviz.run.cuda.device import open_runner  # here: CuPy takes long to load
 
             try:
-                self.engine = open_engine()
+                self.runner = open_runner()
             except DeviceError as error:
                 self.why_not = error
                 raise
-        return self.engine
+        return self.runner
 
-    def _hello(self, request: Request) -> Facts:
-        return {"gpu": asdict(self._gpu().gpu), "process": os.getpid()}
+    def _use(self, job: Job, task: "Callable[[CudaRunner, Workload], Result]") -> "Result":
+        runner = self._gpu()
+        return runner.use(job.setup, lambda work: task(runner, work))
 
-    def _warm(self, request: Request) -> Facts:
+    def _hello(self, job: Job) -> Facts:
+        return {"gpu": self._gpu().gpu, "process": os.getpid()}
+
+    def _warm(self, job: Job) -> Facts:
         self._gpu().warm_up()
         return {}
 
-    def _use(self, request: Request, task: "Callable[[Engine, Workload], Result]") -> "Result":
-        engine = self._gpu()
-        return engine.use(*read_kernel(request.facts["kernel"]), lambda work: task(engine, work))
-
-    def _trace(self, request: Request) -> Facts:
-        facts = request.facts
-        window = None if facts["window"] is None else Window(*(tuple(each) for each in facts["window"]))
-        phases = None if facts["phases"] is None else tuple(facts["phases"])
-        trace, cost = self._use(
-            request,
-            lambda engine, work: engine.trace(
-                work, window, phases=phases, values=facts["values"], origins=facts["origins"],
-                limit_bytes=facts["limit_bytes"], patience_s=facts["patience_s"],
-            ),
-        )  # fmt: skip
-        if request.cancel.is_set():
+    def _trace(self, job: Job) -> Facts:
+        blocks = None if job.facts.get("blocks") is None else from_plain(job.facts["blocks"], BlockRange)
+        recording = from_plain(job.facts["recording"], Recording)
+        trace, cost = self._use(job, lambda runner, work: runner.trace(work, blocks, recording, job.timeout_s))
+        if job.cancel.is_set():
             raise Cancelled
-        hand_over(trace, Path(facts["output"]))
-        return {"cost": asdict(cost)}
+        write_to_folder(trace, Path(job.facts["output"]))
+        return {"cost": cost}
 
-    def _time(self, request: Request) -> Facts:
-        return asdict(self._use(request, lambda engine, work: engine.time(work, request.patience_s, request.cancel.is_set)))
+    def _time(self, job: Job) -> Any:
+        return self._use(job, lambda runner, work: runner.time(work, job.timeout_s, job.cancel.is_set))
 
-    def _cublas(self, request: Request) -> Facts:
-        return asdict(self._use(request, lambda engine, work: engine.cublas(work, request.patience_s, request.cancel.is_set)))
+    def _cublas(self, job: Job) -> Any:
+        return self._use(job, lambda runner, work: runner.cublas(work, job.timeout_s, job.cancel.is_set))
 
-    def _copy(self, request: Request) -> Facts:
-        return asdict(self._use(request, lambda engine, work: engine.copy(work)))
+    def _copy(self, job: Job) -> Any:
+        return self._use(job, lambda runner, work: runner.copy(work))
 
-    def _count(self, request: Request) -> Facts:
-        progress, cancelled = request.progress, request.cancel.is_set
-        found = self._use(request, lambda engine, work: engine.count(work, request.patience_s, progress, cancelled))
+    def _count(self, job: Job) -> Facts:
+        found = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
         sites = list(dict.fromkeys(site for site, _ in found.sums))
-        return {
-            "arrays": [asdict(array) for array in found.arrays],
-            "sites": [site_facts(site) for site in sites],
-            "sums": [[sites.index(site), phase, *sums] for (site, phase), sums in found.sums.items()],
-        }
+        sums = [[sites.index(site), phase, *each] for (site, phase), each in found.sums.items()]
+        return {"arrays": found.arrays, "sites": sites, "sums": sums}
 
-    def _schedule(self, request: Request) -> Facts:
-        found = self._use(request, lambda engine, work: engine.schedule(work, request.patience_s))
-        np.savez(request.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
+    def _schedule(self, job: Job) -> Facts:
+        found = self._use(job, lambda runner, work: runner.schedule(work, job.timeout_s))
+        np.savez(job.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
         return {"tick_ns": found.tick_ns}
 
-    def _host(self, request: Request) -> Facts:
-        sizes = request.facts["problem"]
-        return asdict(host_speed.METHODS[request.facts["method"]](sizes["M"], sizes["N"], sizes["K"]))
+    def _host(self, job: Job) -> Any:
+        problem = from_plain(job.facts["problem"], Problem)
+        return to_plain(host_speed.METHODS[job.facts["method"]](problem.M, problem.N, problem.K))
 
 
 def _loses_context(error: Exception) -> bool:

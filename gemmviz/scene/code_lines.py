@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.moment import Moment
 from gemmviz.scene.layout import Box
 from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scene.text import fitted, text_width
@@ -12,16 +12,14 @@ from gemmviz.scene.tile_cells import tile_matrix
 _LINES, _LEAST_LEADING, _MOST_LEADING, _PADDING = 16, 26.0, 32.0, 12.0
 
 
-def code_primitives(replay: Replay, step: int, room: Box, theme: Theme) -> list[Primitive]:
+def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     """As many source lines as fit ``room``, the running one in the middle; nothing where fewer than three fit."""
     leading = max(_LEAST_LEADING, min(_MOST_LEADING, room.height / _LINES))
     font_size = leading * 0.62
     count = int((room.height - _PADDING) // leading)
     if count < 3 or room.width < 260:
         return []
-    trace = replay.trace
-    lines = trace.source.splitlines()
-    place = trace.site_of(step).place
+    lines, place = moment.trace.setup.kernel.text.splitlines(), moment.site.place
     first = max(_first_code_line(lines), min(place.line - 1 - count // 2, len(lines) - count))
     shown = lines[first : first + count]
     indent = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
@@ -35,10 +33,7 @@ def code_primitives(replay: Replay, step: int, room: Box, theme: Theme) -> list[
     texts = [fitted(line[indent:].rstrip(), font_size, room.width - 2 * _PADDING, "mono") for line in shown]
     if hidden:
         texts[row] = fitted("…" + shown[row][indent + hidden + 1 :].rstrip(), font_size, room.width - 2 * _PADDING, "mono")
-    site = trace.site_of(step)
-    name = None if site.is_barrier else trace.arrays[site.array].name
-    if name is not None and trace.arrays[site.array].space == "shared":
-        name = tile_matrix(replay, step)
+    name = None if moment.main is None else tile_matrix(moment) or moment.main.array.name
     accent = theme.text if name is None else theme.accent(name)
     found: list[Primitive] = [
         Rects("code-panel", boxes((room.x, room.y, room.width, len(shown) * leading + _PADDING)), theme.panel, radius=6.0),

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.flights import THREADS
-from gemmviz.analysis.replay import Replay
-from gemmviz.model.trace import MemoryArray
+from gemmviz.analysis.moment import Moment
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import Trace
 from gemmviz.scene.frame import BOTTOM, HEIGHT, MARGIN, TOP, WIDTH
 
 GAP = 46.0
@@ -77,14 +78,14 @@ def cross_layout(m: int, n: int, k: int, frame_height: float = HEIGHT) -> Cross:
     return Cross(cell, {"A": (a_x, c_y), "B": (c_x, top), "C": (c_x, c_y)}, corner, code)
 
 
-def cross_of(replay: Replay, height: float) -> Cross:
-    problem = replay.trace.settings.problem
+def cross_of(trace: Trace, height: float) -> Cross:
+    problem = trace.setup.problem
     return cross_layout(problem.M, problem.N, problem.K, height)
 
 
-def code_room(replay: Replay, cross: Cross) -> Box:
+def code_room(trace: Trace, cross: Cross) -> Box:
     """The source lines' place: all of the left side for a kernel without shared tiles."""
-    if any(array.space == "shared" for array in replay.trace.arrays) or cross.code.y > cross.at["A"][1]:
+    if any(array.space == "shared" for array in trace.arrays) or cross.code.y > cross.at["A"][1]:
         return cross.code
     left = Box(cross.code.x, cross.corner.y, cross.code.width, cross.code.y + cross.code.height - cross.corner.y)
     return max(left, cross.corner, key=lambda box: min(box.width / 560, box.height / 320))
@@ -121,20 +122,20 @@ def matrix_table(array: MemoryArray, cross: Cross) -> Table:
     return Table(*cross.at[array.name], cross.cell, *array.shape)
 
 
-def places(replay: Replay, cross: Cross, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def places(moment: Moment, cross: Cross, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The middles (n, 2) of elements of an array on the stage; of threads, where they compute C (NaN for those that don't)."""
     if number == THREADS:
-        homes = replay.homes[at]
+        homes = moment.reader.homes[at]
         return Table(*cross.at["C"], cross.cell, 1, 1).middle(homes[:, 0], homes[:, 1])
-    array = replay.trace.arrays[number]
+    array = moment.trace.arrays[number]
     if array.space == "global":
         return matrix_table(array, cross).middle(*array.row_column(at))
-    table = tile_tables(replay.trace.arrays, cross.corner)[number]
+    table = tile_tables(moment.trace.arrays, cross.corner)[number]
     return table.middle(*np.divmod(at, table.columns))
 
 
-def cell_of(replay: Replay, cross: Cross, number: int) -> float:
+def cell_of(trace: Trace, cross: Cross, number: int) -> float:
     """The side of a cell of an array; of a thread's place, a cell of C."""
-    if number == THREADS or replay.trace.arrays[number].space == "global":
+    if number == THREADS or trace.arrays[number].space == "global":
         return cross.cell
-    return tile_tables(replay.trace.arrays, cross.corner)[number].cell
+    return tile_tables(trace.arrays, cross.corner)[number].cell

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.analysis.replay import Replay
+from gemmviz.model.trace import Trace
 from gemmviz.scene.frame import MARGIN, ViewOptions
 from gemmviz.scene.palette import HEAT_LEVELS, heat_palette, most_loads
 from gemmviz.scene.primitives import Labels, Primitive, Rects, boxes, points
@@ -12,15 +12,15 @@ from gemmviz.scene.theme import WARP_ACCENTS, warp_accent
 _SIDE, _Y, _SIZE = 18.0, 63.0, 19.0
 
 
-def legend(replay: Replay, options: ViewOptions) -> list[Primitive]:
+def legend(trace: Trace, options: ViewOptions) -> list[Primitive]:
     """Nothing for matrix colours, which name themselves."""
     if options.layer == "warp":
-        return _warps(replay, options)
-    return _heat(replay, options) if options.layer == "reuse" else []
+        return _warps(trace, options)
+    return _heat(trace, options) if options.layer == "reuse" else []
 
 
-def _warps(replay: Replay, options: ViewOptions) -> list[Primitive]:
-    warps = replay.trace.space.warps
+def _warps(trace: Trace, options: ViewOptions) -> list[Primitive]:
+    warps = trace.space.warps_per_block
     shown = min(warps, len(WARP_ACCENTS))
     more = ", then again" if warps > shown else ""
     entries = [(warp_accent(warp), f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
@@ -29,8 +29,8 @@ def _warps(replay: Replay, options: ViewOptions) -> list[Primitive]:
     return _row(entries, options)
 
 
-def _heat(replay: Replay, options: ViewOptions) -> list[Primitive]:
-    problem = replay.trace.settings.problem
+def _heat(trace: Trace, options: ViewOptions) -> list[Primitive]:
+    problem = trace.setup.problem
     top = most_loads(problem)
     palette = heat_palette(options.theme, options.theme.faint)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]

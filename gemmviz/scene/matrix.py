@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.grid import Grid
-from gemmviz.model.trace import MemoryArray
+from gemmviz.model.sites import MemoryArray
 from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.layout import Table
 from gemmviz.scene.palette import Palette, inks_for

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.moment import Moment
 from gemmviz.scene.layout import Cross, Table, matrix_table, tile_tables
 from gemmviz.scene.primitives import Labels, Primitive, Rects, points
 from gemmviz.scene.theme import Theme
@@ -13,18 +13,18 @@ _LEAST_SIDE = 10.0
 _FARTHEST = 1.6  # cells from the edge: how far out an element beyond its array is drawn
 
 
-def stop_marks(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
+def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     """Frames around the elements that ended the run, at its last step."""
-    stop = replay.trace.stop
-    if stop is None or stop.array < 0 or step != replay.steps - 1:
+    stop = moment.trace.stop
+    if stop is None or stop.array < 0 or moment.step != moment.replay.steps - 1:
         return []
-    array = replay.trace.arrays[stop.array]
+    array = moment.trace.arrays[stop.array]
     elements = np.array(stop.elements)
     if array.space == "global":
         table = matrix_table(array, cross)
         rows, columns = array.row_column(elements)
     else:
-        table = tile_tables(replay.trace.arrays, cross.corner)[stop.array]
+        table = tile_tables(moment.trace.arrays, cross.corner)[stop.array]
         rows, columns = np.divmod(elements, table.columns)
     boxes = _boxes(table, rows, columns)
     side = boxes[0, 2]

@@ -1,4 +1,4 @@
-"""Colours: one accent for each matrix and one for each warp, the same everywhere, in a dark and a light theme.
+"""Colours: one accent for each matrix and one for each warp, the same everywhere. A theme is a file in ``assets/themes``.
 
 Accents are of the Okabe-Ito palette, those of warps of Paul Tol's "light" scheme: people with any colour vision can tell
 apart what is in either.
@@ -7,15 +7,20 @@ apart what is in either.
 from dataclasses import dataclass, field
 from functools import cache
 
-BLUE, ORANGE, GREEN = "#56B4E9", "#E69F00", "#009E73"
+from gemmviz.files.codec import read_toml
+from gemmviz.files.resources import resource_folder
+from gemmviz.model.errors import UsageError
+
 WARP_ACCENTS = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33", "#99DDFF", "#AAAA00")
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """``accents`` are keyed by matrix name; other colours by what they are for."""
+    """``accents`` are keyed by matrix name; other colours by what they are for. ``is_dark``: light on dark."""
 
     name: str
+    title: str
+    is_dark: bool
     background: str
     panel: str
     text: str
@@ -38,15 +43,19 @@ class Theme:
         return "#10141A" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
 
 
-DARK = Theme(
-    "dark", "#12161C", "#1A2028", "#F2F5F8", "#8B97A5", "#2B3440", "#1D242D", "#FF8A70",
-    {"A": BLUE, "B": ORANGE, "C": "#19C795"},
-)  # fmt: skip
-LIGHT = Theme(
-    "light", "#FFFFFF", "#F3F5F8", "#14181E", "#5C6875", "#C9D1DA", "#EEF1F4", "#C43E1C",
-    {"A": "#3A9BD9", "B": ORANGE, "C": GREEN},
-)  # fmt: skip
-THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
+@cache
+def load_theme(name: str) -> Theme:
+    """The theme of ``assets/themes/NAME.toml``. Raises UsageError for a name without a file."""
+    path = resource_folder("assets") / "themes" / f"{name}.toml"
+    if name not in theme_names():
+        raise UsageError(f"there is no theme {name!r}", remedy=f"choose {', '.join(theme_names())}")
+    return read_toml(path, Theme)
+
+
+@cache
+def theme_names() -> tuple[str, ...]:
+    """The names of all theme files."""
+    return tuple(sorted(path.stem for path in (resource_folder("assets") / "themes").glob("*.toml")))
 
 
 def warp_accent(warp: int) -> str:

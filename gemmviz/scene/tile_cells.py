@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.grid import Grid, spread
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.analysis.tiles import EMPTY, TileContent
-from gemmviz.model.trace import CONSTANT, MemoryArray
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import CONSTANT
 from gemmviz.scene.frame import ViewOptions
 from gemmviz.scene.layout import Box, Table, tile_tables
 from gemmviz.scene.matrix import label_size
@@ -36,39 +37,37 @@ _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, 
 _MOST_LABELS = 96 * 96
 
 
-def tile_primitives(replay: Replay, step: int, room: Box, options: ViewOptions) -> list[Primitive]:
-    """All shared arrays of the replay's block, side by side in ``room``."""
-    contents = replay.tiles(step) if options.arrived else replay.tiles_before(step)
+def tile_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """All shared arrays of the focus's block, side by side in ``room``."""
+    contents = moment.tiles if options.arrived else moment.tiles_before
     found: list[Primitive] = []
-    for number, table in tile_tables(replay.trace.arrays, room).items():
-        found += _tile(replay, step, number, table, contents.get(number), options)
+    for number, table in tile_tables(moment.trace.arrays, room).items():
+        found += _tile(moment, number, table, contents.get(number), options)
     return found
 
 
-def tile_matrix(replay: Replay, step: int) -> str | None:
-    """The matrix whose copies are read or written at a step that touches a tile, where that is one."""
-    site = replay.trace.site_of(step)
-    content = replay.tiles(step).get(site.array)
-    cells = replay.seen_elements(step)
-    if content is None or not (cells >= 0).any():
-        return None
-    numbers = np.unique(content.array[cells[cells >= 0]])
-    return replay.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
+def tile_matrix(moment: Moment) -> str | None:
+    """The matrix whose copies are read or written in a tile at this moment, where that is one."""
+    for touched in moment.touched:
+        content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
+        cells = touched.in_block[touched.in_block >= 0]
+        if content is not None and len(cells):
+            numbers = np.unique(content.array[cells])
+            return moment.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
+    return None
 
 
-def _tile(
-    replay: Replay, step: int, number: int, table: Table, content: TileContent | None, options: ViewOptions
-) -> list[Primitive]:
-    array, theme, zoom = replay.trace.arrays[number], options.theme, options.zoom
+def _tile(moment: Moment, number: int, table: Table, content: TileContent | None, options: ViewOptions) -> list[Primitive]:
+    array, theme, zoom = moment.trace.arrays[number], options.theme, options.zoom
     kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
     if options.layer == "reuse":
-        fill, palette, texts = _heat(replay, step, number, array, kinds, theme)
+        fill, palette, texts = _heat(moment, number, array, kinds, theme)
         inks = inks_for(theme, palette)
     else:
-        palette = tile_palette(replay.trace.arrays, theme)
-        inks = tile_inks(replay.trace.arrays, theme)
-        fill = _look(replay, step, number, kinds, content, options)
-        texts = None if content is None or array.size > _MOST_LABELS else _texts(replay, content)
+        palette = tile_palette(moment.trace.arrays, theme)
+        inks = tile_inks(moment.trace.arrays, theme)
+        fill = _look(moment, number, kinds, content, options)
+        texts = None if content is None or array.size > _MOST_LABELS else _texts(moment, content)
     size = 0.0
     if texts is not None:
         longest = max(texts.tolist(), key=len)
@@ -81,7 +80,7 @@ def _tile(
     )  # fmt: skip
     frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
     name = Labels(f"{key}-name", points((table.x, table.y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
-    return [cells, frame, name, *_conflicts(replay, step, number, table, theme)]
+    return [cells, frame, name, *_conflicts(moment, number, table, theme)]
 
 
 @lru_cache(maxsize=16)
@@ -112,50 +111,49 @@ def _first_warp_entry(arrays: tuple[MemoryArray, ...]) -> int:
 
 
 def _look(
-    replay: Replay, step: int, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
+    moment: Moment, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
 ) -> npt.NDArray[np.uint8]:
     """The palette's entry for every element, flat."""
-    stale = np.zeros(len(kinds), bool) if content is None else content.phase < replay.trace.phase[step]
+    stale = np.zeros(len(kinds), bool) if content is None else content.phase < moment.phase
     fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
-    site = replay.trace.site_of(step)
-    if site.array != number or (site.kind == "store" and not options.arrived):
+    touched = moment.of_array(number)
+    if touched is None or (touched.operand.access == "write" and not options.arrived):
         return fill
-    threads = replay.seen_elements(step)
-    cells = spread(threads, site.width)
+    cells = touched.block_cells
     fill[cells] = kinds[cells] * 3 + TOUCHED
     if options.layer == "warp":
-        first = _first_warp_entry(replay.trace.arrays)
-        fill[cells] = first + _warp_entries(replay, threads, cells, len(kinds), site.width)
+        first = _first_warp_entry(moment.trace.arrays)
+        fill[cells] = first + _warp_entries(moment, touched, len(kinds))
     return fill
 
 
-def _warp_entries(replay: Replay, threads: Any, cells: npt.NDArray[np.int64], size: int, width: int) -> npt.NDArray[Any]:
-    """0 for a cell that several warps touch, else 1 + the warp's colour."""
-    first = replay.seen_lanes.start - replay.block_lanes.start
-    warps = np.repeat((np.flatnonzero(threads >= 0) + first) // replay.trace.warp_size, width)
+def _warp_entries(moment: Moment, touched: Touched, size: int) -> npt.NDArray[Any]:
+    """For each touched cell 0 where several warps touch it, else 1 + the warp's colour."""
+    threads = np.flatnonzero(touched.in_block >= 0) + moment.scope.first_thread
+    warps = np.repeat(threads // moment.trace.rules.warp_size, touched.operand.width)
+    cells = touched.block_cells
     return np.where(shared_cells(cells, warps, size), 0, 1 + warps % len(WARP_ACCENTS))
 
 
 def _heat(
-    replay: Replay, step: int, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
+    moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
 ) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
     """Loads of every cell so far: fill, palette and labels."""
-    counts = replay.loads(number, step, Grid(array)).reshape(-1)
-    levels = heat_levels(counts, 1, most_loads(replay.trace.settings.problem))
-    names = [each.name for each in replay.trace.arrays if each.space == "global"]
+    counts = moment.loads(number, Grid(array)).reshape(-1)
+    levels = heat_levels(counts, 1, most_loads(moment.trace.setup.problem))
+    names = [each.name for each in moment.trace.arrays if each.space == "global"]
     accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]
     palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
-    site = replay.trace.site_of(step)
-    if site.array == number:
-        threads = replay.seen_elements(step)
-        levels[spread(threads, site.width)] = HEAT_LIT
+    touched = moment.of_array(number)
+    if touched is not None:
+        levels[touched.block_cells] = HEAT_LIT
     texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
 
 
-def _conflicts(replay: Replay, step: int, number: int, table: Table, theme: Theme) -> list[Primitive]:
+def _conflicts(moment: Moment, number: int, table: Table, theme: Theme) -> list[Primitive]:
     """A frame around each cell in which two threads collide at this step."""
-    cells = replay.conflicts.cells(step, number, replay.block_lanes.start // replay.trace.space.threads)
+    cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
     if not len(cells):
         return []
     rows, columns = np.divmod(cells, table.columns)
@@ -172,16 +170,16 @@ def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
     return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
 
 
-def _texts(replay: Replay, content: TileContent) -> npt.NDArray[np.str_]:
+def _texts(moment: Moment, content: TileContent) -> npt.NDArray[np.str_]:
     texts = np.full(len(content.array), "", "<U12")
-    for number, array in enumerate(replay.trace.arrays):
+    for number, array in enumerate(moment.trace.arrays):
         here = content.array == number
         if here.any():
             rows, columns = array.row_column(content.element[here])
             texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str)
     constant = content.array == CONSTANT
     if constant.any():
-        texts[constant] = ["const" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
+        texts[constant] = ["" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
     return texts
 
 

@@ -43,10 +43,10 @@ class Twin:
         return {(site, self.program.accesses[number].calls): number for number, site in enumerate(site_numbers(self.program))}
 
     def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-        """The accesses that a thread made, from the events that it told.
+        """The accesses that a thread made, from the events that it reported.
 
         Numbers of the program's accesses, (n,), the trips of the loops around them, (n, depth), -1 padded; and which of them it
-        recorded: a barrier that it did not is told all the same.
+        recorded: a barrier that it did not is reported all the same.
         """
         calls = [place for _, (_, place) in sorted(self.program.layout.functions.calls.items())]
         accesses, found = self._accesses, []

@@ -1,21 +1,21 @@
 // What an instrumented twin is made of. Every thread writes down, in its own order, the word of each access: where it went, in
 // units of the record; and hashes its path: which accesses, loops and calls it went through. Threads with equal hashes went the
-// same way; one of them, the teller, writes that way down as events.
+// same way; one of them, the reporter, writes that way down as events.
 //
 // Macros from outside: GV_VALUES records what was read and written; GV_PHASES records only some trips of the phase loop.
 
 struct gv_record_book {
-    unsigned int* words;            // [capacity][lanes]
-    float* values;                  // [capacity][lanes] with GV_VALUES
-    unsigned int* events;           // [tellers][event_capacity]
-    const int* teller;              // [lanes]: the row of events that a lane writes, -1 for none
-    unsigned int* used;             // [lanes]: accesses, those beyond the capacity too
-    unsigned int* told;             // [lanes]: events of a teller, those beyond the capacity too
-    unsigned long long* path;       // [lanes]: hash of the events
+    unsigned int* words;            // [capacity][threads]
+    float* values;                  // [capacity][threads] with GV_VALUES
+    unsigned int* events;           // [reporters][event_capacity]
+    const int* reporter;            // [threads]: the row of events that a thread writes, -1 for none
+    unsigned int* used;             // [threads]: accesses, those beyond the capacity too
+    unsigned int* reported;         // [threads]: events of a reporter, those beyond the capacity too
+    unsigned long long* path;       // [threads]: hash of the events
     unsigned int* shared_at;        // where each shared array begins
     unsigned long long arena;       // address and bytes of the memory that holds the matrices
     unsigned long long arena_bytes;
-    unsigned int capacity, event_capacity, lanes, shift;
+    unsigned int capacity, event_capacity, threads, shift;
     unsigned int first[3], grid[3]; // the first recorded block, and the extents of the whole grid
     int phase_start, phase_stop;
 };
@@ -35,8 +35,8 @@ template <typename T> __device__ __forceinline__ auto gv_number(const T& value) 
 template <typename T> __device__ __forceinline__ auto gv_number(const T& value) -> decltype(float(value.x)) { return float(value.x); }
 
 struct gv_thread {
-    unsigned int lane, used = 0, told = 0, a = 0x811c9dc5u, b = 0x9747b28cu;
-    int teller;
+    unsigned int number, used = 0, reported = 0, a = 0x811c9dc5u, b = 0x9747b28cu;
+    int reporter;
     bool on = true;
     unsigned int* next;
     unsigned int stored_in = 0;
@@ -46,38 +46,38 @@ struct gv_thread {
     {
         unsigned int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
         unsigned int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-        lane = block * (blockDim.x * blockDim.y * blockDim.z) + thread;
-        teller = gv_book.teller[lane];
-        next = gv_book.words + lane;
+        number = block * (blockDim.x * blockDim.y * blockDim.z) + thread;
+        reporter = gv_book.reporter[number];
+        next = gv_book.words + number;
     }
     __device__ __forceinline__ ~gv_thread()
     {
-        gv_book.used[lane] = used;
-        gv_book.told[lane] = told;
-        gv_book.path[lane] = (unsigned long long)a << 32 | b;
+        gv_book.used[number] = used;
+        gv_book.reported[number] = reported;
+        gv_book.path[number] = (unsigned long long)a << 32 | b;
     }
     __device__ __forceinline__ void note(unsigned int code)
     {
         a = (__funnelshift_l(a, a, 5) ^ code) * 0x01000193u;
         b = (__funnelshift_l(b, b, 13) + code) * 0x85ebca6bu;
-        if (teller >= 0) {
-            if (told < gv_book.event_capacity)
-                gv_book.events[(unsigned long long)teller * gv_book.event_capacity + told] = code;
-            ++told;
+        if (reporter >= 0) {
+            if (reported < gv_book.event_capacity)
+                gv_book.events[(unsigned long long)reporter * gv_book.event_capacity + reported] = code;
+            ++reported;
         }
     }
     __device__ __forceinline__ void record(unsigned int site, unsigned int word)
     {
         if (used < gv_book.capacity) {
             *next = word;
-            next += gv_book.lanes;
+            next += gv_book.threads;
         }
         ++used;
         note(site << 3 | GV_ACCESS);
     }
     template <typename T> __device__ __forceinline__ void value(unsigned int slot, const T& element)
     {
-        if (slot < gv_book.capacity) gv_book.values[(unsigned long long)slot * gv_book.lanes + lane] = gv_number(element);
+        if (slot < gv_book.capacity) gv_book.values[(unsigned long long)slot * gv_book.threads + number] = gv_number(element);
     }
 };
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from gemmviz.files.kernel_file import read_kernel
 from gemmviz.files.resources import resource_folder
-from gemmviz.model.errors import SourceError, UsageError, closest
+from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.spec.header import parse_kernel
 
 DEFAULT_KERNEL = "04_tiled"
 
@@ -28,16 +28,4 @@ def load_kernel(name: str) -> KernelSpec:
     if not found:
         remedy = closest(name, names) or f"the kernels are {', '.join(names)}"
         raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
-    return read_kernel(resource_folder("kernels") / f"{found[0]}.cu")
-
-
-def read_kernel(path: Path) -> KernelSpec:
-    """The kernel in a file. Raises UsageError or SourceError, the file named."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UsageError("there is no such file", file=str(path)) from None
-    except (OSError, UnicodeDecodeError):
-        raise SourceError("the file can't be read as UTF-8 text", file=str(path)) from None
-    shipped = path.parent == resource_folder("kernels")
-    return parse_kernel(text.replace("\r\n", "\n"), path.name if shipped else str(path))
+    return read_kernel(resource_folder("kernels") / f"{found[0]}.cu", is_shipped=True)

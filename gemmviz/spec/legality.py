@@ -1,120 +1,160 @@
-"""Settings become a launch that the device can run, or a sentence that says which limit they break and what would work."""
+"""Setups become a launch that the device can run, or a sentence that says which limit they break and what would work."""
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
+from gemmviz.files.devices import load_device
+from gemmviz.files.kernel_file import place_of
 from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.device import Device
-from gemmviz.model.errors import SettingError, SourceError
-from gemmviz.model.kernel import KernelSpec, Launch, Settings
+from gemmviz.model.errors import SettingError, SourceError, UsageError
+from gemmviz.model.kernel import KernelSpec, Launch
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.spec.formula import evaluate
-from gemmviz.spec.header import place_of
 
 
-def settings_for(spec: KernelSpec, problem: Problem | None = None, parameters: Mapping[str, int] | None = None) -> Settings:
-    """Settings of ``spec``, defaults filled in. Raises SettingError for a name that it doesn't have."""
-    for name in parameters or {}:
-        if name not in spec.defaults:
-            known = ", ".join(spec.defaults) or "none"
-            raise SettingError(f"{spec.name} has no parameter {name}", remedy=f"its parameters: {known}")
-    return Settings(problem or spec.problem, {**spec.defaults, **(parameters or {})})
+@dataclass(frozen=True, slots=True)
+class BrokenLimit:
+    """The sentence of a rule that a setup breaks, and the settings that the rule names."""
+
+    sentence: str
+    names: tuple[str, ...] = ()
 
 
-def names_of(settings: Settings, device: Device) -> dict[str, int]:
-    """Everything that a header's formula may name."""
-    return {**settings.problem.sizes, **settings.parameters, **device.limits}
+def setup_for(
+    kernel: KernelSpec, problem: Problem | None = None, parameters: Mapping[str, int] | None = None, **others: Any
+) -> Setup:
+    """A setup of ``kernel``, its own sizes and its parameters' defaults filled in; ``others`` are the setup's other fields.
 
-
-def launch_for(spec: KernelSpec, settings: Settings, device: Device) -> Launch:
-    """Grid and block of ``spec`` under ``settings``.
-
-    Raises SettingError with the broken limit and the nearest setting that works.
+    Raises SettingError for a parameter that the kernel doesn't have.
     """
-    message = broken_limit(spec, settings, device)
-    if message is not None:
-        raise SettingError(message, nearest=nearest_legal(spec, settings, device))
-    return _launch(spec, settings, device)
+    for name in parameters or {}:
+        if name not in kernel.defaults:
+            known = ", ".join(kernel.defaults) or "none"
+            raise SettingError(f"{kernel.name} has no parameter {name}", remedy=f"its parameters: {known}")
+    return Setup(kernel, problem or kernel.problem, {**kernel.defaults, **(parameters or {})}, **others)
 
 
-def _launch(spec: KernelSpec, settings: Settings, device: Device) -> Launch:
-    names = names_of(settings, device)
-    grid, block = (_extents(spec, formulas, names) for formulas in (spec.grid, spec.block))
-    return Launch(grid, block, evaluated(spec, spec.shared_bytes, names))
+def device_for(setup: Setup) -> Device:
+    """The device whose limits hold. Raises SettingError for one that gemmviz doesn't know."""
+    try:
+        return load_device(setup.device)
+    except UsageError as error:
+        raise SettingError(error.message, names=("device",), remedy=error.remedy) from None
 
 
-def _extents(spec: KernelSpec, formulas: tuple[str, ...], names: Mapping[str, int]) -> tuple[int, int, int]:
-    x, y, z = (evaluated(spec, formulas[axis], names) if axis < len(formulas) else 1 for axis in range(3))
+def names_for(setup: Setup, device: Device) -> dict[str, int]:
+    """Everything that a header's formula may name."""
+    return {**setup.sizes_and_parameters, **device.limits}
+
+
+def launch_for(setup: Setup) -> Launch:
+    """Grid and block of a setup. Raises SettingError with the broken limit and the nearest setting that works."""
+    device = device_for(setup)
+    broken = broken_limit(setup)
+    if broken is not None:
+        raise SettingError(broken.sentence, names=broken.names, nearest=nearest_legal(setup))
+    return _launch(setup, device)
+
+
+def _launch(setup: Setup, device: Device) -> Launch:
+    names = names_for(setup, device)
+    grid, block = (_extents(setup.kernel, formulas, names) for formulas in (setup.kernel.grid, setup.kernel.block))
+    return Launch(grid, block, evaluated(setup.kernel, setup.kernel.shared_bytes, names))
+
+
+def _extents(kernel: KernelSpec, formulas: tuple[str, ...], names: Mapping[str, int]) -> tuple[int, int, int]:
+    x, y, z = (evaluated(kernel, formulas[axis], names) if axis < len(formulas) else 1 for axis in range(3))
     return x, y, z
 
 
-def evaluated(spec: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
+def evaluated(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
     """The value of one of the header's formulas. Errors name the file and the line it stands in."""
     try:
         return evaluate(formula, names)
     except (SourceError, SettingError) as error:
-        error.place = place_of(spec.text, formula)
-        error.in_file(spec.file)
+        error.place = place_of(kernel.text, formula)
+        error.in_file(kernel.file)
         raise
 
 
-def broken_limit(spec: KernelSpec, settings: Settings, device: Device) -> str | None:
-    """The sentence of the first rule that ``settings`` break: the header's, then the device's; None if all hold."""
-    names = names_of(settings, device)
-    for parameter in spec.parameters:
-        value = settings.parameters[parameter.name]
+def broken_limit(setup: Setup) -> BrokenLimit | None:
+    """The first rule that a setup breaks: the header's, then the device's; None if all hold."""
+    kernel, device = setup.kernel, device_for(setup)
+    names = names_for(setup, device)
+    for parameter in kernel.parameters:
+        value = setup.parameters[parameter.name]
         if parameter.choices is not None and value not in parameter.choices:
-            return f"{parameter.name} = {value}: choose one of {', '.join(map(str, parameter.choices))}"
+            choices = ", ".join(map(str, parameter.choices))
+            return BrokenLimit(f"{parameter.name} = {value}: choose one of {choices}", (parameter.name,))
         if value < 0 or (value == 0 and parameter.default > 0 and parameter.choices is None):
-            return f"{parameter.name} = {value}: it must be at least 1"
-    for rule in spec.requirements:
-        if not evaluated(spec, rule.that, names):
-            return _sentence(spec, rule.otherwise, names)
-    launch = _launch(spec, settings, device)
-    return _device_limit(launch, device) or _register_limit(spec, settings, launch, device)
+            return BrokenLimit(f"{parameter.name} = {value}: it must be at least 1", (parameter.name,))
+    for rule in kernel.requirements:
+        if not evaluated(kernel, rule.that, names):
+            return BrokenLimit(_sentence(kernel, rule.otherwise, names), _named(setup, rule.that))
+    launch = _launch(setup, device)
+    return _device_limit(setup, launch, device) or _register_limit(setup, launch, device)
 
 
-def _device_limit(launch: Launch, device: Device) -> str | None:
-    for what, extents, limits in (("block", launch.block, device.max_block), ("grid", launch.grid, device.max_grid)):
+def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
+    """The sizes and parameters that formulas name; of what names the device, the device too."""
+    words = set(re.findall(r"\w+", " ".join(formulas)))
+    found = tuple(name for name in setup.sizes_and_parameters if name in words)
+    return (*found, "device") if words & set(device_for(setup).limits) else found
+
+
+def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
+    of_block, of_grid = (_named(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
+    for what, names, extents, limits in (
+        ("block", of_block, launch.block, device.max_block),
+        ("grid", of_grid, launch.grid, device.max_grid),
+    ):
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):
             if not 1 <= extent <= limit:
-                return f"the {what} would have {extent} along {axis}; {device.name} allows 1 to {limit}"
-    if launch.threads > device.max_threads_per_block:
-        return f"the block would have {launch.threads} threads; {device.name} allows at most {device.max_threads_per_block}"
+                sentence = f"the {what} would have {extent} along {axis}; {device.name} allows 1 to {limit}"
+                return BrokenLimit(sentence, (*names, "device"))
+    if launch.threads_per_block > device.max_threads_per_block:
+        sentence = f"the block would have {launch.threads_per_block} threads; {device.name} allows at most "
+        return BrokenLimit(sentence + str(device.max_threads_per_block), (*of_block, "device"))
     if launch.shared_bytes > device.shared_per_block:
-        return f"{launch.shared_bytes} bytes of shared memory; {device.name} allows {device.shared_per_block} a block"
+        sentence = f"{launch.shared_bytes} bytes of shared memory; {device.name} allows {device.shared_per_block} a block"
+        return BrokenLimit(sentence, (*_named(setup, setup.kernel.shared_bytes), "device"))
     return None
 
 
-def _register_limit(spec: KernelSpec, settings: Settings, launch: Launch, device: Device) -> str | None:
+def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
     """Registers are the compiler's to choose, so this limit is known where the kernel was compiled for the device before."""
-    found = recorded_registers(spec.text, settings.parameters, device)
+    found = recorded_registers(setup.kernel.text, setup.parameters, device)
     if found is None:
         return None
-    needed = device.registers_of_block(launch.threads, found.per_thread)
+    needed = device.registers_of_block(launch.threads_per_block, found.per_thread)
     if needed <= device.registers_per_block and found.per_thread <= device.max_registers_per_thread:
         return None
-    return (
-        f"{launch.threads} threads of {found.per_thread} registers take {needed}; {device.name} has "
+    sentence = (
+        f"{launch.threads_per_block} threads of {found.per_thread} registers take {needed}; {device.name} has "
         f"{device.registers_per_block} a block (as compiled by {found.source})"
     )
+    return BrokenLimit(sentence, (*_named(setup, *setup.kernel.block), "device"))
 
 
-def _sentence(spec: KernelSpec, template: str, names: Mapping[str, int]) -> str:
+def _sentence(kernel: KernelSpec, template: str, names: Mapping[str, int]) -> str:
     def value(found: re.Match[str]) -> str:
-        return str(evaluated(spec, found[1], names))
+        return str(evaluated(kernel, found[1], names))
 
     return re.sub(r"\{([^{}]+)\}", value, template)
 
 
-def nearest_legal(spec: KernelSpec, settings: Settings, device: Device) -> dict[str, int]:
-    """The fewest, smallest changes that make ``settings`` legal, tried one name at a time; empty if none is found."""
+def nearest_legal(setup: Setup) -> dict[str, int]:
+    """The fewest, smallest changes that make a setup legal, tried one name at a time; empty if none is found."""
     best: tuple[float, dict[str, int]] | None = None
-    for name, candidates in _candidates(spec, settings).items():
-        current = {**settings.problem.sizes, **settings.parameters}[name]
+    for name, candidates in _candidates(setup).items():
+        current = setup.sizes_and_parameters[name]
         for value in sorted(candidates, key=lambda c, now=current: abs(c - now)):  # type: ignore[misc]
-            if _is_legal(spec, _changed(settings, name, value), device):
+            if _is_legal(setup, name, value):
                 distance = abs(value - current) / max(current, 1)
                 if best is None or distance < best[0]:
                     best = distance, {name: value}
@@ -122,34 +162,60 @@ def nearest_legal(spec: KernelSpec, settings: Settings, device: Device) -> dict[
     return best[1] if best else {}
 
 
-def other_choices(spec: KernelSpec, settings: Settings, device: Device) -> Iterator[tuple[str, int, Settings]]:
-    """Legal settings that differ in one parameter, the nearest values first: its name, its value, the settings."""
-    for parameter in spec.parameters:
-        now = settings.parameters[parameter.name]
-        for value in sorted(set(_candidates(spec, settings)[parameter.name]) - {now}, key=lambda c, now=now: abs(c - now)):  # type: ignore[misc]
-            changed = _changed(settings, parameter.name, value)
-            if _is_legal(spec, changed, device):
-                yield parameter.name, value, changed
+def other_choices(setup: Setup) -> Iterator[tuple[str, int, Setup]]:
+    """Legal setups that differ in one parameter, the nearest values first: its name, its value, the setup."""
+    for parameter in setup.kernel.parameters:
+        now = setup.parameters[parameter.name]
+        for value in sorted(set(_candidates(setup)[parameter.name]) - {now}, key=lambda c, now=now: abs(c - now)):  # type: ignore[misc]
+            if _is_legal(setup, parameter.name, value):
+                yield parameter.name, value, setup.changed(**{parameter.name: value})
 
 
-def _candidates(spec: KernelSpec, settings: Settings) -> dict[str, list[int]]:
+def legal_choices(kernel: KernelSpec, problem: Problem, **others: Any) -> Iterator[Setup]:
+    """Every choice of the kernel's parameters with which it can run this problem. ``others`` are the setup's other fields."""
+    choices = [parameter.choices or (parameter.default,) for parameter in kernel.parameters]
+    for values in itertools.product(*choices):
+        setup = setup_for(kernel, problem, dict(zip(kernel.defaults, values, strict=True)), **others)
+        if _why_not(setup) is None:
+            yield setup
+
+
+def _candidates(setup: Setup) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
-    for parameter in spec.parameters:
-        now = settings.parameters[parameter.name]
+    for parameter in setup.kernel.parameters:
+        now = setup.parameters[parameter.name]
         found[parameter.name] = list(parameter.choices or range(max(1, min(now, 1100) - 64), min(now, 1100) + 65))
-    for name, now in settings.problem.sizes.items():
+    for name, now in setup.problem.sizes.items():
         found[name] = list(range(max(1, now - 256), now + 257))
     return found
 
 
-def _changed(settings: Settings, name: str, value: int) -> Settings:
-    if name in settings.parameters:
-        return replace(settings, parameters={**settings.parameters, name: value})
-    return replace(settings, problem=Problem(**{**settings.problem.sizes, name: value}))
-
-
-def _is_legal(spec: KernelSpec, settings: Settings, device: Device) -> bool:
+def _is_legal(setup: Setup, name: str, value: int) -> bool:
     try:
-        return broken_limit(spec, settings, device) is None
+        return broken_limit(setup.changed(**{name: value})) is None
     except SettingError:
         return False
+
+
+def _why_not(setup: Setup) -> str | None:
+    try:
+        broken = broken_limit(setup)
+    except SettingError as error:
+        return error.message
+    return None if broken is None else broken.sentence
+
+
+def nearest_setup(setup: Setup) -> Setup | None:
+    """The nearest setup that can run: itself, with one number changed, with the sizes that the kernel begins with, or all of
+    its own; None where not even those can.
+    """
+    if _why_not(setup) is None:
+        return setup
+    own = replace(setup, problem=setup.kernel.problem)
+    for each in (own, replace(own, parameters=dict(setup.kernel.defaults))):
+        changed = nearest_legal(setup) if each is own else {}
+        if changed:
+            return setup.changed(**changed)
+        if _why_not(each) is None:
+            return each
+    return None

@@ -5,9 +5,10 @@ import pytest
 
 from gemmviz.analysis.banks import bank_words, wavefronts, words_of
 from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.replay import Replay
-from tests.conftest import DATA, trace_of
+from gemmviz.model.device import MemoryRules
+from tests.conftest import DATA, moment_of, trace_of
 
+RULES = MemoryRules()
 MEASURED = json.loads((DATA / "h200-shared-wavefronts.json").read_text())["accesses"]
 
 
@@ -16,31 +17,39 @@ def test_every_measured_access() -> None:
     for access in MEASURED:
         active = (access["active"] >> np.arange(32)) & 1
         words = np.where(active, access["words"], -1)[None].astype(np.int64)
-        actual, ideal = wavefronts(words, access["bits"] // 32, access["op"] == "ld")
+        actual, ideal = wavefronts(words, access["bits"] // 32, access["op"] == "ld", RULES)
         assert (int(actual[0]), int(ideal[0])) == (access["wavefronts"], access["ideal"]), access["pattern"]
 
 
 @pytest.mark.parametrize(("stride", "expected"), [(1, 1), (2, 2), (32, 32), (33, 1), (0, 1)])
 def test_strides_of_float32(stride: int, expected: int) -> None:
-    words, per_lane = words_of(np.arange(32)[None] * stride, 4)
-    actual, ideal = wavefronts(words, per_lane, True)
+    words, per_lane = words_of(np.arange(32)[None] * stride, 4, RULES)
+    actual, ideal = wavefronts(words, per_lane, True, RULES)
     assert actual.tolist() == [expected]
     assert ideal.tolist() == [1]
 
 
 def test_banks_of_a_column_and_of_a_padded_column() -> None:
     column = np.arange(32)[None] * 32
-    assert bank_words(column, 1)[0].tolist() == [32] + [0] * 31
-    assert bank_words(np.arange(32)[None] * 33, 1)[0].tolist() == [1] * 32
+    assert bank_words(column, 1, RULES)[0].tolist() == [32] + [0] * 31
+    assert bank_words(np.arange(32)[None] * 33, 1, RULES)[0].tolist() == [1] * 32
 
 
 def test_nobody_active_costs_nothing() -> None:
-    assert [x.tolist() for x in wavefronts(np.full((2, 32), -1), 1, True)] == [[0, 0], [0, 0]]
+    assert [x.tolist() for x in wavefronts(np.full((2, 32), -1), 1, True, RULES)] == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(("pad", "expected"), [(0, 32), (1, 1), (2, 2), (4, 4)])
 def test_padding_cures_the_transposed_tile(pad: int, expected: int) -> None:
-    replay = Replay(trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad), Focus(warp=0))
-    store = next(s for s in range(replay.steps) if replay.trace.site_of(s).text == "tileA[x][y]")
-    assert replay.cost(store).wavefronts == expected
-    assert replay.cost(store).ideal_wavefronts == 1
+    trace = trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad)
+    store = next(s for s in range(trace.steps) if trace.site_of(s).text == "tileA[x][y]")
+    cost = moment_of(trace, store, Focus(warp=0)).cost
+    assert (cost.wavefronts, cost.ideal_wavefronts) == (expected, 1)
+
+
+def test_sixteen_banks_for_half_warps() -> None:
+    """As compute capability 1.x has it: a stride of 2 costs two, of 16 sixteen passes for each half of a warp."""
+    half = MemoryRules(request_lanes=16, banks=16)
+    for stride, expected in ((1, 1), (2, 2), (16, 16), (17, 1)):
+        words, per_lane = words_of(np.arange(32).reshape(2, 16) * stride, 4, half)
+        assert wavefronts(words, per_lane, True, half)[0].tolist() == [expected] * 2

@@ -1,12 +1,16 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gemmviz.analysis.coalescing import requests
-from gemmviz.analysis.warps import alike, warp_rows
+from gemmviz.analysis.warps import alike, request_rows, warp_rows
+from gemmviz.model.device import MemoryRules
 
 LANES = np.arange(32)[None]
+RULES = MemoryRules()
 
 
 @pytest.mark.parametrize(
@@ -22,8 +26,8 @@ LANES = np.arange(32)[None]
         (np.full((1, 32), -1), 1, 0, 0, 0),
     ],
 )
-def test_sectors_of_a_request(elements, width: int, sectors: int, lines: int, ideal: int) -> None:
-    found = requests(elements.astype(np.int64), 4, width)
+def test_sectors_of_a_request(elements: Any, width: int, sectors: int, lines: int, ideal: int) -> None:
+    found = requests(elements.astype(np.int64), 4, RULES, tuple(range(width)))
     assert found.sectors.tolist() == [sectors]
     assert found.lines.tolist() == [lines]
     assert found.ideal_sectors.tolist() == [ideal]
@@ -33,7 +37,7 @@ def test_sectors_of_a_request(elements, width: int, sectors: int, lines: int, id
 @given(st.lists(st.integers(-1, 500), min_size=32, max_size=32))
 def test_sectors_are_the_distinct_ones(elements: list[int]) -> None:
     row = np.array([elements])
-    found = requests(row, 4)
+    found = requests(row, 4, RULES)
     assert found.sectors[0] == len({e * 4 // 32 for e in elements if e >= 0})
     assert found.lines[0] == len({e * 4 // 128 for e in elements if e >= 0})
     assert found.bytes_asked[0] == 4 * sum(e >= 0 for e in elements)
@@ -54,4 +58,20 @@ def test_blocks_alike_are_counted_once() -> None:
         found, times = alike(rows, 2, 32)
         assert times == factor
         assert (found >= 0).all()
-        assert requests(found, 4).sectors.sum() * times == requests(rows, 4).sectors.sum()
+        assert requests(found, 4, RULES).sectors.sum() * times == requests(rows, 4, RULES).sectors.sum()
+
+
+def test_offsets_need_not_be_neighbours() -> None:
+    """Each lane touches its own element and one a line further: twice the sectors; three neighbours may reach into the next."""
+    assert requests(LANES, 4, RULES, (0, 32)).sectors.tolist() == [8]
+    assert requests(LANES * 3, 4, RULES, (0, 1, 2)).sectors.tolist() == [12]
+    assert requests(LANES[:, :1] + 7, 4, RULES, (0, 1, 2)).sectors.tolist() == [2]
+
+
+def test_a_device_may_serve_half_warps() -> None:
+    """The lanes of a request, sectors and lines are the device's."""
+    half = MemoryRules(request_lanes=16, sector_bytes=64)
+    rows = request_rows(np.arange(40)[None], half)
+    assert rows.shape == (4, 16)
+    assert (rows[2, 8:] == -1).all()
+    assert requests(rows, 4, half).sectors.tolist() == [1, 1, 1, 0]

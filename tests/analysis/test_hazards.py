@@ -1,15 +1,16 @@
 import pytest
 
-from gemmviz.analysis.hazards import HazardSink, find_hazards
+from gemmviz.analysis.hazards import LaunchHazards, find_hazards
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.executor import stream_launch
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.header import parse_kernel
 from tests.conftest import kernel_from, trace_of
 
 BARRIERS = ("        __syncthreads();   // nobody reads", "        __syncthreads();   // nobody overwrites")
 
 
-def without_barrier(number: int):
+def without_barrier(number: int) -> KernelSpec:
     spec = load_kernel("04_tiled")
     return parse_kernel(spec.text.replace(BARRIERS[number], "        // nobody"), "broken.cu")
 
@@ -27,14 +28,9 @@ def test_a_missing_barrier_is_named(number: int, kind: str) -> None:
 def test_streaming_finds_the_same() -> None:
     spec = without_barrier(1)
     trace = trace_of(spec, 8, 8, 12, TILE_WIDTH=4)
-    sinks: list[HazardSink] = []
-
-    def sink(space, arrays, phase_loop):
-        sinks.append(HazardSink(arrays, space))
-        return sinks[-1]
-
-    stream_launch(spec, trace.settings, sink)
-    streamed = {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for s in sinks for h in s.hazards_by_pair().values()}
+    finder = LaunchHazards()
+    stream_launch(trace.setup, finder)
+    streamed = {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in finder.hazards}
     assert streamed == {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in find_hazards(trace)}
     assert streamed
 

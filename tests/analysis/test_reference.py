@@ -1,6 +1,7 @@
 """What we count is what an H200's hardware counters counted."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,18 +10,19 @@ from gemmviz.analysis.counts import LaunchCounter, totals
 from gemmviz.files.resources import resource_folder
 from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.run.executor import stream_launch
-from gemmviz.spec.catalog import kernel_names, load_kernel, read_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import device_for, setup_for
 from tests.conftest import DATA, trace_of
 
 REFERENCE = json.loads((DATA / "h200-counters.json").read_text())
 
 
-def counted(spec, settings) -> dict[str, int]:
-    counter = LaunchCounter()
-    stream_launch(spec, settings, counter.sink)
-    return totals(counter.sites, counter.arrays)
+def counted(setup: Setup) -> dict[str, int]:
+    counter = LaunchCounter(device_for(setup).rules)
+    stream_launch(setup, counter)
+    return totals(counter.counts)
 
 
 @pytest.mark.parametrize(
@@ -28,9 +30,9 @@ def counted(spec, settings) -> dict[str, int]:
     REFERENCE["launches"],
     ids=lambda x: "-".join(map(str, [x["kernel"], *x["problem"].values(), *x["defines"].values()])),
 )
-def test_whole_launch_equals_hardware(launch: dict) -> None:
-    spec = read_kernel(DATA / "kernels" / f"{launch['kernel']}.cu")
-    found = counted(spec, settings_for(spec, Problem(**launch["problem"]), launch["defines"]))
+def test_whole_launch_equals_hardware(launch: dict[str, Any]) -> None:
+    spec = load_kernel(str(DATA / "kernels" / f"{launch['kernel']}.cu"))
+    found = counted(setup_for(spec, Problem(**launch["problem"]), launch["defines"]))
     assert {name: found[name] for name in launch["as_written"]} == launch["as_written"]
     if launch["as_written"]["shared_wavefronts"] == launch["counters"]["shared_wavefronts"]:
         assert found["shared_wavefronts_ideal"] == launch["counters"]["shared_wavefronts_ideal"]
@@ -44,9 +46,9 @@ def test_reference_is_whole() -> None:
 def test_streamed_counts_equal_those_of_the_full_trace(name: str) -> None:
     from gemmviz.analysis.counts import count_steps
 
-    spec = read_kernel(DATA / "kernels" / f"{name}.cu")
+    spec = load_kernel(str(DATA / "kernels" / f"{name}.cu"))
     trace = trace_of(spec, 40, 24, 20)
-    assert counted(spec, trace.settings) == totals(count_steps(trace, range(trace.steps)), trace.arrays)
+    assert counted(trace.setup) == totals(count_steps(trace, range(trace.steps)))
 
 
 SHIPPED = json.loads((resource_folder("assets") / "measurements" / "counters-nvidia-h200.json").read_text())
@@ -65,7 +67,7 @@ def test_every_shipped_kernel_counts_as_the_hardware_does(kernel: str) -> None:
         counters = launch["counters"]
         ours = launch["ours"]
         if max(launch["problem"].values()) <= SMALL:
-            found = counted(spec, settings_for(spec, Problem(**launch["problem"]), launch["parameters"]))
+            found = counted(setup_for(spec, Problem(**launch["problem"]), launch["parameters"]))
             assert {name: found[name] for name in ours} == ours
         assert {name: counters[name] for name in ours if name.startswith("global")} == {
             name: count for name, count in ours.items() if name.startswith("global")

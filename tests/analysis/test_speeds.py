@@ -1,9 +1,11 @@
 import pytest
 
-from gemmviz.analysis.speeds import CHARTS, by_tile, cache_lines, rates, shares, speed_ups, with_transfer
+from gemmviz.analysis.speeds import by_tile, cache_lines, rate_chart, rates, shares, speed_ups, with_transfer
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Timing, Transfer
+from gemmviz.scene.catalog import views_of
+from tests.conftest import sure
 from tests.files.test_benchmark_file import GPU
 
 
@@ -32,7 +34,7 @@ def test_rates_show_each_kernel_at_its_fastest_at_first() -> None:
         "03_coalesced (BLOCK = 8)", "03_coalesced (BLOCK = 16)", "04_tiled (TILE_WIDTH = 8)", "04_tiled (TILE_WIDTH = 16)",
     }  # fmt: skip
     best = found["04_tiled, fastest choice"]
-    assert best.points == ((64.0, pytest.approx(2 * 64**3 / 1e6)), (128.0, pytest.approx(2 * 128**3 / 4e6)))
+    assert dict(best.points) == pytest.approx({64.0: 2 * 64**3 / 1e6, 128.0: 2 * 128**3 / 4e6})
     assert "TILE_WIDTH = 16" in best.texts[0]
     assert "N = 64" in best.texts[0]
 
@@ -65,4 +67,10 @@ def test_caches_and_charts() -> None:
     three, one = cache_lines(BENCHMARK)
     assert three[0] == pytest.approx((62914560 / 12) ** 0.5)
     assert "60 MiB" in one[1]
-    assert all(chart.curves(BENCHMARK) for chart in CHARTS.values())
+    charts = {name: sure(view.chart)(BENCHMARK) for name, view in views_of(Benchmark).items()}
+    assert set(charts) == {"rate", "share", "tile", "speed_up", "transfer"}
+    assert all(chart.curves and chart.notes[0].startswith("Measured on") for chart in charts.values())
+
+
+def test_a_chart_says_where_another_version_was_measured() -> None:
+    assert "another version of 03_coalesced, 04_tiled was measured than ships now" in rate_chart(BENCHMARK).notes

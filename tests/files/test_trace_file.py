@@ -1,7 +1,9 @@
 import dataclasses
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ def saved(trace: Trace, tmp_path: Path) -> Path:
     return path
 
 
-def rewritten(path: Path, change) -> Path:
+def rewritten(path: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
     """The file with its members (name to bytes) changed."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -35,11 +37,17 @@ def rewritten(path: Path, change) -> Path:
     return path
 
 
-def changed_manifest(path: Path, **facts) -> Path:
-    def change(members):
-        members["manifest.json"] = json.dumps({**json.loads(members["manifest.json"]), **facts}).encode()
+def manifest_of(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        found: dict[str, Any] = json.loads(archive.read("manifest.json"))
+        return found
 
-    return rewritten(path, change)
+
+def changed_manifest(path: Path, **facts: Any) -> Path:
+    """The file with other facts; "trace" has those of the trace changed that it names."""
+    whole = manifest_of(path)
+    whole |= {**facts, "trace": {**whole["trace"], **facts.get("trace", {})}}
+    return rewritten(path, lambda members: members.update({"manifest.json": json.dumps(whole).encode()}))
 
 
 def test_round_trip_is_exact(trace: Trace, saved: Path) -> None:
@@ -71,7 +79,7 @@ def test_one_flipped_bit_never_goes_unnoticed(trace: Trace, saved: Path) -> None
             refused += 1
         else:
             assert (back.element == trace.element).all()
-            assert back.source == trace.source
+            assert back.setup.kernel.text == trace.setup.kernel.text
     assert refused > len(data) / 211 * 0.9
 
 
@@ -85,22 +93,27 @@ def test_newer_version_is_refused_by_name(saved: Path) -> None:
     [
         {"format": "holiday pictures"},
         {"version": "1"},
-        {"sites": []},
-        {"memory": 3},
-        {"warp_size": 0},
-        {"warp_size": 1 << 40},
-        {"notes": 3},
-        {"loops": [{"outer": 9, "place": None}]},
+        {"trace": {"sites": []}},
+        {"trace": {"arrays": 3}},
+        {"trace": {"rules": {"warp_size": 0}}},
+        {"trace": {"rules": {"warp_size": 1 << 40}}},
+        {"trace": {"rules": {"sector_bytes": 0}}},
+        {"trace": {"notes": 3}},
+        {"trace": {"loops": [{"outer": 9, "place": None}]}},
+        {"trace": {"blocks": {"x": [0, 9], "y": [0, 1], "z": [0, 1]}}},
+        {"trace": {"setup": {}}},
     ],
 )
-def test_foreign_and_nonsense_manifests(saved: Path, facts: dict) -> None:
+def test_foreign_and_nonsense_manifests(saved: Path, facts: dict[str, Any]) -> None:
     with pytest.raises(TraceFileError):
         read_trace(changed_manifest(saved, **facts))
 
 
 def test_source_must_be_the_traced_one(saved: Path) -> None:
+    setup = manifest_of(saved)["trace"]["setup"]
+    setup["kernel"]["text"] = "int main() {}"
     with pytest.raises(TraceFileError, match="source"):
-        read_trace(changed_manifest(saved, source="int main() {}"))
+        read_trace(changed_manifest(saved, trace={"setup": setup}))
 
 
 def test_pickles_are_not_read(saved: Path, tmp_path: Path) -> None:
@@ -121,7 +134,7 @@ def test_members_that_do_not_belong(saved: Path, name: str) -> None:
 def test_absurd_shapes_are_refused_before_memory_is_spent(saved: Path) -> None:
     import tracemalloc
 
-    def change(members):
+    def change(members: dict[str, bytes]) -> None:
         manifest = json.loads(members["manifest.json"])
         manifest["arrays"]["element"]["shape"] = [10**6, 10**6]
         members["manifest.json"] = json.dumps(manifest).encode()
@@ -173,30 +186,31 @@ def test_no_such_file(tmp_path: Path) -> None:
         (3, {"space": "moon"}),
     ],
 )
-def test_arrays_that_no_kernel_has(saved: Path, index: int, facts: dict) -> None:
-    with zipfile.ZipFile(saved) as archive:
-        memory = json.loads(archive.read("manifest.json"))["memory"]
-    memory[index] |= facts
+def test_arrays_that_no_kernel_has(saved: Path, index: int, facts: dict[str, Any]) -> None:
+    arrays = manifest_of(saved)["trace"]["arrays"]
+    arrays[index] |= facts
     with pytest.raises(TraceFileError):
-        read_trace(changed_manifest(saved, memory=memory))
+        read_trace(changed_manifest(saved, trace={"arrays": arrays}))
 
 
 @pytest.mark.parametrize(
     "facts",
     [
-        {"kind": "moon"},
+        {"waits_for": "moon"},
         {"place": None},
-        {"width": 99},
-        {"array": -1},
+        {"operands": [{"array": 0, "access": "read", "offsets": list(range(99))}]},
+        {"operands": [{"array": -1, "access": "read", "offsets": [0]}]},
+        {"operands": [{"array": 0, "access": "moon", "offsets": [0]}]},
+        {"operands": [{"array": 0, "access": "read", "offsets": []}]},
+        {"operands": [{"array": 0, "access": "read", "offsets": [-1]}]},
         {"place": {"line": 999, "column": 1, "end_line": 999, "end_column": 2}},
     ],
 )
-def test_sites_that_no_kernel_has(saved: Path, facts: dict) -> None:
-    with zipfile.ZipFile(saved) as archive:
-        sites = json.loads(archive.read("manifest.json"))["sites"]
+def test_sites_that_no_kernel_has(saved: Path, facts: dict[str, Any]) -> None:
+    sites = manifest_of(saved)["trace"]["sites"]
     sites[0] |= facts
     with pytest.raises(TraceFileError):
-        read_trace(changed_manifest(saved, sites=sites))
+        read_trace(changed_manifest(saved, trace={"sites": sites}))
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,29 @@
 """On a machine with an NVIDIA GPU: its record is the interpreter's trace, its counts are ours, and the worker survives everything."""
 
 import contextlib
-import itertools
 import os
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gemmviz.analysis.counts import LaunchCounter
-from gemmviz.files.devices import load_device
+from gemmviz.files.devices import device_names, device_of
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SourceError
-from gemmviz.model.kernel import Settings
-from gemmviz.model.lanes import Window
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import stream_launch, trace_kernel
+from gemmviz.run.engine import CannotAnswer
+from gemmviz.run.executor import Recording, stream_launch, trace_kernel
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.header import parse_kernel
-from gemmviz.spec.legality import broken_limit, settings_for
-from tests.conftest import kernel_from
+from gemmviz.spec.legality import device_for, legal_choices, setup_for
+from tests.conftest import kernel_from, sure
 from tests.run.test_against_a_compiler import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
 
@@ -32,18 +33,13 @@ SIZES = [(8, 8, 8), (16, 32, 16), (5, 7, 3), (33, 17, 9), (64, 16, 32), (100, 70
 
 @pytest.fixture(scope="module")
 def gpu() -> Iterator[RemoteGpu]:
-    with contextlib.closing(RemoteGpu(patience_s=3.0)) as made:
+    with contextlib.closing(RemoteGpu(timeout_s=3.0)) as made:
         yield made
 
 
-def legal(name: str) -> list[Settings]:
-    spec = load_kernel(name)
-    choices = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
-    found = [
-        settings_for(spec, Problem(*size), dict(zip(spec.defaults, values, strict=True)))
-        for size, values in itertools.product(SIZES, itertools.product(*choices))
-    ]
-    return [settings for settings in found if broken_limit(spec, settings, load_device()) is None]
+def legal(name: str) -> list[Setup]:
+    kernel = load_kernel(name)
+    return [setup for size in SIZES for setup in legal_choices(kernel, Problem(*size))]
 
 
 def assert_same(got: Trace, want: Trace) -> None:
@@ -55,82 +51,76 @@ def assert_same(got: Trace, want: Trace) -> None:
 
 
 @pytest.mark.parametrize("name", kernel_names())
-def test_every_step_lane_and_address(gpu: RemoteGpu, name: str) -> None:
-    spec = load_kernel(name)
-    for settings in legal(name):
-        got = gpu.trace(spec, settings, device="h200")
-        assert "NVIDIA" in got.executor
-        assert_same(got, trace_kernel(spec, settings))
+def test_every_step_thread_and_address(gpu: RemoteGpu, name: str) -> None:
+    for setup in legal(name):
+        got = gpu.trace(setup).whole
+        assert "NVIDIA" in got.by
+        assert_same(got, trace_kernel(setup).whole)
 
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_values(gpu: RemoteGpu, name: str) -> None:
-    spec = load_kernel(name)
-    settings = legal(name)[-1]
-    got, want = gpu.trace(spec, settings, device="h200", values=True), trace_kernel(spec, settings, values=True)
+    setup, recording = legal(name)[-1], Recording(values=True)
+    got, want = gpu.trace(setup, recording=recording).whole, trace_kernel(setup, recording=recording).whole
     assert_same(got, want)
     assert got.value is not None
     assert want.value is not None
     active = got.element >= 0
-    np.testing.assert_allclose(got.value[active], want.value[active], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(sure(got.value)[active], sure(want.value)[active], rtol=1e-4, atol=1e-5)
 
 
-def test_windows_of_blocks_and_phases(gpu: RemoteGpu) -> None:
-    spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(70, 50, 41), {"TILE_WIDTH": 8})
-    for window, phases in ((Window((1, 3), (4, 7)), None), (Window((0, 2), (0, 1)), (1, 3)), (None, (5, 6))):
-        got = gpu.trace(spec, settings, window, device="h200", phases=phases)
+def test_some_blocks_and_phases(gpu: RemoteGpu) -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(70, 50, 41), {"TILE_WIDTH": 8})
+    for blocks, text, phases in (("1:3,4:7", "", None), ("0:2,0:1", "2-3", (1, 3)), ("all", "6", (5, 6))):
+        chosen = replace(setup, blocks=blocks, phases=text)
+        got = gpu.trace(chosen).whole
         assert got.phases == phases
-        assert_same(got, trace_kernel(spec, settings, window, phases=phases))
+        assert_same(got, trace_kernel(chosen).whole)
 
 
 def test_random_divergent_kernels(gpu: RemoteGpu) -> None:
     for seed in range(40):
-        spec = parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu")
-        got, want = (gpu.trace(spec, settings_for(spec), device="h200"), trace_kernel(spec, settings_for(spec)))
-        assert_same(got, want)
+        setup = setup_for(parse_kernel(kernel_text(*Writer(seed, reads_a=True).program()), f"random{seed}.cu"))
+        assert_same(gpu.trace(setup).whole, trace_kernel(setup).whole)
 
 
 @pytest.mark.parametrize("name", BROUGHT)
 def test_kernels_people_bring(gpu: RemoteGpu, name: str) -> None:
     text, size = BROUGHT[name]
-    spec = parse_kernel(text, f"{name}.cu")
-    settings = settings_for(spec, Problem(*size))
-    assert_same(gpu.trace(spec, settings, device="h200"), trace_kernel(spec, settings))
+    setup = setup_for(parse_kernel(text, f"{name}.cu"), Problem(*size))
+    assert_same(gpu.trace(setup).whole, trace_kernel(setup).whole)
 
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_the_twin_computes_bit_for_bit_what_the_kernel_does(name: str) -> None:
-    from gemmviz.run.cuda.device import open_engine
+    from gemmviz.run.cuda.device import open_runner
 
-    engine, spec = open_engine(), load_kernel(name)
-    for settings in legal(name):
+    runner = open_runner()
+    for setup in legal(name):
 
-        def both(work: object) -> tuple[np.ndarray, np.ndarray]:
-            engine.trace(work, None, limit_bytes=1 << 30, patience_s=10.0)
+        def both(work: Any) -> tuple[Any, Any]:
+            runner.trace(work, None, Recording(limit_bytes=1 << 30), timeout_s=10.0)
             twin = work.matrix("C").get()
             work.clear_c(np.nan)
-            engine.launch_real(work, 1)
+            runner.launch_real(work, 1)
             return twin.view(np.uint32), work.matrix("C").get().view(np.uint32)
 
-        np.testing.assert_array_equal(*engine.use(spec, settings, load_device(), both))
+        np.testing.assert_array_equal(*runner.use(setup, both))
 
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_counts_of_whole_launches(gpu: RemoteGpu, name: str) -> None:
-    spec = load_kernel(name)
-    for settings in legal(name)[-4:]:
-        ours = LaunchCounter()
-        stream_launch(spec, settings, ours.sink)
-        theirs = LaunchCounter.of(*gpu.count(spec, settings, device="h200"))
-        assert theirs.sites == ours.sites
-        assert theirs.phases == ours.phases
+    for setup in legal(name)[-4:]:
+        ours, theirs = (LaunchCounter(device_for(setup).rules) for _ in range(2))
+        stream_launch(setup, ours)
+        gpu.count(setup, theirs)
+        assert theirs.counts.accesses == ours.counts.accesses
+        assert theirs.counts.phases == ours.counts.phases
 
 
 def test_the_real_kernel_is_checked_and_timed(gpu: RemoteGpu) -> None:
-    spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(256, 256, 256), {"TILE_WIDTH": 16})
-    found = gpu.time(spec, settings, device="h200")
+    setup = setup_for(load_kernel("04_tiled"), Problem(256, 256, 256), {"TILE_WIDTH": 16})
+    found = gpu.time_kernel(setup)
     assert found.check is not None
     assert found.check.passed
     assert found.check.compared == 256 * 256
@@ -139,21 +129,31 @@ def test_the_real_kernel_is_checked_and_timed(gpu: RemoteGpu) -> None:
     assert found.resources is not None
     assert found.resources.shared_bytes == 2 * 16 * 16 * 4
     assert found.resources.occupancy.share == 1.0
-    assert gpu.cublas(spec, settings, device="h200").median_ms < found.timing.median_ms
+    assert gpu.time_cublas(setup).median_ms < found.timing.median_ms
+
+
+def test_times_are_those_of_the_chosen_device_or_of_none(gpu: RemoteGpu) -> None:
+    setup = setup_for(load_kernel("04_tiled"))
+    here = device_of(gpu.gpu())
+    if here is not None:
+        speed = gpu.time(replace(setup, device=here))
+        assert speed.source.startswith("measured here on")
+        assert speed.share_of_cublas is not None
+    other = next(name for name in device_names() if name != here)
+    with pytest.raises(CannotAnswer, match="another one"):
+        gpu.time(replace(setup, device=other))
 
 
 def test_a_kernel_that_reads_c_is_given_zeros_and_it_is_said(gpu: RemoteGpu) -> None:
     body = "int i = threadIdx.x; float s = 0; for (int k = 0; k < 8; ++k) s += A[i / 8 * 8 + k] * B[k * 8 + i % 8]; C[i] = s + 0.0f * C[i];"
-    spec = kernel_from(body, block='["64"]')
-    found = gpu.time(spec, settings_for(spec), device="h200")
+    found = gpu.time_kernel(setup_for(kernel_from(body, block='["64"]')))
     assert found.check is not None
     assert found.check.passed
     assert found.reads_c
 
 
 def test_where_and_when_each_block_ran(gpu: RemoteGpu) -> None:
-    spec = load_kernel("04_tiled")
-    found = gpu.schedule(spec, settings_for(spec, Problem(512, 512, 512), {"TILE_WIDTH": 32}), device="h200")
+    found = gpu.schedule(setup_for(load_kernel("04_tiled"), Problem(512, 512, 512), {"TILE_WIDTH": 32}))
     assert found.blocks == 256
     assert (found.stop_ns > found.start_ns).all()
     assert found.start_ns.min() == 0
@@ -176,14 +176,14 @@ def test_what_goes_wrong_is_an_answer(gpu: RemoteGpu, what: str) -> None:
     spec = kernel_from(body)
     lost = gpu.link.lost
     with pytest.raises(kind, match=words) as caught:
-        gpu.time(spec, settings_for(spec), device="h200")
+        gpu.time_kernel(setup_for(spec))
     assert "kernel.cu" in str(caught.value)
     if kind is SourceError:
         assert caught.value.place is not None
-        assert caught.value.place.line == 11
+        assert sure(caught.value.place).line == 11
     assert gpu.link.lost == lost + loses
     good = load_kernel("02_naive")
-    assert gpu.trace(good, settings_for(good), device="h200").check.passed  # a fresh worker where the old one was lost
+    assert gpu.trace(setup_for(good)).whole.check.passed  # a fresh worker where the old one was lost
 
 
 def test_outside_of_a_matrix_is_said_with_line_block_and_thread(gpu: RemoteGpu) -> None:
@@ -191,9 +191,9 @@ def test_outside_of_a_matrix_is_said_with_line_block_and_thread(gpu: RemoteGpu) 
     with pytest.raises(
         KernelFault, match=r"C\[64\] is out of range: it has 64 elements, by thread \(2, 0, 0\) of block"
     ) as caught:
-        gpu.trace(spec, settings_for(spec), device="h200")
+        gpu.trace(setup_for(spec))
     assert caught.value.place is not None
-    assert caught.value.place.line == 10
+    assert sure(caught.value.place).line == 10
 
 
 def test_matrices_beyond_the_memory_are_refused_at_once(gpu: RemoteGpu) -> None:
@@ -202,7 +202,7 @@ def test_matrices_beyond_the_memory_are_refused_at_once(gpu: RemoteGpu) -> None:
     spec, free = load_kernel("04_tiled"), cupy.cuda.runtime.memGetInfo()[0]
     taken = cupy.cuda.alloc(free - (2 << 30))
     with pytest.raises(DeviceError, match="MiB free"):
-        gpu.time(spec, settings_for(spec, Problem(40000, 40000, 40000), {"TILE_WIDTH": 32}), device="h200")
+        gpu.time_kernel(setup_for(spec, Problem(40000, 40000, 40000), {"TILE_WIDTH": 32}))
     del taken
     cupy.get_default_memory_pool().free_all_blocks()
 
@@ -214,7 +214,7 @@ def test_too_many_registers_are_refused_with_the_figures(gpu: RemoteGpu) -> None
     )
     spec = kernel_from(many, block='["1024"]')
     with pytest.raises(DeviceError, match="registers, so a block can have at most"):
-        gpu.time(spec, settings_for(spec), device="h200")
+        gpu.time_kernel(setup_for(spec))
 
 
 def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
@@ -223,12 +223,11 @@ def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
     killer = threading.Timer(0.5, lambda: os.kill(gpu.link.process_id or 0, signal.SIGKILL))
     killer.start()
     with pytest.raises(DeviceError, match="was ended by signal 9"):
-        gpu.time(spec, settings_for(spec), device="h200")
+        gpu.time_kernel(setup_for(spec))
     assert gpu.gpu().name == name
 
 
 def test_a_record_beyond_the_budget_says_how_much_it_is(gpu: RemoteGpu) -> None:
-    spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(256, 256, 256), {"TILE_WIDTH": 16})
+    setup = setup_for(load_kernel("04_tiled"), Problem(256, 256, 256), {"TILE_WIDTH": 16})
     with pytest.raises(GemmvizError, match="MiB"):
-        gpu.trace(spec, settings, device="h200", limit_bytes=1 << 20)
+        gpu.trace(setup, recording=Recording(limit_bytes=1 << 20))

@@ -1,10 +1,11 @@
 """The window by hand: what a person clicks and types, and what must come of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAction, QDropEvent, QGuiApplication, QWheelEvent
+from PySide6.QtGui import QDropEvent, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSlider,
@@ -15,127 +16,166 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollBar,
     QTableWidget,
+    QWidget,
 )
+from pytestqt.qtbot import QtBot
 
 from gemmviz.analysis.focus import Focus
-from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.about import about_text
+from gemmviz.gui.actions import actions
+from gemmviz.gui.keys import keys_text
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.gui.session import Setup
 from gemmviz.model.errors import TraceFileError
-from gemmviz.model.kernel import Settings
 from gemmviz.model.problem import Problem
 from gemmviz.scene.hover import hover_lines
 from gemmviz.scene.primitives import Hit
-from gemmviz.scene.theme import DARK, LIGHT
+from gemmviz.scene.theme import load_theme
+from gemmviz.show.shot import Camera
 from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from
+from tests.gui.conftest import (
+    callout_of,
+    cells_of,
+    choice_of,
+    costs_of,
+    field,
+    labels_of,
+    line_of,
+    metrics_of,
+    pictured,
+    rects_of,
+    scene_of,
+    settings_of,
+    settled,
+    shown_of,
+    source_of,
+    spin_of,
+    text_in,
+    view_of,
+)
 
-
-@pytest.fixture
-def window(qtbot):
-    made = MainWindow()
-    made.resize(1600, 960)
-    qtbot.addWidget(made)
-    with qtbot.waitSignals([made.tracer.done, made.afterwork.counted], timeout=20000):
-        made.open_kernel("04_tiled")
-    made.show()
-    qtbot.waitExposed(made)
-    QApplication.processEvents()  # the docks take their places
-    made.activateWindow()
-    return made
+DARK, LIGHT = load_theme("dark"), load_theme("light")
 
 
 def test_the_first_picture_is_a_small_tiled_multiplication(window: MainWindow) -> None:
-    assert window.replay.trace.settings.problem == Problem(8, 8, 8)
-    assert window.stage.scene.find("tile-tileA") is not None
-    assert "C is right: 64" in window.panels.metrics.check.text()
-    assert "all 4 blocks" in window.panels.metrics.source.text()
-    assert window.panels.metrics.launch_table.item(0, 1).data(Qt.ItemDataRole.UserRole) == 64  # global load sectors
+    metrics = metrics_of(window)
+    assert shown_of(window).setup.problem == Problem(8, 8, 8)
+    assert scene_of(window).find("tile-tileA") is not None
+    assert "C is right: 64" in metrics.check.text()
+    assert "all 4 blocks" in metrics.source.text()
+    assert text_in(metrics.launch, 0, 1) == "64"  # global load sectors
+    assert window.windowTitle() == "04_tiled · 8 × 8 × 8, TILE_WIDTH = 4 · Stage · block (0, 0) – gemmviz"
 
 
-def test_keys_move_through_the_replay(window: MainWindow, qtbot) -> None:
-    last = window.replay.steps - 1
-    phases = window.replay.phase_starts.tolist()
+def test_only_the_very_first_start_plays(qtbot: QtBot) -> None:
+    first = MainWindow()
+    qtbot.addWidget(first)
+    first.start()
+    qtbot.waitUntil(lambda: first.session.player.is_playing, timeout=20_000)
+    first.close()
+    again = MainWindow(first.preferences.store)
+    qtbot.addWidget(again)
+    pictured(again, qtbot, again.start)
+    assert not again.session.player.is_playing
+    again.close()
+
+
+def test_keys_move_through_the_replay(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    last, phases = session.steps - 1, shown_of(window).replay.phase_starts.tolist()
     for key, step in [
         (Qt.Key.Key_Right, 1), (Qt.Key.Key_Right, 2), (Qt.Key.Key_Left, 1), (Qt.Key.Key_PageDown, phases[1]),
         (Qt.Key.Key_PageUp, 0), (Qt.Key.Key_End, last), (Qt.Key.Key_Home, 0),
     ]:  # fmt: skip
         qtbot.keyClick(window, key)
-        assert window.playback.step == step
-        assert window.panels.timeline.slider.value() == step
-        assert window.stage.scene.find("progress").texts[0].startswith(f"step {step + 1} of")
+        assert session.step == step
+        assert window.replay.timeline.slider.value() == step
+        assert labels_of(window, "progress").texts[0].startswith(f"step {step + 1} of")
 
 
-def test_space_plays_and_pauses_and_speed_keys_work(window: MainWindow, qtbot) -> None:
-    window.playback.set_speed(240)
-    with qtbot.waitSignals([window.playback.moved] * 3, timeout=5000):
-        qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert window.playback.playing
+def test_space_plays_and_pauses_and_speed_keys_work(window: MainWindow, qtbot: QtBot) -> None:
+    player = window.session.player
+    player.set_speed(240)
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert not window.playback.playing
+    qtbot.waitUntil(lambda: window.session.step > 3, timeout=5000)
+    assert player.is_playing
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+    assert not player.is_playing
     qtbot.keyClick(window, Qt.Key.Key_Plus)
-    assert window.playback.speed == 1000
+    assert player.speed == 1000
     qtbot.keyClick(window, Qt.Key.Key_Minus)
-    assert window.playback.speed == 240
+    assert player.speed == 240
 
 
-def test_space_presses_what_has_the_focus(window: MainWindow, qtbot) -> None:
-    window.panels.timeline.reverse.setFocus()
-    qtbot.keyClick(window.panels.timeline.reverse, Qt.Key.Key_Space)
-    assert window.panels.timeline.reverse.isChecked()
-    assert not window.playback.playing
-    window.panels.kernel.device.setFocus()
-    qtbot.keyClick(window.panels.kernel.device, Qt.Key.Key_Space)
-    assert window.panels.kernel.device.view().isVisible()
-    window.panels.kernel.device.hidePopup()
+def test_space_presses_what_has_the_focus(window: MainWindow, qtbot: QtBot) -> None:
+    reverse, device = window.replay.timeline.reverse, choice_of(window, "device")
+    reverse.setFocus()
+    qtbot.keyClick(reverse, Qt.Key.Key_Space)
+    assert window.session.player.is_backwards
+    assert not window.session.player.is_playing
+    device.setFocus()
+    qtbot.keyClick(device, Qt.Key.Key_Space)
+    assert device.view().isVisible()
+    device.hidePopup()
 
 
-def test_playing_backwards_wraps(window: MainWindow, qtbot) -> None:
-    window.playback.set_speed(240)
-    window.panels.timeline.reverse.setChecked(True)
-    window.playback.go(1)
-    with qtbot.waitSignal(window.playback.moved, check_params_cb=lambda step: step > 5, timeout=5000):
-        window.playback.play(True)
-    window.playback.play(False)
+def test_after_a_choice_in_a_list_the_keys_are_the_stages_again(window: MainWindow, qtbot: QtBot) -> None:
+    lists = [box for box in window.findChildren(QComboBox) if box.isVisible() and box.isEnabled()]
+    assert len(lists) >= 6
+    for box in lists:
+        box.setFocus()
+        qtbot.keyClick(box, Qt.Key.Key_Space)
+        assert box.view().isVisible(), box.accessibleName()
+        qtbot.keyClick(box.view(), Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: not window.session.is_busy)
+        assert window.replay.stage.hasFocus(), box.accessibleName()
+        qtbot.keyClick(window, Qt.Key.Key_Space)
+        assert window.session.player.is_playing, box.accessibleName()
+        qtbot.keyClick(window, Qt.Key.Key_Space)
 
 
-def test_a_changed_tile_width_gives_a_new_picture(window: MainWindow, qtbot) -> None:
-    box = window.panels.kernel.parameters["TILE_WIDTH"]
-    assert isinstance(box, QComboBox)
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        box.setCurrentText("2")
-    assert window.replay.trace.parameters["TILE_WIDTH"] == 2
-    assert window.stage.scene.find("tile-tileA").fill.shape == (2, 2)
-    assert "4 threads" in window.panels.kernel.launch.text()
+def test_playing_backwards_wraps(window: MainWindow, qtbot: QtBot) -> None:
+    window.session.player.set_speed(240)
+    window.replay.timeline.reverse.click()
+    window.session.go(1)
+    window.session.player.play(True)
+    qtbot.waitUntil(lambda: window.session.step > 5, timeout=5000)
+    window.session.player.play(False)
 
 
-def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.open_kernel("05_tiled_unguarded")
-    before = window.replay
-    window.panels.kernel.sizes["K"].setValue(9)
-    qtbot.waitUntil(window.panels.kernel.message.isVisible)
-    assert "multiples of TILE_WIDTH" in window.panels.kernel.message.text()
-    assert window.panels.kernel.remedy.text() == "Use K = 8"
-    assert "settings before" in window.stage.stale
-    assert window.replay is before
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        qtbot.mouseClick(window.panels.kernel.remedy, Qt.MouseButton.LeftButton)
-    assert not window.panels.kernel.message.isVisible()
-    assert window.stage.stale == ""
-    assert window.replay.trace.settings.problem.K == 8
+def test_a_changed_tile_width_gives_a_new_picture(window: MainWindow, qtbot: QtBot) -> None:
+    box = choice_of(window, "TILE_WIDTH")
+    pictured(window, qtbot, lambda: box.setCurrentText("2"))
+    assert shown_of(window).setup.parameters["TILE_WIDTH"] == 2
+    assert cells_of(window, "tile-tileA").fill.shape == (2, 2)
+    assert "4 threads" in settings_of(window).setup.launch.text()
 
 
-def test_newer_settings_cancel_older_work(window: MainWindow, qtbot) -> None:
-    results = []
-    window.tracer.done.connect(results.append)
-    for size in (512, 384, 24):
-        window.panels.kernel.sizes["M"].setValue(size)
-        window.run()
-    qtbot.waitUntil(lambda: bool(results), timeout=20000)
-    assert [run.replay.trace.settings.problem.M for run in results] == [24]
+def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow, qtbot: QtBot) -> None:
+    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("05_tiled_unguarded"))
+    before, form = shown_of(window), settings_of(window).setup
+    QApplication.processEvents()
+    rows = {name: control.geometry() for name, control in form.controls.items()}
+    spin_of(window, "K").setValue(9)
+    callout = callout_of(window)
+    assert callout.isVisible()
+    assert "multiples of TILE_WIDTH" in callout.text.text()
+    assert callout.remedy.text() == "Use K = 8"
+    assert field(window, "K").property("wrong")
+    assert "settings before" in window.replay.stage.stale
+    assert window.session.shown is before
+    QApplication.processEvents()
+    assert {name: control.geometry() for name, control in form.controls.items()} == rows  # the form didn't move
+    middle = field(window, "K").mapTo(window, field(window, "K").rect().center())
+    assert callout.geometry().left() > middle.x()
+    assert callout.geometry().top() <= middle.y() <= callout.geometry().bottom()
+    qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.session.is_busy)
+    assert not callout.isVisible()
+    assert not field(window, "K").property("wrong")
+    assert window.replay.stage.stale == ""
+    assert shown_of(window).setup.problem.K == 8
 
 
 @pytest.mark.parametrize(
@@ -148,110 +188,151 @@ def test_newer_settings_cancel_older_work(window: MainWindow, qtbot) -> None:
     ],
 )
 def test_faults_of_the_kernel_mark_their_line(
-    window: MainWindow, qtbot, tmp_path: Path, body: str, words: str, line: int
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, body: str, words: str, line: int
 ) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from(body).text)
-    window.open_file(path)
-    qtbot.waitUntil(lambda: window.panels.banner.isVisible() and words in window.panels.banner.text(), timeout=10000)
-    assert f"mine.cu:{line}:" in window.panels.banner.text()
-    assert window.panels.source.marked_error.line == line
+    window.desk.opening.open(path)
+    qtbot.waitUntil(lambda: any(words in text for text in window.banner.texts), timeout=10_000)
+    assert window.banner.isVisible()
+    assert any(f"mine.cu:{line}:" in text for text in window.banner.texts)
+    marked = source_of(window).text.marked_error
+    assert marked is not None
+    assert marked.line == line
 
 
-def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot, tmp_path: Path) -> None:
+def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
-    window.open_file(path)
-    qtbot.waitUntil(lambda: "out of range" in window.panels.banner.text(), timeout=10000)
-    qtbot.waitUntil(lambda: window.afterwork.look is not None, timeout=10000)
-    assert window.stage.stale == ""
-    assert window.playback.step == window.replay.steps - 1 == 1
-    assert window.stage.scene.find("stop") is not None
-    assert "ended early" in window.panels.metrics.check.text()
-    assert window.panels.metrics.table.item(1, 3).text() == "–"
+    pictured(window, qtbot, lambda: window.desk.opening.open(path))
+    qtbot.waitUntil(lambda: settled(window), timeout=10_000)
+    session, metrics = window.session, metrics_of(window)
+    assert window.replay.stage.stale == ""
+    assert session.step == session.steps - 1 == 1
+    assert scene_of(window).find("stop") is not None
+    qtbot.waitUntil(lambda: "ended early" in metrics.check.text())
+    assert text_in(metrics.costs, 1, 3) == "–"
     with pytest.raises(TraceFileError, match="before its time"):
-        write_trace(window.replay.trace, tmp_path / "a.gvt")
-    with qtbot.waitSignal(window.afterwork.counted, timeout=10000):
-        window.open_kernel("04_tiled")
-    assert not window.panels.banner.isVisible()
+        write_trace(shown_of(window).trace, tmp_path / "a.gvt")
+    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("04_tiled"))
+    assert not window.banner.isVisible()
+
+
+def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "x.gvt").write_bytes(b"no trace")
+    window.desk.opening.open(tmp_path / "x.gvt")
+    assert len(window.banner.texts) == 1
+    close = next(button for button in window.banner.findChildren(QAbstractButton) if button.isVisible())
+    qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
+    assert not window.banner.isVisible()
+    window.desk.opening.open(tmp_path / "x.gvt")
+    assert window.banner.isVisible()
+    write_trace(shown_of(window).trace, tmp_path / "x.gvt")
+    window.desk.opening.open(tmp_path / "x.gvt")
+    assert not window.banner.isVisible()
 
 
 def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "plain.cu"
     path.write_text("__global__ void k() {}\n")
-    window.open_file(path)
-    assert "no gemmviz header" in window.panels.banner.text()
-    assert window.panels.source.toPlainText().startswith("__global__")
-    assert window.replay is not None  # what was there stays
+    window.desk.opening.open(path)
+    assert any("no gemmviz header" in text for text in window.banner.texts)
+    assert source_of(window).text.toPlainText().startswith("__global__")
+    assert window.session.shown is not None  # what was there stays
 
 
-def test_watching_another_block_and_warp(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.adopt(Setup(load_kernel("04_tiled"), Settings(Problem(16, 16, 16), {"TILE_WIDTH": 8}), "h200"))
-    window.panels.focus.block[0].setValue(1)
-    assert window.replay.block == (1, 0, 0)
-    qtbot.keyClick(window, Qt.Key.Key_W)
-    assert window.replay.warp == 0
-    assert "block (1, 0), warp 0" in window.stage.scene.find("action").texts[0]
-    qtbot.keyClick(window, Qt.Key.Key_T)
-    assert window.replay.thread == 0
-    qtbot.keyClick(window, Qt.Key.Key_A)
-    assert window.replay.focus.everyone
-    assert "all 4 blocks" in window.stage.scene.find("action").texts[0]
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert window.replay.focus == Focus((1, 0, 0))
+def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    setup = session.shot.setup.changed(M=16, N=16, K=16, TILE_WIDTH=8)
+    pictured(window, qtbot, lambda: session.ask(replace(session.shot, setup=setup)))
+    settings_of(window).focus.block_at[0].setValue(1)
+    assert session.shot.focus.block == (1, 0, 0)
+    for key, words, focus in [
+        (Qt.Key.Key_W, "block (1, 0), warp 0", Focus((1, 0, 0), 0)),
+        (Qt.Key.Key_T, "block (1, 0), thread (0, 0)", Focus((1, 0, 0), 0, 0)),
+        (Qt.Key.Key_A, "all 4 blocks", Focus((1, 0, 0), everyone=True)),
+        (Qt.Key.Key_Escape, "block (1, 0)", Focus((1, 0, 0))),
+    ]:
+        qtbot.keyClick(window, key)
+        assert session.shot.focus == focus
+        assert words in labels_of(window, "action").texts[0]
 
 
-def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot) -> None:
-    at = QPointF(100, 120)
-    before = window.stage.view
+def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) -> None:
+    stage, at = window.replay.stage, QPointF(100, 120)
+    before = stage.view
     unit = ((at.x() - before.dx) / before.scale, (at.y() - before.dy) / before.scale)
-    window.stage.zoom_by(4, at)
-    after = window.stage.view
+    stage.zoom_by(4, at)
+    after = stage.view
+    assert window.session.shot.camera.zoom == 4
     assert after.scale == pytest.approx(before.scale * 4)
     assert unit[0] * after.scale + after.dx == pytest.approx(at.x())
     assert unit[1] * after.scale + after.dy == pytest.approx(at.y())
     qtbot.keyClick(window, Qt.Key.Key_F)
-    assert window.stage.view == before
+    assert stage.view == before
+    assert window.session.shot.camera == Camera()
 
 
-def test_traces_and_frames_are_saved_and_opened(window: MainWindow, qtbot, tmp_path: Path, monkeypatch) -> None:
-    for name, action in {
-        "a.gvt": window.files.ask_to_save_trace,
-        "a.svg": lambda: window.files.ask_to_save_frame("svg", 1),
-        "a.png": lambda: window.files.ask_to_save_frame("png", 2),
-    }.items():
+def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "a.svg"), ""))
+    window.replay.stage.zoom_by(4)
+    window.menus.all["SVG …"].trigger()
+    seen = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert 'font-size="120"' in seen  # the title, four times as large
+    assert 'viewBox="0 0 1600 900"' in seen
+
+
+def test_traces_views_and_frames_are_saved_and_opened(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = window.session
+    session.go(5)
+    session.show_view("banks")
+    for name, action in [
+        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …"), ("a.svg", "SVG …"), ("a.png", "PNG 3840 × 2160 …")
+    ]:  # fmt: skip
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
-        action()
-        assert (tmp_path / name).stat().st_size > 1000
-    with qtbot.waitSignal(window.afterwork.counted, timeout=10000):
-        window.open_file(tmp_path / "a.gvt")
-    assert window.replay.trace.kernel == "04_tiled"
+        window.menus.all[action].trigger()
+        assert (tmp_path / name).stat().st_size > 100
+    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
+    pictured(window, qtbot, lambda: window.desk.opening.open(tmp_path / "a.gvt"))
+    assert shown_of(window).setup.kernel.name == "04_tiled"
+    session.go(0)
+    session.show_view("stage")
+    window.desk.opening.open(tmp_path / "v.toml")
+    assert (session.step, session.shot.view) == (5, "banks")
 
 
-def test_number_keys_change_the_view(window: MainWindow, qtbot) -> None:
+def test_the_command_that_makes_the_picture_is_copied(window: MainWindow, qtbot: QtBot) -> None:
+    window.session.player.jump(1)
+    qtbot.keyClick(window, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert QGuiApplication.clipboard().text() == "gemmviz render 04_tiled --step 2 --output frame.svg"
+
+
+def test_number_keys_change_the_view(window: MainWindow, qtbot: QtBot) -> None:
     found = {
         Qt.Key.Key_2: "lines",
         Qt.Key.Key_3: "message",
         Qt.Key.Key_4: "lane-titles",
         Qt.Key.Key_5: "lines",
+        Qt.Key.Key_6: "bars-0",
         Qt.Key.Key_1: "C",
     }
     for key, primitive in found.items():
         qtbot.keyClick(window, key)
-        assert window.stage.scene.find(primitive) is not None
+        assert scene_of(window).find(primitive) is not None
 
 
 def test_both_themes(window: MainWindow) -> None:
     for name, theme in (("light", LIGHT), ("dark", DARK), ("system", DARK)):
-        window.choose_theme(name)
-        assert window.stage.scene.background == theme.background
+        window.session.choose_theme(name)
+        assert scene_of(window).background == theme.background
 
 
 def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindow) -> None:
     kinds = (QComboBox, QAbstractSpinBox, QAbstractButton, QAbstractSlider, QTableWidget, QLineEdit)
-    roots = [dock.widget() for dock in window.panels.docks.values()] + [window.panels.timeline]
-    controls = [each for root in roots for kind in kinds for each in root.findChildren(kind)]
+    roots = [*window.docks.widgets.values(), window.replay.timeline]
+    controls: list[QWidget] = [each for root in roots for kind in kinds for each in root.findChildren(kind)]
     own = [
         each
         for each in controls
@@ -259,7 +340,7 @@ def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindo
         and not isinstance(each, QScrollBar | QLineEdit)
         and not isinstance(each.parent(), QLineEdit)
     ]
-    own += [window.panels.kernel.blocks]
+    own += [field(window, "blocks"), field(window, "phases")]
     assert len(own) > 25
     for control in own:
         if isinstance(control, QTableWidget):
@@ -270,297 +351,315 @@ def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindo
         assert control.focusPolicy() & Qt.FocusPolicy.TabFocus, control
 
 
-def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow, qtbot) -> None:
-    box = window.panels.kernel.sizes["N"]
-    sizes = []
-    window.tracer.done.connect(lambda run: sizes.append(run.replay.trace.settings.problem.N))
+def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow, qtbot: QtBot) -> None:
+    box, sizes = spin_of(window, "N"), []
+    window.session.pictured.listen(lambda: sizes.append(shown_of(window).setup.problem.N))
     box.setFocus()
     box.selectAll()
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        qtbot.keyClicks(box, "12")
-        qtbot.keyClick(box, Qt.Key.Key_Return)
+    qtbot.keyClicks(box, "12")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(sizes), timeout=10_000)
     assert sizes == [12]
-    assert window.stage.hasFocus()
+    assert window.replay.stage.hasFocus()
     qtbot.keyClick(window, Qt.Key.Key_End)
-    assert window.playback.step == window.replay.steps - 1
+    assert window.session.step == window.session.steps - 1
 
 
-def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot, tmp_path: Path) -> None:
+def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "wrong.cu"
     path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))
-    window.open_file(path)
-    qtbot.waitUntil(lambda: "C is wrong" in window.panels.banner.text() and window.panels.banner.isVisible(), timeout=10000)
-    assert window.replay.trace.kernel == "wrong"  # and the picture is that of the wrong kernel
-    window.playback.go(window.replay.steps - 1)
-    assert len(window.stage.scene.find("wrong").boxes) == 1024
-    cells = window.stage.scene.find("C")
-    assert "wrong: not what the float64 product says" in hover_lines(window.replay, window.playback.step, Hit(cells, 0, 0))
+    pictured(window, qtbot, lambda: window.desk.opening.open(path))
+    session = window.session
+    assert any("C is wrong" in text for text in window.banner.texts)
+    assert shown_of(window).setup.kernel.name == "wrong"  # and the picture is that of the wrong kernel
+    session.go(session.steps - 1)
+    assert len(rects_of(window, "wrong").boxes) == 1024
+    assert session.now is not None
+    assert "wrong: not what the float64 product says" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
 
 
-def test_settings_that_cannot_run_are_not_clamped(window: MainWindow) -> None:
-    window.open_kernel("04_tiled", Settings(Problem(8, 8, 8), {"TILE_WIDTH": 7}))
-    assert "choose one of" in window.panels.kernel.message.text()
-    assert window.panels.kernel.remedy.text() == "Use TILE_WIDTH = 8"
+def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
+    window = MainWindow()
+    qtbot.addWidget(window)
+    window.show()
+    shot = window.session.shot
+    window.start(shot=replace(shot, setup=shot.setup.changed(TILE_WIDTH=7)))
+    callout = callout_of(window)
+    assert "choose one of" in callout.text.text()
+    assert callout.remedy.text() == "Use TILE_WIDTH = 8"
+    window.close()
 
 
-def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainWindow, qtbot) -> None:
+def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     window.resize(1100, 900)
-    qtbot.waitUntil(lambda: window.stage.scene.height == window.stage.frame_height)
-    assert window.stage.scene.height > 900
-    assert window.slide().height == 900
-
-
-def test_the_menus_save_too(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "menu.png"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
-    frames = [action for action in window.findChildren(QAction) if action.text().startswith("PNG")]
-    assert len(frames) == 3
-    frames[0].trigger()
-    assert path.stat().st_size > 1000
+    qtbot.waitUntil(lambda: scene_of(window).height == window.replay.stage.frame_height)
+    assert scene_of(window).height > 900
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "s.svg"), ""))
+    window.menus.all["SVG …"].trigger()
+    assert 'viewBox="0 0 1600 900"' in (tmp_path / "s.svg").read_text(encoding="utf-8")
 
 
 def cell_at(window: MainWindow, key: str, row: int, column: int) -> QPoint:
     """The pixel in the middle of a cell."""
-    cells, view = window.stage.scene.find(key), window.stage.view
+    cells, view = cells_of(window, key), window.replay.stage.view
     x, y = cells.x + (column + 0.5) * cells.size, cells.y + (row + 0.5) * cells.size
     return QPointF(x * view.scale + view.dx, y * view.scale + view.dy).toPoint()
 
 
-def test_a_click_on_c_follows_the_thread_that_computes_it(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.afterwork.looked, timeout=10000):
-        qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
-    assert window.replay.focus == Focus((0, 1, 0), 0, 9)
-    qtbot.waitUntil(lambda: "thread (1, 2)" in window.panels.variables.title.text())
-    table = window.panels.variables.table
-    values = {table.item(row, 0).text(): table.item(row, 1).text() for row in range(table.rowCount())}
+def test_a_click_on_c_follows_the_thread_that_computes_it(window: MainWindow, qtbot: QtBot) -> None:
+    stage = window.replay.stage
+    qtbot.mouseClick(stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
+    assert window.session.shot.focus == Focus((0, 1, 0), 0, 9)
+    variables = source_of(window).variables
+    qtbot.waitUntil(lambda: "thread (1, 2)" in variables.title.text())
+    table = variables.table
+    values = {text_in(table, row, 0): text_in(table, row, 1) for row in range(table.rowCount())}
     assert (values["row"], values["col"]) == ("6", "1")
-    qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "B", 0, 5))
+    qtbot.mouseClick(stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "B", 0, 5))
     assert "No thread touches this now" in window.statusBar().currentMessage()
 
 
-def test_a_second_click_lets_the_thread_go(window: MainWindow, qtbot) -> None:
+def test_a_second_click_lets_the_thread_go(window: MainWindow, qtbot: QtBot) -> None:
     for thread in (9, None):
-        qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
-        assert window.replay.thread == thread
+        qtbot.mouseClick(window.replay.stage, Qt.MouseButton.LeftButton, pos=cell_at(window, "C", 6, 1))
+        assert window.session.shot.focus.thread == thread
 
 
-def test_a_file_that_is_saved_runs_again(window: MainWindow, qtbot, tmp_path: Path) -> None:
+def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     right = load_kernel("03_coalesced").text
     path.write_text(right.replace("sum +=", "summ +="))
-    window.open_file(path)
-    assert "summ" in window.panels.banner.text() or not window.panels.banner.isVisible()
-    qtbot.waitUntil(lambda: "summ" in window.panels.banner.text(), timeout=10000)
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        path.write_text(right)
-    assert window.replay.trace.kernel == "mine"
-    assert not window.panels.banner.isVisible()
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        qtbot.keyClick(window, Qt.Key.Key_F5)
+    window.desk.opening.open(path)
+    qtbot.waitUntil(lambda: any("summ" in text for text in window.banner.texts), timeout=10_000)
+    pictured(window, qtbot, lambda: path.write_text(right))
+    assert shown_of(window).setup.kernel.name == "mine"
+    assert not window.banner.isVisible()
+    path.unlink()
+    qtbot.wait(500)
+    assert not window.banner.isVisible()
+    pictured(window, qtbot, lambda: path.write_text(right.replace("float sum = 0.0f", "float sum = 1.0f")))
+    assert any("C is wrong" in text for text in window.banner.texts)
+    assert window.menus.all["Re&load the kernel's file"].isEnabled()
 
 
-def test_the_wheel_changes_nothing_that_has_no_focus(window: MainWindow, qtbot) -> None:
-    for box in (window.panels.kernel.sizes["M"], window.panels.kernel.parameters["TILE_WIDTH"]):
-        before = window.panels.kernel.settings()
-        window.stage.setFocus()
+def test_the_wheel_changes_nothing_that_has_no_focus(window: MainWindow) -> None:
+    for name in ("M", "TILE_WIDTH"):
+        box, before = field(window, name), window.session.shot.setup
+        window.replay.stage.setFocus()
         turn_wheel(box)
-        assert window.panels.kernel.settings() == before
+        assert window.session.shot.setup == before
         box.setFocus()
         turn_wheel(box)
-        assert window.panels.kernel.settings() != before
+        assert window.session.shot.setup != before
 
 
-def turn_wheel(widget) -> None:
-    at = QPointF(widget.rect().center())
+def turn_wheel(box: QWidget) -> None:
+    at = QPointF(box.rect().center())
     event = QWheelEvent(
-        at, widget.mapToGlobal(at), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+        at, box.mapToGlobal(at), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
         Qt.ScrollPhase.NoScrollPhase, False,
     )  # fmt: skip
-    QApplication.sendEvent(widget, event)
+    QApplication.sendEvent(box, event)
 
 
-def test_sizes_that_nobody_chose_are_not_carried_to_the_next_kernel(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.open_kernel("02_naive")
-    assert window.replay.trace.settings.problem == Problem(32, 32, 32)
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.panels.kernel.sizes["M"].setValue(64)
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.open_kernel("03_coalesced")
-    assert window.replay.trace.settings.problem == Problem(64, 32, 32)
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.open_kernel("01_single_block")
-    assert window.replay.trace.settings.problem == Problem(8, 8, 8)
-    assert "64 x 32 x 32 can't run here" in window.statusBar().currentMessage()
-
-
-def test_pointing_at_a_cell_tells_all_about_it(window: MainWindow, qtbot) -> None:
-    told = []
-    window.stage.hovered.connect(lambda hit: told.append(hit and hover_lines(window.replay, window.playback.step, hit)))
-    qtbot.waitUntil(lambda: window.replay.value is not None, timeout=5000)
-    qtbot.mouseMove(window.stage, cell_at(window, "A", 1, 2))
-    qtbot.waitUntil(lambda: bool(told and told[-1]))
-    lines = told[-1]
+def test_pointing_at_a_cell_tells_all_about_it(window: MainWindow, qtbot: QtBot) -> None:
+    found: list[list[str]] = []
+    stage, session = window.replay.stage, window.session
+    stage.hovered.connect(lambda hit: found.append(hover_lines(session.now, hit)) if hit and session.now else None)
+    qtbot.waitUntil(lambda: shown_of(window).replay.value is not None, timeout=5000)
+    qtbot.mouseMove(stage, cell_at(window, "A", 1, 2))
+    qtbot.waitUntil(lambda: bool(found and found[-1]))
+    lines, trace, value = found[-1], shown_of(window).trace, shown_of(window).replay.value
     assert lines[0] == "A[1, 2]"
     assert lines[1] == "element 10, byte 40: sector 1, line 0"
-    lane = window.replay.trace.space.lane((0, 0, 0), (2, 1, 0))
-    assert lines[2] == f"value {window.replay.value[0, lane]:.6g}, read at step 1"
+    assert value is not None
+    assert lines[2] == f"value {value[0, trace.space.number((0, 0, 0), (2, 1, 0))]:.6g}, read at step 1"
     assert lines[3] == "now: threads (2, 1), (2, 1) of block (1, 0)"
     assert lines[4] == "loads so far: 1 by block (0, 0), 2 by all traced blocks (2 at the end)"
 
 
-def test_a_click_in_the_source_goes_to_the_next_step_there(window: MainWindow, qtbot) -> None:
-    sites = [window.replay.trace.site_of(step) for step in range(window.replay.steps)]
-    lines = window.replay.trace.source.splitlines()
-    line = next(n for n, text in enumerate(lines, 1) if "tileB[k][x]" in text)
-    window.panels.source.place_clicked.emit(line, lines[line - 1].index("tileB") + 1)
-    assert sites[window.playback.step].text == "tileB[k][x]"
-    first = window.playback.step
-    window.panels.source.place_clicked.emit(line, 1)
-    assert window.playback.step == first + 1  # any access of the line
-    window.panels.source.place_clicked.emit(1, 1)
+def test_a_click_in_the_source_goes_to_the_next_step_there(window: MainWindow) -> None:
+    session, text = window.session, source_of(window).text
+    trace = shown_of(window).trace
+    lines = trace.setup.kernel.text.splitlines()
+    line = next(n for n, each in enumerate(lines, 1) if "tileB[k][x]" in each)
+    text.place_clicked.emit(line, lines[line - 1].index("tileB") + 1)
+    assert trace.site_of(session.step).text == "tileB[k][x]"
+    first = session.step
+    text.place_clicked.emit(line, 1)
+    assert session.step == first + 1  # any access of the line
+    text.place_clicked.emit(1, 1)
     assert "line 1" in window.statusBar().currentMessage()
 
 
-def test_a_row_of_the_sites_goes_to_its_step_and_headings_sort(window: MainWindow, qtbot) -> None:
-    table = window.panels.metrics.site_table
+def test_a_row_of_the_accesses_goes_to_its_step_and_headings_sort(window: MainWindow) -> None:
+    table = metrics_of(window).accesses
     table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
-    took = [table.item(row, 3).data(Qt.ItemDataRole.UserRole) for row in range(table.rowCount())]
+    took = [int(text_in(table, row, 3)) for row in range(table.rowCount())]
     assert took == sorted(took, reverse=True)
     assert len(set(took)) > 1
-    row = next(row for row in range(table.rowCount()) if table.item(row, 1).text().startswith("C store"))
+    row = next(row for row in range(table.rowCount()) if text_in(table, row, 1) == "write C")
     table.cellClicked.emit(row, 0)
-    assert window.replay.trace.site_of(window.playback.step).kind == "store"
+    assert shown_of(window).trace.site_of(window.session.step).text.startswith("C[")
 
 
-def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: MainWindow, qtbot) -> None:
-    table = window.panels.metrics.table
-    window.playback.go(2)
-    qtbot.waitUntil(lambda: table.item(1, 2) is not None and table.item(1, 2).text() == "8")
-    assert [table.item(1, column).text() for column in range(4)] == ["Sectors", "4", "8", "80"]
+def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: MainWindow, qtbot: QtBot) -> None:
+    table = metrics_of(window).costs
+    window.session.go(2)
+    qtbot.waitUntil(lambda: text_in(table, 1, 2) == "8")
+    assert [text_in(table, 1, column) for column in range(4)] == ["Sectors", "4", "8", "80"]
 
 
-def test_undo_and_redo_of_settings(window: MainWindow, qtbot) -> None:
-    box = window.panels.kernel.parameters["TILE_WIDTH"]
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        box.setCurrentText("2")
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.panels.kernel.sizes["K"].setValue(12)
-    assert window.history.stack.undoText() == "K = 12"
-    for key, modifiers, tile, k in [
-        (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier, 2, 8), (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier, 4, 8),
-        (Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier, 2, 8),
-    ]:  # fmt: skip
-        with qtbot.waitSignal(window.tracer.done, timeout=10000):
-            qtbot.keyClick(window, key, modifiers)
-        settings = window.replay.trace.settings
-        assert (settings.parameters["TILE_WIDTH"], settings.problem.K) == (tile, k)
+def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: QtBot) -> None:
+    session, undo = window.session, window.menus.all["&Undo"]
+    session.go(12)
+    window.replay.stage.zoom_by(2)
+    seen = session.shot
+    pictured(window, qtbot, lambda: choice_of(window, "TILE_WIDTH").setCurrentText("2"))
+    pictured(window, qtbot, lambda: spin_of(window, "K").setValue(12))
+    assert undo.text() == "&Undo K = 12"
+    session.show_view("memory")
+    session.look(Camera())
+    assert undo.text() == "&Undo view Memory: lines and sectors of a request"
+    for _ in range(3):
+        qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil(lambda: not session.is_busy)
+    assert session.shot == seen
+    assert session.step == 12
+    assert window.replay.stage.camera.zoom == 2
+    assert not undo.isEnabled()
+    assert undo.toolTip() == "Nothing was changed yet"
+    for _ in range(3):
+        qtbot.keyClick(window, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil(lambda: not session.is_busy)
+    assert (shown_of(window).setup.problem.K, shown_of(window).setup.parameters["TILE_WIDTH"]) == (12, 2)
+    assert (session.shot.view, session.shot.camera) == ("memory", Camera())
 
 
-def test_every_limit_of_a_device_is_a_sentence_with_a_remedy(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.panels.kernel.parameters["TILE_WIDTH"].setCurrentText("32")
-    panel = window.panels.kernel
-    panel.device.setCurrentIndex(device_names().index("8800gtx"))
-    qtbot.waitUntil(panel.message.isVisible)
-    assert "1024 threads" in panel.message.text()
-    assert "512" in panel.message.text()
-    assert panel.remedy.text() == "Use TILE_WIDTH = 16"
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        qtbot.mouseClick(panel.remedy, Qt.MouseButton.LeftButton)
-    assert window.replay.trace.parameters["TILE_WIDTH"] == 16
+def test_every_limit_of_a_device_is_a_sentence_with_a_remedy(window: MainWindow, qtbot: QtBot) -> None:
+    pictured(window, qtbot, lambda: choice_of(window, "TILE_WIDTH").setCurrentText("32"))
+    device = choice_of(window, "device")
+    device.setCurrentIndex(device.findData("8800gtx"))
+    callout = callout_of(window)
+    assert callout.isVisible()
+    assert "1024 threads" in callout.text.text()
+    assert "512" in callout.text.text()
+    assert device.property("wrong")  # it was set last
+    assert callout.remedy.text() == "Use TILE_WIDTH = 16"
+    pictured(window, qtbot, lambda: qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton))
+    assert shown_of(window).setup.parameters["TILE_WIDTH"] == 16
 
 
-def test_values_blocks_and_seed_reach_the_trace(window: MainWindow, qtbot) -> None:
-    panel = window.panels.kernel
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        panel.pattern.setCurrentIndex(1)
-    assert window.replay.trace.settings.filling.pattern == "index"
-    assert not panel.seed.isEnabled()
-    assert "Only random" in panel.seed.toolTip()
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        panel.blocks.setText("1:2,0:2")
-        panel.blocks.editingFinished.emit()
-    assert window.replay.trace.window.blocks == 2
-    assert "2 of 4 blocks" in window.panels.metrics.check.text()
-    panel.blocks.setText("nonsense")
-    panel.blocks.editingFinished.emit()
-    qtbot.waitUntil(panel.message.isVisible)
-    assert "X0:X1,Y0:Y1" in panel.message.text()
+def test_values_blocks_and_seed_reach_the_trace(window: MainWindow, qtbot: QtBot) -> None:
+    pattern, blocks = choice_of(window, "pattern"), line_of(window, "blocks")
+    pictured(window, qtbot, lambda: pattern.setCurrentIndex(pattern.findData("index")))
+    assert shown_of(window).setup.filling.pattern == "index"
+    assert not field(window, "seed").isEnabled()
+    assert "Only random" in field(window, "seed").toolTip()
+    pictured(window, qtbot, lambda: type_into(blocks, "1:2,0:2", qtbot))
+    assert shown_of(window).trace.blocks.count == 2
+    qtbot.waitUntil(lambda: "2 of 4 blocks" in metrics_of(window).check.text())
+    type_into(blocks, "nonsense", qtbot)
+    assert "X0:X1,Y0:Y1" in callout_of(window).text.text()
+    assert blocks.text() == "nonsense"
+    pictured(window, qtbot, lambda: type_into(blocks, "all", qtbot))
+    assert shown_of(window).trace.blocks.count == 4
 
 
-def test_layout_and_setup_come_back(qtbot, tmp_path: Path) -> None:
+def type_into(line: QLineEdit, text: str, qtbot: QtBot) -> None:
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, text)
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+
+
+def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept.ini")
     first = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
     qtbot.addWidget(first)
     first.show()
-    with qtbot.waitSignal(first.tracer.done, timeout=10000):
-        first.open_kernel("07_tiled_transposed", Settings(Problem(32, 32, 32), {"TILE_WIDTH": 16, "PAD": 1}), "a100")
-    first.choose_theme("light")
-    first.show_view("banks")
-    first.panels.docks["Metrics"].close()
+    kernel, shot = load_kernel("07_tiled_transposed"), first.session.shot
+    setup = first.session.wishes.for_kernel(kernel, shot.setup).changed(M=32, N=32, K=32, TILE_WIDTH=16, PAD=1)
+    wanted = replace(shot, setup=replace(setup, device="a100"), theme="light", view="banks", focus=Focus((1, 0, 0), 2))
+    pictured(first, qtbot, lambda: first.start(shot=wanted))
+    first.session.player.jump(9)
+    first.session.look(Camera(3.0, 0.25, 0.5))
+    first.docks.all["Metrics"].close()
+    seen = first.session.shot
     first.close()
     second = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
     qtbot.addWidget(second)
     second.show()
-    with qtbot.waitSignal(second.tracer.done, timeout=10000):
-        assert second.open_last()
-    assert second.replay.trace.kernel == "07_tiled_transposed"
-    assert dict(second.replay.trace.parameters) == {"TILE_WIDTH": 16, "PAD": 1}
-    assert second.shown_setup.device_name == "a100"
-    assert (second.theme, second.view) == (LIGHT, "banks")
-    assert not second.panels.docks["Metrics"].isVisible()
-    second.panels.reset()
-    assert second.panels.docks["Metrics"].isVisible()
+    pictured(second, qtbot, second.start)
+    assert second.session.shot == seen
+    assert second.session.step == 9
+    assert second.session.theme is LIGHT
+    assert not second.docks.all["Metrics"].isVisible()
+    second.docks.reset()
+    assert second.docks.all["Metrics"].isVisible()
+    second.close()
 
 
-@pytest.mark.parametrize("kernel", ["gone.cu", "04_tiled"])
-def test_what_was_kept_wrongly_is_forgotten(qtbot, tmp_path: Path, kernel: str) -> None:
+@pytest.mark.parametrize("text", ["", "torn", "format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = 'gone'"])
+def test_what_was_kept_wrongly_is_forgotten(qtbot: QtBot, tmp_path: Path, text: str) -> None:
     kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
-    kept.setValue("setup/kernel", kernel)
-    kept.setValue("setup/sizes", "what?")
+    kept.setValue("shot", text)
     kept.setValue("layout", "torn")
-    kept.setValue("layer", "none")
     kept.setValue("speed", "fast")
     window = MainWindow(kept)
     qtbot.addWidget(window)
-    assert not window.open_last()
+    pictured(window, qtbot, window.start)
+    assert shown_of(window).setup.kernel.name == "04_tiled"
+    window.close()
 
 
-def test_files_are_dropped_remembered_and_offered_again(window: MainWindow, qtbot, tmp_path: Path) -> None:
+def test_files_are_dropped_remembered_and_offered_again(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(load_kernel("03_coalesced").text)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.dropEvent(event)
-    assert window.replay.trace.kernel == "mine"
-    window.menus.recent.aboutToShow.emit()
-    assert [action.text() for action in window.menus.recent.actions()] == [str(path)]
+    pictured(window, qtbot, lambda: window.dropEvent(event))
+    assert shown_of(window).setup.kernel.name == "mine"
+    recent = "File|Open &recent"
+    assert [action.text() for action in window.menus.opened(recent).actions()] == [str(path)]
     path.unlink()
-    window.menus.recent.aboutToShow.emit()
-    assert not window.menus.recent.actions()[0].isEnabled()
+    assert not window.menus.opened(recent).actions()[0].isEnabled()
 
 
-def test_a_frame_is_copied(window: MainWindow, qtbot) -> None:
+def test_a_frame_is_copied(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     image = QGuiApplication.clipboard().image()
     assert (image.width(), image.height()) == (1920, 1080)
     assert image.pixelColor(5, 5).name().upper() == DARK.background
 
 
-def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot) -> None:
+def test_escape_leaves_full_screen_first(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_W)
+    qtbot.keyClick(window, Qt.Key.Key_F11)
+    assert window.isFullScreen()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.isFullScreen()
+    assert window.session.shot.focus.warp == 0
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.session.shot.focus.warp is None
+
+
+def test_the_tour_has_five_captions_and_ends(window: MainWindow, qtbot: QtBot) -> None:
     window.start_tour()
     titles = []
     for _ in range(5):
+        assert window.tour is not None
         titles.append(window.tour.title.text())
         assert window.tour.rect().contains(window.tour.card.geometry())
         qtbot.keyClick(window.tour, Qt.Key.Key_Return)
     assert len(set(titles)) == 5
     qtbot.waitUntil(lambda: window.tour is None)
-    assert window.memory.text("tour") == "seen"
+    assert window.preferences.text("tour") == "seen"
     window.start_tour()
+    assert window.tour is not None
     qtbot.keyClick(window.tour, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.tour is None)
 
@@ -571,88 +670,64 @@ def test_the_about_box_names_versions_and_licences() -> None:
         assert word in text
 
 
-def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot) -> None:
+def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert window.playback.moment == 0.0
-    assert window.stage.motion
-    qtbot.waitUntil(lambda: window.playback.moment == 1.0, timeout=3000)
-    assert window.stage.motion == ()
-    assert window.playback.step == 1
+    assert window.session.moment == 0.0
+    assert window.replay.stage.motion
+    qtbot.waitUntil(lambda: window.session.moment == 1.0, timeout=3000)
+    assert window.replay.stage.motion == ()
+    assert window.session.step == 1
 
 
-def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot) -> None:
-    request = window.panels.views["request"]
-    qtbot.waitUntil(lambda: request.scene is not None)
-    assert request.scene.find("memory-sentence") is not None
-    step = next(s for s in range(window.replay.steps) if window.replay.trace.site_of(s).text == "tileA[y][k]")
-    window.playback.go(step)
-    qtbot.waitUntil(lambda: request.scene.find("banks") is not None)
+def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -> None:
+    request, session, trace = view_of(window, "Request"), window.session, shown_of(window).trace
+    qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("memory-sentence") is not None)
+    session.go(next(step for step in range(session.steps) if trace.site_of(step).text == "tileA[y][k]"))
+    qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("banks") is not None)
 
 
 @pytest.mark.parametrize("size", [(1024, 640), (1280, 720), (3840, 2160)])
-def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot, size: tuple[int, int]) -> None:
+def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)
     qtbot.waitUntil(lambda: (window.width(), window.height()) == size)
-    assert window.stage.width() >= size[0] * 0.4
-    assert window.stage.height() >= size[1] * 0.4
+    stage = window.replay.stage
+    assert stage.width() >= size[0] * 0.4
+    assert stage.height() >= size[1] * 0.4
 
 
-def test_devices_have_a_source_for_every_figure() -> None:
-    assert {"8800gtx", "rtx3090", "rtx4090", "a100", "h100", "h200", "rx6800xt"} <= set(device_names())
-    for name in device_names():
-        device = load_device(name)
-        figures = {
-            key
-            for key in device.__dataclass_fields__
-            if key not in ("name", "vendor", "architecture", "compute_capability", "sources")
-        }
-        assert figures <= set(device.sources), name
-
-
-def test_a_focus_that_changes_while_a_kernel_runs_is_that_of_the_picture(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.panels.kernel.sizes["K"].setValue(64)
-        window.run()
-        qtbot.keyClick(window, Qt.Key.Key_T)
-    assert window.replay.thread == 0
-    assert window.replay.trace.settings.problem.K == 64
-
-
-def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(window: MainWindow, qtbot) -> None:
-    window.panels.kernel.sizes["K"].setValue(64)
-    window.run()
-    window.panels.kernel.parameters["TILE_WIDTH"].setCurrentText("64")  # can't run
-    window.run()
-    with qtbot.waitSignal(window.afterwork.looked, timeout=10000):
-        qtbot.keyClick(window, Qt.Key.Key_W)
-    shown = window.replay.trace.settings
-    assert window.shown_setup.settings == shown
-    assert window.afterwork.whole.trace is window.replay.trace
-    loads = {8: 64, 64: 512}[shown.problem.K]
-    assert window.panels.metrics.launch_table.item(0, 1).data(Qt.ItemDataRole.UserRole) == loads
-
-
-def test_a_block_that_was_not_to_be_traced_is_not_watched(window: MainWindow, qtbot) -> None:
-    with qtbot.waitSignal(window.tracer.done, timeout=10000):
-        window.panels.kernel.blocks.setText("0:1,0:1")
-        window.panels.kernel.blocks.editingFinished.emit()
-    window.panels.focus.block[0].setValue(1)
-    assert "only blocks 0:1,0:1 are traced" in window.statusBar().currentMessage()
-    assert window.panels.focus.focus.block == window.replay.block == (0, 0, 0)
-
-
-def test_deep_zooms_stay_small_and_quick(window: MainWindow, qtbot) -> None:
-    window.playback.go(1, 0.5)
+def test_deep_zooms_stay_small_and_quick(window: MainWindow) -> None:
+    stage, session = window.replay.stage, window.session
+    session.go(1, 0.5)
     before = resident_mib()
     for factor in (8, 4, 8):
-        window.stage.zoom_by(factor)
+        stage.zoom_by(factor)
         for moment in (0.1, 0.3, 0.5, 0.7):
-            window.playback.go(1, moment)
-            window.stage.repaint()
-    assert window.stage.zoom == 256
+            session.go(1, moment)
+            stage.repaint()
+    assert session.shot.camera.zoom == 256
     assert resident_mib() - before < 150
 
 
 def resident_mib() -> float:
     with open("/proc/self/statm") as pages:
         return int(pages.read().split()[1]) * 4096 / 2**20
+
+
+def test_keys_and_menus_come_from_one_table(window: MainWindow) -> None:
+    table = list(actions())
+    keys = [key for action in table for key in action.keys]
+    assert len(keys) == len(set(keys))
+    text = keys_text(table)
+    assert all(action.help in text for action in table if action.keys and action.help)
+    assert {action.text for action in table if action.fill is None} == set(window.menus.all)
+
+
+def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qtbot: QtBot) -> None:
+    window.docks.all["Cost per step"].raise_()
+    costs = costs_of(window)
+    qtbot.waitUntil(lambda: costs.plot is not None and costs.plot.chart is not None)
+    assert costs.plot is not None
+    costs.plot.chosen.emit(7.2)
+    assert window.session.step == 6
+    names = [action.text() for action in costs.plot.menu().actions()]
+    assert names == ["Fit", "Copy picture", "Save picture, PNG …", "Save picture, SVG …", "Save numbers, CSV …"]

@@ -1,27 +1,29 @@
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
+from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.svg import scene_svg
+from gemmviz.scene.catalog import view_named
+from gemmviz.scene.frame import Layer, ViewOptions
 from gemmviz.scene.primitives import Cells, Scene, Squares
-from gemmviz.scene.theme import LIGHT, channels
-from gemmviz.scene.views import VIEWS
-from gemmviz.scene.views.stage_view import ViewOptions, stage_scene
-from tests.conftest import trace_of
+from gemmviz.scene.theme import channels, load_theme
+from gemmviz.scene.views.stage_view import stage_scene
+from tests.conftest import moment_of, piece, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def scene(qapp) -> Scene:
-    return stage_scene(Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus((1, 1, 0))), 7)
+def scene(qapp: QApplication) -> Scene:
+    return stage_scene(moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), 7, Focus((1, 1, 0))), ViewOptions())
 
 
 def without_fonts(document: str) -> str:
@@ -31,27 +33,27 @@ def without_fonts(document: str) -> str:
 
 GOLDEN = {
     "04_tiled-7": ("stage", 7, ViewOptions()),
-    "02_naive-2": ("stage", 2, ViewOptions(LIGHT)),
+    "02_naive-2": ("stage", 2, ViewOptions(load_theme("light"))),
     "04_tiled-1-moving": ("stage", 1, ViewOptions(moment=0.4)),
-    "04_tiled-20-reuse": ("stage", 20, ViewOptions(LIGHT, layer="reuse")),
+    "04_tiled-20-reuse": ("stage", 20, ViewOptions(load_theme("light"), layer="reuse")),
     "04_tiled-2-warp": ("stage", 2, ViewOptions(layer="warp")),
     "02_naive-0-memory": ("memory", 0, ViewOptions()),
-    "04_tiled-6-banks": ("banks", 6, ViewOptions(LIGHT)),
+    "04_tiled-6-banks": ("banks", 6, ViewOptions(load_theme("light"))),
     "04_tiled-1-lanes": ("warp", 1, ViewOptions()),
 }
 
 
 @pytest.mark.parametrize("name", list(GOLDEN))
-def test_golden_svg(name: str, golden) -> None:
+def test_golden_svg(name: str, golden: Callable[[str, str], None]) -> None:
     view, step, options = GOLDEN[name]
-    replay = Replay(trace_of(name.rpartition("-")[0].split("-")[0], 8, 8, 8))
-    golden(f"{name}.svg", without_fonts(scene_svg(VIEWS[view].scene(replay, step, options))))
+    moment = moment_of(trace_of(name.rpartition("-")[0].split("-")[0], 8, 8, 8), step)
+    golden(f"{name}.svg", without_fonts(scene_svg(view_named(view).scene(moment, options))))
 
 
 @pytest.mark.parametrize("layer", ["matrix", "warp"])
-def test_moving_squares_are_painted_where_the_scene_has_them(qapp, tmp_path: Path, layer: str) -> None:
-    replay = Replay(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
-    scene = VIEWS["stage"].scene(replay, 1, ViewOptions(moment=0.4, layer=layer))
+def test_moving_squares_are_painted_where_the_scene_has_them(qapp: QApplication, tmp_path: Path, layer: Layer) -> None:
+    moment = moment_of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), 1)
+    scene = view_named("stage").scene(moment, ViewOptions(moment=0.4, layer=layer))
     save_frame(scene, tmp_path / "frame.png")
     image = np.asarray(Image.open(tmp_path / "frame.png").convert("RGB")).astype(int)
     squares = next(each for each in scene.primitives if isinstance(each, Squares))
@@ -61,8 +63,8 @@ def test_moving_squares_are_painted_where_the_scene_has_them(qapp, tmp_path: Pat
 
 
 def test_very_many_cells_are_an_image_in_svg() -> None:
-    replay = Replay(trace_of("03_coalesced", 600, 600, 1, BLOCK=8))
-    root = ElementTree.fromstring(scene_svg(stage_scene(replay, 0, ViewOptions(zoom=4))))
+    moment = moment_of(trace_of("03_coalesced", 600, 600, 1, BLOCK=8))
+    root = ElementTree.fromstring(scene_svg(stage_scene(moment, ViewOptions(zoom=4))))
     assert len(list(root.iter(f"{SVG}image"))) == 1  # C, at this zoom, has more than 65,536 cells
 
 
@@ -83,7 +85,7 @@ def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, sca
     image = np.asarray(Image.open(path).convert("RGB"))
     assert image.shape == (1080 * scale, 1920 * scale, 3)
     for key in ("A", "B", "C", "tile-tileA"):
-        cells = scene.find(key)
+        cells = piece(scene, key, Cells)
         assert isinstance(cells, Cells)
         for row in range(cells.fill.shape[0]):
             for column in range(cells.fill.shape[1]):
@@ -99,7 +101,7 @@ def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
     path = tmp_path / "frame.png"
     save_frame(scene, path, 2)
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
-    cells = scene.find("tile-tileA")
+    cells = piece(scene, "tile-tileA", Cells)
     assert isinstance(cells, Cells)
     ink = np.array(channels(cells.inks[cells.fill[0, 0]]))
     x, y, side = (round(v * 2.4) for v in (cells.x, cells.y, cells.size))
@@ -107,12 +109,12 @@ def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
     assert (np.abs(middle - ink).sum(axis=2) < 60).sum() > 30
 
 
-def test_animation_has_every_frame(qapp, tmp_path: Path) -> None:
-    replay = Replay(trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2))
+def test_animation_has_every_frame(qapp: QApplication, tmp_path: Path) -> None:
+    trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     path = tmp_path / "a.gif"
-    save_animation(((stage_scene(replay, step), 200) for step in range(6)), path)
+    save_animation(((stage_scene(moment_of(trace, step), ViewOptions()), 200) for step in range(6)), path)
     with Image.open(path) as image:
-        assert image.n_frames == 6
+        assert sum(1 for _ in ImageSequence.Iterator(image)) == 6
         assert image.size == (960, 540)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.run.executor import trace_kernel
-from gemmviz.spec.header import parse_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.run.executor import Recording, trace_kernel
+from gemmviz.spec.legality import setup_for
+from tests.conftest import sure
 
 GXX = shutil.which("g++")
 THREADS, BLOCKS, KERNELS = 6, 2, 200
@@ -141,13 +142,13 @@ def kernel_text(functions: str, body: str) -> str:
     return f"{header}\n{functions}\n__global__ void kernel(const int* A, const int* B, int* C) {{ {body} }}\n"
 
 
-def interpreted(functions: str, body: str) -> list[int]:
+def interpreted(functions: str, body: str) -> list[float]:
     spec = parse_kernel(kernel_text(functions, body), "random.cu")
-    trace = trace_kernel(spec, settings_for(spec), values=True)
+    trace = trace_kernel(setup_for(spec), None, Recording(values=True)).whole
     result = np.zeros(2 * THREADS * BLOCKS)
     for step in range(trace.steps):
         active = trace.element[step] >= 0
-        result[trace.element[step][active]] = trace.value[step][active]
+        result[trace.element[step][active]] = sure(trace.value)[step][active]
     return result.tolist()
 
 

@@ -9,8 +9,8 @@ from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import settings_for
-from tests.conftest import kernel_from, trace_of
+from gemmviz.spec.legality import setup_for
+from tests.conftest import kernel_from, sure, trace_of
 
 LINE = 10
 
@@ -36,7 +36,7 @@ LINE = 10
 def test_reported_with_line_block_and_thread(body: str, message: str, thread: int) -> None:
     with pytest.raises(KernelFault, match=message) as caught:
         trace_of(kernel_from(body))
-    assert caught.value.place.line == LINE
+    assert sure(caught.value.place).line == LINE
     assert caught.value.thread == (thread, 0, 0)
     assert caught.value.block == (0, 0, 0)
     assert str(caught.value).startswith(f"kernel.cu:{LINE}:")
@@ -61,7 +61,7 @@ def test_whole_blocks_may_skip_a_barrier() -> None:
 def test_endless_loops_hit_the_budget() -> None:
     with pytest.raises(KernelFault, match=r"still running after 1000 steps.*does this loop ever end") as caught:
         trace_of(kernel_from("while (true) C[0] = 1.0f;"), budget=1000)
-    assert caught.value.place.line == LINE
+    assert sure(caught.value.place).line == LINE
 
 
 def test_a_trace_that_would_not_fit_says_so() -> None:
@@ -75,7 +75,7 @@ def test_cancelling_takes_effect(name: str) -> None:
 
     def work() -> None:
         try:
-            trace_kernel(spec, settings_for(spec, Problem(512, 512, 512), {}), cancelled=cancel.is_set)
+            trace_kernel(setup_for(spec, Problem(512, 512, 512)), cancelled=cancel.is_set)
         except Cancelled:
             ended.append(time.perf_counter())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.counts import count_steps, totals
-from gemmviz.spec.header import parse_kernel
+from gemmviz.files.kernel_file import parse_kernel
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1
@@ -140,10 +140,10 @@ BROUGHT = {
 def test_vectorised_templates_macros_and_device_functions() -> None:
     trace = trace_of(parse_kernel(VECTORISED, "vectorised.cu"), 64, 32, 24)
     assert trace.check.passed, str(trace.check)
-    wide = {site.text: site.width for site in trace.sites if site.width > 1}
+    wide = {t.text: t.operands[0].width for t in trace.sites if t.operands and t.operands[0].width > 1}
     assert set(wide.values()) == {4}
     assert len(wide) == 5
-    found = totals(count_steps(trace, range(trace.steps)), trace.arrays)
+    found = totals(count_steps(trace, range(trace.steps)))
     assert found["global_load_requests"] == 2 * 2 * 3 * 2 + 2 * 2 * 4  # 2 blocks, 2 warps: 3 phases of A and B, 4 rows of C
     assert found["global_store_bytes"] == 64 * 32 * 4
     (call,) = {site.calls for site in trace.sites if site.calls}

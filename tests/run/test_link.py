@@ -12,14 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.files.codec import from_plain
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, Place, SettingError, SourceError, UsageError
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Timing
-from gemmviz.run.link import WorkerLink, worker_command
-from gemmviz.run.protocol import error_facts, kernel_facts, read_error, read_kernel
+from gemmviz.run.link import WorkerLink, own_command
+from gemmviz.run.protocol import error_from_plain, error_to_plain, line_of
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import settings_for
+from gemmviz.spec.legality import setup_for
+from tests.conftest import sure
 
 try:
     import cupy
@@ -49,29 +52,29 @@ def test_a_worker_without_cupy_says_what_to_install(link: WorkerLink) -> None:
 
 
 def test_the_cpu_is_timed_in_the_worker_on_one_thread(link: WorkerLink) -> None:
-    facts = {"method": "NumPy, one thread", "problem": Problem(64, 32, 16).sizes}
-    found = Timing(**link.request("host", facts))
-    assert 0 < found.low_ms <= found.median_ms <= found.high_ms
+    facts = {"method": "NumPy, one thread", "problem": Problem(64, 32, 16)}
+    found = from_plain(link.run("host", facts), Timing)
+    assert 0 < sure(found.low_ms) <= found.median_ms <= sure(found.high_ms)
     assert found.repeats * found.launches > 1
 
 
 def test_what_the_worker_does_not_know_is_an_answer(link: WorkerLink) -> None:
     with pytest.raises(UsageError, match="the worker knows no 'nothing'"):
-        link.request("nothing")
+        link.run("nothing")
     assert link.lost == 0
 
 
 def test_a_bug_in_the_worker_is_an_answer_and_the_next_one_is_fresh(link: WorkerLink) -> None:
     with pytest.raises(GemmvizError, match="gemmviz failed here: KeyError"):
-        link.request("host", {"method": "none"})
+        link.run("host", {"method": "none", "problem": Problem(8, 8, 8)})
     assert link.lost == 1
     with pytest.raises(UsageError):
-        link.request("nothing")
+        link.run("nothing")
 
 
 def test_malformed_lines_are_passed_over_and_the_end_of_input_ends_it() -> None:
     said = b'garbage\n[1]\n{}\n{"id": "x", "do": 3}\n{"cancel": 9}\n{"id": 1, "do": "nothing"}\n'
-    done = subprocess.run(worker_command(), input=said, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(own_command("worker"), input=said, capture_output=True, timeout=30, check=False)
     assert done.returncode == 0
     (answer,) = done.stdout.splitlines()
     assert json.loads(answer)["error"]["kind"] == "UsageError"
@@ -79,17 +82,17 @@ def test_malformed_lines_are_passed_over_and_the_end_of_input_ends_it() -> None:
 
 def test_a_worker_killed_from_outside_is_replaced() -> None:
     remote = RemoteGpu()
-    remote.host("NumPy, one thread", Problem(8, 8, 8))
+    remote.time_host("NumPy, one thread", Problem(8, 8, 8))
     first = remote.host_link.process_id
     assert first is not None
     threading.Timer(0.3, lambda: os.kill(first, signal.SIGKILL)).start()
     with pytest.raises(DeviceError, match="was ended by signal 9"):
-        remote.host("NumPy, one thread", Problem(3000, 3000, 3000))
-    assert remote.host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
+        remote.time_host("NumPy, one thread", Problem(3000, 3000, 3000))
+    assert remote.time_host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
     assert remote.host_link.process_id != first
     remote.close()
     with pytest.raises(Cancelled):
-        remote.host("NumPy, one thread", Problem(8, 8, 8))  # nothing is started after the end
+        remote.time_host("NumPy, one thread", Problem(8, 8, 8))  # nothing is started after the end
 
 
 def test_who_waits_behind_a_lost_worker_is_served_by_the_next() -> None:
@@ -102,10 +105,10 @@ def test_who_waits_behind_a_lost_worker_is_served_by_the_next() -> None:
 
     def lose() -> None:
         with pytest.raises(DeviceError, match="lost"):
-            link.request("lose")
+            link.run("lose")
 
     first = threading.Thread(target=lose)
-    second = threading.Thread(target=lambda: found.append(link.request("serve")))
+    second = threading.Thread(target=lambda: found.append(link.run("serve")))
     first.start()
     time.sleep(0.1)
     second.start()
@@ -119,14 +122,14 @@ def test_who_waits_behind_a_lost_worker_is_served_by_the_next() -> None:
 def test_a_worker_that_ends_tells_its_last_words() -> None:
     link = speaking("sys.stdin.readline(); print('no memory left', file=sys.stderr); sys.exit(5)")
     with pytest.raises(DeviceError, match="ended with code 5: no memory left"):
-        link.request("hello")
+        link.run("hello")
     link.stop()
 
 
 def test_nonsense_on_the_pipe_is_passed_over() -> None:
     answer = "sys.stdin.readline(); print('hello'); print(json.dumps({'id': 99, 'result': 1})); print(json.dumps([1]))\n"
     link = speaking(answer + "print(json.dumps({'id': 1, 'result': {'ok': 1}}), flush=True); time.sleep(9)")
-    assert link.request("hello") == {"ok": 1}
+    assert link.run("hello") == {"ok": 1}
     link.stop()
 
 
@@ -134,7 +137,7 @@ def test_nobody_waits_for_what_was_called_off() -> None:
     link = speaking("for line in sys.stdin:\n    print(line, file=sys.stderr, flush=True)")
     start = time.monotonic()
     with pytest.raises(Cancelled):
-        link.request("hello", cancelled=lambda: time.monotonic() - start > 0.1)
+        link.run("hello", cancelled=lambda: time.monotonic() - start > 0.1)
     assert time.monotonic() - start < 2
     link.stop()
 
@@ -145,14 +148,14 @@ def test_progress_arrives_before_the_result() -> None:
         "print(json.dumps({'id': 1, 'result': {}}), flush=True); time.sleep(9)"
     )
     heard: list[tuple[int, int]] = []
-    link.request("count", progress=lambda done, total: heard.append((done, total)))
+    link.run("count", progress=lambda done, total: heard.append((done, total)))
     assert heard == [(0, 3), (1, 3), (2, 3)]
     link.stop()
 
 
 def test_a_command_that_can_not_be_started(tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match="can't be started"):
-        WorkerLink([str(tmp_path / "nothing")]).request("hello")
+        WorkerLink([str(tmp_path / "nothing")]).run("hello")
 
 
 def test_requests_from_many_threads_get_their_own_answers() -> None:
@@ -162,7 +165,7 @@ def test_requests_from_many_threads_get_their_own_answers() -> None:
     found: dict[int, int] = {}
 
     def ask(number: int) -> None:
-        found[number] = link.request("echo", {"x": number})["of"]
+        found[number] = link.run("echo", {"x": number})["of"]
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(40)]
     for thread in threads:
@@ -173,20 +176,18 @@ def test_requests_from_many_threads_get_their_own_answers() -> None:
     link.stop()
 
 
-def test_kernels_and_errors_survive_the_pipe() -> None:
-    spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(5, 6, 7), {"TILE_WIDTH": 8})
-    again, same, device = read_kernel(json.loads(json.dumps(kernel_facts(spec, settings, "a100"))))
-    assert (again, same) == (spec, settings)
-    assert "A100" in device.name
+def test_setups_and_errors_survive_the_pipe() -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(5, 6, 7), {"TILE_WIDTH": 8}, device="a100", phases="2")
+    assert from_plain(json.loads(line_of({"setup": setup}))["setup"], Setup) == setup
     fault = KernelFault("out of range", Place(1, 2, 3, 4), block=(1, 0, 0), thread=(2, 0, 0))
     fault.array, fault.elements = 2, (64,)
     source = SourceError("what is this", Place(9, 9, 9, 10), file="a.cu", remedy="try again")
-    setting = SettingError("too many", nearest={"M": 8})
+    setting = SettingError("too many", names=("M",), nearest={"M": 8})
     for error in (fault, source, setting, DeviceError("no GPU", remedy="buy one"), GemmvizError("hm")):
-        back = read_error(json.loads(json.dumps(error_facts(error))))
+        back = error_from_plain(json.loads(line_of(error_to_plain(error))))
         assert type(back) is type(error)
         assert str(back) == str(error)
-    back = read_error(json.loads(json.dumps(error_facts(fault))))
+    back = error_from_plain(json.loads(line_of(error_to_plain(fault))))
+    assert isinstance(back, KernelFault)
     assert (back.array, back.elements, back.block, back.thread) == (2, (64,), (1, 0, 0), (2, 0, 0))
-    assert isinstance(read_error(error_facts(Cancelled())), Cancelled)
+    assert isinstance(error_from_plain(error_to_plain(Cancelled())), Cancelled)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.conftest import kernel_from, trace_of
+from tests.conftest import kernel_from, sure, trace_of
 
 GCC = shutil.which("gcc")
 PAIRS = [(7, 2), (-7, 2), (7, -2), (-7, -2), (0, 5), (2147483647, 2), (-2147483647, 3), (123456789, 987), (31, 3)]
@@ -26,7 +26,8 @@ def interpreted(expression: str, kind: str) -> list[float]:
     b = "".join(f"threadIdx.x == {i} ? {pair[1]} : " for i, pair in enumerate(PAIRS)) + "1"
     body = f"int a = {a}; int b = {b}; C[threadIdx.x] = (float)((int)({expression}) & 0xffff);"
     trace = trace_of(kernel_from(body, block=f'["{len(PAIRS)}"]'), 8, 8, 8, values=True)
-    return trace.value[-1].tolist()
+    found: list[float] = sure(trace.value)[-1].tolist()
+    return found
 
 
 @pytest.mark.skipif(GCC is None, reason="needs gcc")
@@ -48,10 +49,11 @@ def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[f
     result = np.full(64, np.nan)
     for step in range(trace.steps):
         site = trace.site_of(step)
-        if site.kind == "store" and trace.arrays[site.array].name == "C":
+        if site.kind == "store" and sure(trace.array_of(step)).name == "C":
             active = trace.element[step] >= 0
-            result[trace.element[step][active]] = trace.value[step][active]
-    return result[~np.isnan(result)].tolist()
+            result[trace.element[step][active]] = sure(trace.value)[step][active]
+    found: list[float] = result[~np.isnan(result)].tolist()
+    return found
 
 
 @pytest.mark.parametrize(
@@ -116,10 +118,10 @@ template <int K> __device__ int scaled(int x) { return K * x; } }"""
 
 def test_float32_rounds_at_every_step() -> None:
     trace = trace_of("03_coalesced", 3, 5, 70, BLOCK=4, values=True)
-    values = {name: {} for name in "ABC"}
+    values: dict[str, dict[int, float]] = {name: {} for name in "ABC"}
     for step in range(trace.steps):
-        name = trace.array_of(step).name
-        values[name] |= {int(e): v for e, v in zip(trace.element[step], trace.value[step], strict=True) if e >= 0}
+        name = sure(trace.array_of(step)).name
+        values[name] |= {int(e): v for e, v in zip(trace.element[step], sure(trace.value)[step], strict=True) if e >= 0}
     for element, value in values["C"].items():
         total = np.float32(0)
         for k in range(70):
@@ -142,12 +144,12 @@ def test_phases_are_chosen_where_they_are_clear() -> None:
     before = "__device__ float sum(const float* p) { float s = 0; for (int k = 0; k < 4; ++k) s += p[k]; return s; }"
     spec = kernel_from("C[threadIdx.x] = sum(A) + sum(B);", before=before)
     with pytest.raises(SettingError, match="called several times"):
-        trace_of(spec, phases=(0, 1))
+        trace_of(spec, phases="1")
     with pytest.raises(SettingError, match="has no phases"):
-        trace_of(kernel_from("C[threadIdx.x] = A[0] + B[0];"), phases=(0, 1))
+        trace_of(kernel_from("C[threadIdx.x] = A[0] + B[0];"), phases="1")
     with pytest.raises(SettingError, match="ends before phase 5"):
-        trace_of("04_tiled", 8, 8, 8, phases=(4, 5))
-    whole, some = trace_of("04_tiled", 8, 8, 16), trace_of("04_tiled", 8, 8, 16, phases=(1, 3))
+        trace_of("04_tiled", 8, 8, 8, phases="5")
+    whole, some = trace_of("04_tiled", 8, 8, 16), trace_of("04_tiled", 8, 8, 16, phases="2-3")
     kept = ((whole.phase >= 1) & (whole.phase < 3)) | (whole.phase == 4)
     assert (some.element == whole.element[kept]).all()
     assert (some.epoch == whole.epoch[kept]).all()

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.files.devices import load_device
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import Window
+from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment
 from gemmviz.run.executor import trace_kernel
 from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.header import parse_kernel
-from gemmviz.spec.legality import broken_limit, launch_for, settings_for
+from gemmviz.spec.legality import legal_choices, setup_for
 from tests.conftest import kernel_from
 from tests.run.test_against_a_compiler import Writer, kernel_text
 from tests.run.twin_on_host import GXX, HostTwins
@@ -33,30 +32,26 @@ def assert_same(run: tuple[Alignment, Any, Any], trace: Trace) -> None:
     np.testing.assert_array_equal(element, trace.element)
 
 
-def shipped() -> list[tuple[KernelSpec, Settings]]:
-    found = []
-    for name, size in itertools.product(kernel_names(), SIZES):
-        spec = load_kernel(name)
-        choices = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
-        for values in itertools.product(*choices):
-            settings = settings_for(spec, Problem(*size), dict(zip(spec.defaults, values, strict=True)))
-            if broken_limit(spec, settings, load_device()) is None:
-                found.append((spec, settings))
-    return found
+def shipped() -> list[Setup]:
+    pairs = itertools.product(kernel_names(), SIZES)
+    return [setup for name, size in pairs for setup in legal_choices(load_kernel(name), Problem(*size))]
+
+
+def traced(setup: Setup) -> Trace:
+    return trace_kernel(setup).whole
 
 
 def test_every_shipped_kernel(tmp_path: Path) -> None:
     jobs = shipped()
     twins = HostTwins(jobs, tmp_path)
-    for number, (spec, settings) in enumerate(jobs):
-        assert_same(twins.run(number), trace_kernel(spec, settings))
+    for number, setup in enumerate(jobs):
+        assert_same(twins.run(number), traced(setup))
 
 
 def test_a_window_of_blocks(tmp_path: Path) -> None:
     spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(20, 21, 9), {"TILE_WIDTH": 4})
-    window = Window((1, 3), (4, 5)).checked(launch_for(spec, settings, load_device()))
-    assert_same(HostTwins([(spec, settings)], tmp_path).run(0, window), trace_kernel(spec, settings, window))
+    setup = setup_for(spec, Problem(20, 21, 9), {"TILE_WIDTH": 4}, blocks="1:3,4:5")
+    assert_same(HostTwins([setup], tmp_path).run(0, BlockRange((1, 3), (4, 5))), traced(setup))
 
 
 def test_random_divergent_kernels(tmp_path: Path) -> None:
@@ -64,18 +59,18 @@ def test_random_divergent_kernels(tmp_path: Path) -> None:
     for seed in range(120):
         functions, body = Writer(seed, reads_a=True).program()
         spec = parse_kernel(kernel_text(functions, body), f"random{seed}.cu")
-        jobs.append((spec, settings_for(spec)))
+        jobs.append(setup_for(spec))
     twins = HostTwins(jobs, tmp_path)
-    for number, (spec, settings) in enumerate(jobs):
-        assert_same(twins.run(number), trace_kernel(spec, settings))
+    for number, setup in enumerate(jobs):
+        assert_same(twins.run(number), traced(setup))
 
 
 @pytest.mark.parametrize("phases", [(0, 1), (1, 3), (2, 9)])
 def test_some_phases_only(tmp_path: Path, phases: tuple[int, int]) -> None:
     spec = load_kernel("04_tiled")
-    settings = settings_for(spec, Problem(9, 7, 17), {"TILE_WIDTH": 4})
-    twins = HostTwins([(spec, settings)], tmp_path, "-DGV_PHASES")
-    want = trace_kernel(spec, settings, phases=phases)
+    setup = setup_for(spec, Problem(9, 7, 17), {"TILE_WIDTH": 4}, phases=f"{phases[0] + 1}-{phases[1]}")
+    twins = HostTwins([setup], tmp_path, "-DGV_PHASES")
+    want = traced(setup)
     assert set(want.phase.tolist()) - {-1, want.phase.max()} <= set(range(*phases))
     assert_same(twins.run(0, phases=phases), want)
 
@@ -96,8 +91,8 @@ SPACES = {
 @pytest.mark.parametrize("what", SPACES)
 def test_functions_that_reach_into_every_kind_of_memory(tmp_path: Path, what: str) -> None:
     spec = kernel_from(f"__shared__ float s[4]; {SPACES[what]}", before=FUNCTIONS)
-    settings = settings_for(spec)
-    assert_same(HostTwins([(spec, settings)], tmp_path).run(0), trace_kernel(spec, settings))
+    setup = setup_for(spec)
+    assert_same(HostTwins([setup], tmp_path).run(0), traced(setup))
 
 
 def test_functions_that_are_defined_after_their_use(tmp_path: Path) -> None:
@@ -105,5 +100,5 @@ def test_functions_that_are_defined_after_their_use(tmp_path: Path) -> None:
     spec = kernel_from("C[threadIdx.x] = at(A, threadIdx.x) + twice(B);", before=before)
     after = "__device__ float twice(const float* p) { return at(p, 0) + at(p, 1); }\n__device__ float at(const float* p, int i)\n{ return p[i]; }\n"
     spec = parse_kernel(spec.text + after, "kernel.cu")
-    settings = settings_for(spec)
-    assert_same(HostTwins([(spec, settings)], tmp_path).run(0), trace_kernel(spec, settings))
+    setup = setup_for(spec)
+    assert_same(HostTwins([setup], tmp_path).run(0), traced(setup))

@@ -11,22 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.files.devices import load_device
-from gemmviz.model.kernel import KernelSpec, Settings
-from gemmviz.model.lanes import LaneSpace, Window
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.align import Alignment, PathBook, Region, alignment, check_hashes, outside
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.source.instrument import shared_numbers, twin_for
-from gemmviz.spec.legality import evaluated, launch_for
+from gemmviz.spec.legality import evaluated
 
 GXX = shutil.which("g++")
 SHIM = Path(__file__).with_name("twin_on_host.h")
 BOOK = np.dtype(
     [
-        *((name, "u8") for name in ("words", "values", "events", "teller", "used", "told", "path", "shared_at", "arena")),
+        *((name, "u8") for name in ("words", "values", "events", "reporter", "used", "reported", "path", "shared_at", "arena")),
         ("arena_bytes", "u8"),
-        *((name, "u4") for name in ("capacity", "event_capacity", "lanes", "shift")),
+        *((name, "u4") for name in ("capacity", "event_capacity", "threads", "shift")),
         ("first", "u4", 3), ("grid", "u4", 3), ("phase_start", "i4"), ("phase_stop", "i4"),
     ],
     align=True,
@@ -36,24 +35,24 @@ BOOK = np.dtype(
 class HostTwins:
     """A library with the twins of several kernels."""
 
-    def __init__(self, jobs: list[tuple[KernelSpec, Settings]], folder: Path, *flags: str) -> None:
-        self.jobs = jobs
+    def __init__(self, setups: list[Setup], folder: Path, *flags: str) -> None:
+        self.setups = setups
         text = f'#include "{SHIM}"\n'
-        for number, (spec, settings) in enumerate(jobs):
+        for number, setup in enumerate(setups):
             twin = (
-                twin_for(spec, settings.parameters)
+                twin_for(setup.kernel, setup.parameters)
                 .text.replace('extern "C" {', "inline namespace c {")
                 .replace('extern "C"', "")
                 .replace("#line", "//")
             )
-            binding = bound(spec, settings, launch_for(spec, settings, load_device()), load_device())
+            binding = bound(setup)
             types = {name: "int" if scalar.dtype.kind == "i" else "float" for name, scalar in binding.matrices}
-            values = [_argument(spec, settings, each, types) for each in spec.args]
+            values = [_argument(setup, each, types) for each in setup.kernel.args]
             text += f"namespace n{number} {{\n#undef blockIdx\n#undef gridDim\n{twin}\n}}\n#undef blockIdx\n#undef gridDim\n"
             text += (
                 f'extern "C" void run{number}(n{number}::gv_record_book* book, unsigned int* launch, void* A, void* B, void* C)'
                 f" {{ n{number}::gv_book = *book; gv_arena_start = (char*)book->arena; gv_arena_size = book->arena_bytes; gridDim = {{launch[0], launch[1], launch[2]}};"
-                f" blockDim = {{launch[3], launch[4], launch[5]}}; RUN(n{number}::{spec.entry}({', '.join(values)})) }}\n"
+                f" blockDim = {{launch[3], launch[4], launch[5]}}; RUN(n{number}::{setup.kernel.entry}({', '.join(values)})) }}\n"
             )
             for macro in ("GV_VECTOR", "GV_SHARED", "GV_OUTSIDE"):
                 text += f"#undef {macro}\n"
@@ -62,16 +61,16 @@ class HostTwins:
         subprocess.run([*command, str(folder / "twins.cpp")], check=True)
         self.library = ctypes.CDLL(str(folder / "twins.so"))
 
-    def run(self, number: int, window: Window | None = None, phases: tuple[int, int] = (0, 0)) -> tuple[Alignment, Any, Any]:
-        """The steps of one kernel, their elements (steps, lanes), and C."""
-        spec, settings = self.jobs[number]
-        device = load_device()
-        launch = launch_for(spec, settings, device)
-        window = window or Window.whole(launch)
-        space = LaneSpace(launch, window)
-        binding = bound(spec, settings, launch, device)
-        twin = twin_for(spec, settings.parameters)
-        data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, lambda: False)
+    def run(
+        self, number: int, blocks: BlockRange | None = None, phases: tuple[int, int] = (0, 0)
+    ) -> tuple[Alignment, Any, Any]:
+        """The steps of one kernel, their elements (steps, threads), and C."""
+        setup = self.setups[number]
+        binding = bound(setup)
+        launch, twin = binding.launch, twin_for(setup.kernel, setup.parameters)
+        blocks = blocks or BlockRange.all(launch)
+        space = ThreadSpace(launch, blocks)
+        data = matrices(setup.problem, binding.dtypes, setup.filling, lambda: False)
         arena = np.zeros(sum(array.nbytes for array in data.values()) + 4096, np.uint8)
         start = -arena.ctypes.data % 256
         at, placed, regions = start, {}, {}
@@ -80,58 +79,58 @@ class HostTwins:
             placed[name][:] = data[name]
             regions[index] = Region((at - start) // 4, scalar.dtype.itemsize // 4)
             at += -(-data[name].nbytes // 256) * 256 + 256
-        capacity, lanes = 4096, space.lanes
-        words, values = np.zeros((capacity, lanes), np.uint32), np.zeros((capacity, lanes), np.float32)
-        used, told, path = np.zeros(lanes, np.uint32), np.zeros(lanes, np.uint32), np.zeros(lanes, np.uint64)
-        teller, shared_at = np.full(lanes, -1, np.int32), np.zeros(16, np.uint32)
+        capacity, threads = 4096, space.thread_count
+        words, values = np.zeros((capacity, threads), np.uint32), np.zeros((capacity, threads), np.float32)
+        used, reported, path = np.zeros(threads, np.uint32), np.zeros(threads, np.uint32), np.zeros(threads, np.uint64)
+        reporter, shared_at = np.full(threads, -1, np.int32), np.zeros(16, np.uint32)
         book, events = PathBook(twin), np.zeros((1, 1), np.uint32)
         for _ in range(2):
             facts = np.zeros((), BOOK)
-            for name, array in (("words", words), ("values", values), ("events", events), ("teller", teller), ("used", used),
-                                ("told", told), ("path", path), ("shared_at", shared_at)):  # fmt: skip
+            for name, array in (("words", words), ("values", values), ("events", events), ("reporter", reporter), ("used", used),
+                                ("reported", reported), ("path", path), ("shared_at", shared_at)):  # fmt: skip
                 facts[name] = array.ctypes.data
             facts["arena"], facts["arena_bytes"] = arena.ctypes.data + start, at - start
-            facts["capacity"], facts["event_capacity"], facts["lanes"], facts["shift"] = capacity, events.shape[1], lanes, 2
-            facts["first"], facts["grid"] = [axis[0] for axis in (window.x, window.y, window.z)], launch.grid
+            facts["capacity"], facts["event_capacity"], facts["threads"], facts["shift"] = capacity, events.shape[1], threads, 2
+            facts["first"], facts["grid"] = [start for start, _ in blocks.ranges], launch.grid
             facts["phase_start"], facts["phase_stop"] = phases
-            grid = (ctypes.c_uint * 6)(*window.extents, *launch.block)
+            grid = (ctypes.c_uint * 6)(*blocks.extents, *launch.block)
             pointers = [placed[name].ctypes.data_as(ctypes.c_void_p) for name in "ABC"]
             getattr(self.library, f"run{number}")(ctypes.c_void_p(facts.ctypes.data), grid, *pointers)
             hashes, first, inverse = np.unique(path, return_index=True, return_inverse=True)
             check_hashes(used, path, first, inverse)
-            for lane in np.flatnonzero(teller >= 0):
-                book.learn(int(path[lane]), events[teller[lane], : told[lane]])
-            teller[:] = -1
-            teller[first] = np.arange(len(first))
+            for thread in np.flatnonzero(reporter >= 0):
+                book.learn(int(path[thread]), events[reporter[thread], : reported[thread]])
+            reporter[:] = -1
+            reporter[first] = np.arange(len(first))
             events = np.zeros((len(first), 16384), np.uint32)
         for index, same in enumerate(shared_numbers(binding.program)):
             regions[len(binding.matrices) + index] = Region(
                 int(shared_at[same]), binding.arrays[len(binding.matrices) + index].itemsize
             )
         lined_up = alignment(
-            binding, [book.paths[int(each)] for each in hashes], inverse.ravel(), lambda lane, n: words[:n, lane], regions
+            binding, [book.paths[int(each)] for each in hashes], inverse.ravel(), lambda thread, n: words[:n, thread], regions
         )
         return lined_up, _elements(binding, space, lined_up, words), placed["C"]
 
 
-def _elements(binding: Any, space: LaneSpace, lined_up: Alignment, words: Any) -> Any:
+def _elements(binding: Any, space: ThreadSpace, lined_up: Alignment, words: Any) -> Any:
     """As the GPU's own kernel does it."""
-    element = np.full((len(lined_up.site), space.lanes), -1, np.int32)
+    element = np.full((len(lined_up.site), space.thread_count), -1, np.int32)
     for slots in lined_up.slots:
-        some = words[: len(slots.step), slots.lanes]
+        some = words[: len(slots.step), slots.threads]
         found = (some - slots.base[:, None]) // slots.unit[:, None]
         bad = np.argwhere(found > slots.last[:, None])
         if len(bad):
-            slot, lane = bad[0]
-            raise outside(binding, space, slots, int(slot), int(slots.lanes[lane]), int(some[slot, lane]))
-        element[slots.step[:, None], slots.lanes[None, :]] = found.view(np.int32)
+            slot, thread = bad[0]
+            raise outside(binding, space, slots, int(slot), int(slots.threads[thread]), int(some[slot, thread]))
+        element[slots.step[:, None], slots.threads[None, :]] = found.view(np.int32)
     return element
 
 
-def _argument(spec: KernelSpec, settings: Settings, argument: str, types: dict[str, str]) -> str:
+def _argument(setup: Setup, argument: str, types: dict[str, str]) -> str:
     if argument in types:
         return f"({types[argument]}*){argument}"
     try:
         return str(float(argument))
     except ValueError:
-        return str(evaluated(spec, argument, {**settings.problem.sizes, **settings.parameters}))
+        return str(evaluated(setup.kernel, argument, setup.sizes_and_parameters))

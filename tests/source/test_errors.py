@@ -4,7 +4,7 @@ import pytest
 
 from gemmviz.model.errors import SourceError
 from gemmviz.source.program import program_for
-from tests.conftest import kernel_from
+from tests.conftest import kernel_from, sure
 
 FIRST_LINE = 10  # of the body
 
@@ -42,7 +42,7 @@ FIRST_LINE = 10  # of the body
 def test_refused_with_its_place(body: str, column: int | None, message: str) -> None:
     with pytest.raises(SourceError, match=message) as caught:
         program_for(kernel_from(body), {})
-    place = caught.value.place
+    place = sure(caught.value.place)
     assert place.line in (FIRST_LINE, FIRST_LINE + 1) if column is None else place.line == FIRST_LINE
     assert column is None or place.column == column
     assert str(caught.value).startswith(f"kernel.cu:{place.line}:{place.column}: ")

@@ -1,7 +1,7 @@
 from gemmviz.source.instrument import twin_for
 from gemmviz.source.program import program_for
 from gemmviz.spec.catalog import load_kernel
-from tests.conftest import kernel_from
+from tests.conftest import kernel_from, sure
 
 
 def body_of(twin: str) -> list[str]:
@@ -15,7 +15,9 @@ def test_lines_survive_and_every_access_is_wrapped() -> None:
     program = program_for(spec, {"TILE_WIDTH": 8})
     for number, access in enumerate(program.accesses):
         call = (
-            f"gv_arrive<{number}>" if access.kind == "barrier" else f"gv_{access.kind}<{number}, GV_IN_{access.space.upper()}>"
+            f"gv_arrive<{number}>"
+            if access.kind == "barrier"
+            else f"gv_{access.kind}<{number}, GV_IN_{sure(access.space).upper()}>"
         )
         assert f"{call}(gv_self" in lines[access.place.line - 1]
     assert sum(line.count("gv_load<") + line.count("gv_store<") for line in lines) == 7

@@ -8,17 +8,17 @@ struct slot {
 };
 
 extern "C" __global__ void align(
-    const unsigned int* words, int* element, const slot* slots, const unsigned int* lanes, unsigned long long* bad, const float* values,
-    float* value, unsigned int slot_count, unsigned int lane_count, unsigned int all_lanes)
+    const unsigned int* words, int* element, const slot* slots, const unsigned int* threads, unsigned long long* bad, const float* values,
+    float* value, unsigned int slot_count, unsigned int thread_count, unsigned int all_threads)
 {
     unsigned int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= lane_count) return;
-    unsigned int lane = lanes[at];
+    if (at >= thread_count) return;
+    unsigned int thread = threads[at];
     for (unsigned int number = blockIdx.y; number < slot_count; number += gridDim.y) {
         slot s = slots[number];
-        unsigned long long from = (unsigned long long)number * all_lanes + lane, to = (unsigned long long)s.step * all_lanes + lane;
+        unsigned long long from = (unsigned long long)number * all_threads + thread, to = (unsigned long long)s.step * all_threads + thread;
         unsigned int distance = words[from] - s.base, found = s.unit == 1 ? distance : distance / s.unit;
-        if (found > s.last) atomicMin(bad, (unsigned long long)number << 32 | lane);
+        if (found > s.last) atomicMin(bad, (unsigned long long)number << 32 | thread);
         element[to] = (int)found;
         if (value) value[to] = values[from];
     }

@@ -54,7 +54,7 @@ class Compiled:
         return int(driver.moduleGetGlobal(self.module.ptr, variable))  # type: ignore[attr-defined]
 
 
-class Compiler:
+class Nvrtc:
     """Compiles for one GPU and keeps what it compiled lately."""
 
     def __init__(self, gpu: Gpu) -> None:

@@ -50,15 +50,15 @@ __device__ int served(bool active, unsigned int word, int words, bool is_load)
     return total;
 }
 
-extern "C" __global__ void count_steps(const int* element, const step* steps, unsigned long long* sums, int lanes, int threads, int warps)
+extern "C" __global__ void count_steps(const int* element, const step* steps, unsigned long long* sums, int all_threads, int threads, int warps)
 {
     __shared__ unsigned long long found[COLUMNS];
     if (threadIdx.x < COLUMNS) found[threadIdx.x] = 0;
     __syncthreads();
     step s = steps[blockIdx.y];
     if (!s.width) return; // a barrier
-    const int* row = element + (unsigned long long)blockIdx.y * lanes;
-    int all = lanes / threads * warps, lane = threadIdx.x & 31;
+    const int* row = element + (unsigned long long)blockIdx.y * all_threads;
+    int all = all_threads / threads * warps, lane = threadIdx.x & 31;
     unsigned long long mine[COLUMNS] = {};
     for (int warp = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; warp < all; warp += gridDim.x * (blockDim.x / 32)) {
         int thread = warp % warps * 32 + lane;

@@ -8,7 +8,7 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import INSTALL_CUPY, Gpu
 
 if TYPE_CHECKING:
-    from gemmviz.run.cuda.engine import Engine
+    from gemmviz.run.cuda.runner import CudaRunner
 
 try:
     import cupy
@@ -42,12 +42,12 @@ def open_gpu() -> Gpu:
     )
 
 
-def open_engine() -> "Engine":
-    """The engine of the first GPU. Raises DeviceError as ``open_gpu`` does: only then can the rest be imported."""
+def open_runner() -> "CudaRunner":
+    """The first GPU, ready to run kernels. Raises DeviceError as ``open_gpu`` does: only then can the rest be imported."""
     gpu = open_gpu()
-    from gemmviz.run.cuda.engine import Engine
+    from gemmviz.run.cuda.runner import CudaRunner
 
-    return Engine(gpu)
+    return CudaRunner(gpu)
 
 
 def _no_driver(status: int) -> DeviceError:

@@ -16,8 +16,8 @@ from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
-from gemmviz.run.cuda.compiling import Compiled, Compiler
-from gemmviz.run.cuda.launching import check_resources, launch, launcher, wait
+from gemmviz.run.cuda.compiling import Compiled, Nvrtc
+from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
 
 _HOLD = Path(__file__).with_name("hold.cu")
@@ -31,9 +31,9 @@ _CHECKED_ROWS_FLOPS = 1 << 36
 class Stopwatch:
     """Times what is launched, in milliseconds of the GPU: all of it is queued before the GPU starts on it. Raises Cancelled."""
 
-    def __init__(self, compiler: Compiler, patience_s: float, file: str, cancelled: Callable[[], bool]) -> None:
-        self._hold = compiler(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold")
-        self._patience_s, self._file, self._cancelled = patience_s, file, cancelled
+    def __init__(self, nvrtc: Nvrtc, timeout_s: float, file: str, cancelled: Callable[[], bool]) -> None:
+        self._hold = nvrtc(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold")
+        self._timeout_s, self._file, self._cancelled = timeout_s, file, cancelled
         self._memory = cupy.cuda.alloc_pinned_memory(4)
         self._go = np.frombuffer(self._memory, np.int32, 1)
 
@@ -50,7 +50,7 @@ class Stopwatch:
             end.record()
         finally:
             self._go[0] = 1
-        wait(self._patience_s, self._file)
+        wait(self._timeout_s, self._file)
         return float(cupy.cuda.get_elapsed_time(begin, end))
 
     def time(self, start: Callable[[], None]) -> Timing:
@@ -75,36 +75,36 @@ class Timed:
     reads_c: bool
 
 
-def time_kernel(compiler: Compiler, work: Workload, patience_s: float, cancelled: Callable[[], bool]) -> Timed:
+def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timed:
     """The real kernel, as it stands in its file: checked first, then timed."""
-    compiled = compiler(work.kernel_text, work.spec.file, work.entry, work.macros)
-    check_resources(compiled, work.launch, work.spec.file)
+    compiled = nvrtc(work.kernel_text, work.setup.kernel.file, work.entry, work.macros)
+    check_resources(compiled, work.launch, work.setup.kernel.file)
     arguments = work.arguments
-    check, reads_c = _check(compiled, work, arguments, patience_s)
-    timing = Stopwatch(compiler, patience_s, work.spec.file, cancelled).time(launcher(compiled, work.launch, arguments))
+    check, reads_c = _check(compiled, work, arguments, timeout_s)
+    timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
     return Timed(timing, resources, check, reads_c)
 
 
-def _check(compiled: Compiled, work: Workload, arguments: list[Any], patience_s: float) -> tuple[Check, bool]:
+def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:
     """C against float64, C poisoned before; a kernel that then fails is given zeros, and it is said that it reads C."""
     found = []
     for value in (np.nan, 0.0):
         work.clear_c(value)
         launch(compiled, work.launch, arguments)
-        wait(patience_s, work.spec.file)
+        wait(timeout_s, work.setup.kernel.file)
         found.append(check_on_device(work))
         if found[-1].passed or work.matrix("C").dtype.kind != "f":
             break
-    reads_c = len(found) > 1 and found[1].passed and found[0].unwritten == work.settings.problem.M * work.settings.problem.N
+    reads_c = len(found) > 1 and found[1].passed and found[0].unwritten == work.setup.problem.M * work.setup.problem.N
     return found[reads_c], reads_c
 
 
 def check_on_device(work: Workload) -> Check:
     """As ``check_result``, for all of C, on the GPU: some rows at a time."""
-    problem = work.settings.problem
-    a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.spec.column_major) for name in "ABC")
+    problem = work.setup.problem
+    a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.setup.kernel.column_major) for name in "ABC")
     unit = np.finfo(str(c.dtype)).eps / 2 if c.dtype.kind == "f" else 0.0
     right = b.astype(cupy.float64)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
@@ -120,7 +120,9 @@ def check_on_device(work: Workload) -> Check:
         row, column = divmod(int(cupy.argmax(excess)), problem.N)
         found = float(excess[row, column]), float(error[row, column]), float(allowed[row, column]), (start + row, column)
         worst = max(worst, found)
-    return Check(problem.M * problem.N - unwritten, wrong, unwritten, *worst[1:])
+    _, error, bound, at = worst
+    largest = error if np.isfinite(error) else None
+    return Check(problem.M * problem.N - unwritten, wrong, unwritten, largest, bound, at)
 
 
 def _shaped(flat: Any, shape: tuple[int, int], column_major: bool) -> Any:
@@ -130,17 +132,19 @@ def _shaped(flat: Any, shape: tuple[int, int], column_major: bool) -> Any:
 def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
     """Theoretical occupancy, as the driver works it out."""
     launched = work.launch
-    blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(compiled.handle, launched.threads, launched.shared_bytes)
+    blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(
+        compiled.handle, launched.threads_per_block, launched.shared_bytes
+    )
     facts = cupy.cuda.runtime.getDeviceProperties(0)
     warp = facts["warpSize"]
-    return Occupancy(blocks, -(-launched.threads // warp), facts["maxThreadsPerMultiProcessor"] // warp)
+    return Occupancy(blocks, -(-launched.threads_per_block // warp), facts["maxThreadsPerMultiProcessor"] // warp)
 
 
-def time_cublas(compiler: Compiler, work: Workload, patience_s: float, cancelled: Callable[[], bool]) -> Timing:
+def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
     """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError where they hold anything else."""
     if any(str(array.dtype) != "float32" for array in work.data.values()):
-        raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.spec.file)
-    problem, handle = work.settings.problem, cupy.cuda.device.get_cublas_handle()
+        raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.setup.kernel.file)
+    problem, handle = work.setup.problem, cupy.cuda.device.get_cublas_handle()
     numbers = np.array([1.0, 0.0], np.float32)
     one, zero = (numbers.ctypes.data + 4 * at for at in range(2))
     pointers = [work.base + work.offsets[name] for name in "BAC"]
@@ -157,7 +161,7 @@ def time_cublas(compiler: Compiler, work: Workload, patience_s: float, cancelled
     try:
         work.clear_c(np.nan)
         start()  # cuBLAS sets itself up
-        return Stopwatch(compiler, patience_s, "cuBLAS", cancelled).time(start)
+        return Stopwatch(nvrtc, timeout_s, "cuBLAS", cancelled).time(start)
     finally:
         cublas.setMathMode(handle, before)
 

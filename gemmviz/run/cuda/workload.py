@@ -1,23 +1,22 @@
 """One multiplication on the GPU: its matrices in one piece of memory, and the arguments of its kernel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cupy
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.device import Device
 from gemmviz.model.errors import DeviceError
-from gemmviz.model.kernel import KernelSpec, Launch, Settings
+from gemmviz.model.kernel import Launch
+from gemmviz.model.setup import Setup
 from gemmviz.run.align import Region
 from gemmviz.run.cuda.compiling import free_memory
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
-from gemmviz.run.simt.interpreter import Binding, never, number_argument
+from gemmviz.run.simt.interpret import Binding, never, number_argument
 from gemmviz.source.instrument import without_launchers
 from gemmviz.source.types import Pointer, Scalar
-from gemmviz.spec.legality import launch_for
 
 _GAP_BYTES = 1 << 16  # between matrices, so that what reaches beyond one doesn't land in the next
 _LARGEST_WORD = 0x7FFFFFFE
@@ -27,13 +26,19 @@ _LARGEST_WORD = 0x7FFFFFFE
 class Workload:
     """``arena`` holds A, B and C at ``offsets`` (bytes, multiples of 256); ``data`` is what the host has: flat A, B, zeros."""
 
-    spec: KernelSpec
-    settings: Settings
+    setup: Setup
     binding: Binding
-    launch: Launch
     data: dict[str, npt.NDArray[Any]]
     arena: Any
     offsets: dict[str, int]
+
+    def of(self, setup: Setup) -> "Workload":
+        """The same multiplication, with another part of it to be recorded."""
+        return replace(self, setup=setup, binding=replace(self.binding, setup=setup))
+
+    @property
+    def launch(self) -> Launch:
+        return self.binding.launch
 
     @property
     def base(self) -> int:
@@ -53,12 +58,12 @@ class Workload:
     def arguments(self) -> list[Any]:
         """What the kernel is launched with: addresses as ints, numbers as NumPy scalars."""
         found: list[Any] = []
-        for argument, parameter in zip(self.spec.args, self.binding.program.parameters, strict=True):
+        for argument, parameter in zip(self.setup.kernel.args, self.binding.program.parameters, strict=True):
             if isinstance(parameter.type, Pointer):
                 found.append(self.base + self.offsets[argument])
             else:
                 assert isinstance(parameter.type, Scalar)
-                number = number_argument(self.spec, self.settings, argument)
+                number = number_argument(self.setup, argument)
                 found.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
         return found
 
@@ -80,42 +85,38 @@ class Workload:
     @property
     def entry(self) -> str:
         """The kernel's name expression: template arguments filled in."""
-        given = self.spec.template_arguments
-        named = ", ".join(str(self.settings.parameters.get(each, each)) for each in given)
-        return f"{self.spec.function}<{named}>" if given else self.spec.function
+        given = self.setup.kernel.template_arguments
+        named = ", ".join(str(self.setup.parameters.get(each, each)) for each in given)
+        return f"{self.setup.kernel.function}<{named}>" if given else self.setup.kernel.function
 
     @property
     def kernel_text(self) -> str:
         """The file as it stands; without its host functions where it has such that launch."""
         program = self.binding.program
-        return without_launchers(program) if program.layout.launchers else self.spec.text
+        return without_launchers(program) if program.layout.launchers else self.setup.kernel.text
 
     @property
     def macros(self) -> tuple[str, ...]:
-        given = self.spec.template_arguments
-        return tuple(f"-D{name}={value}" for name, value in self.settings.parameters.items() if name not in given)
+        given = self.setup.kernel.template_arguments
+        return tuple(f"-D{name}={value}" for name, value in self.setup.parameters.items() if name not in given)
 
 
-def workload(spec: KernelSpec, settings: Settings, device: Device) -> Workload:
-    """The matrices of ``settings``, on the GPU. Raises as ``bound`` and ``launch_for`` do."""
-    launch = launch_for(spec, settings, device)
-    binding = bound(spec, settings, launch, device)
-    needed = sum(
-        settings.problem.shapes[name][0] * settings.problem.shapes[name][1] * scalar.dtype.itemsize
-        for name, scalar in binding.matrices
-    )
+def workload(setup: Setup) -> Workload:
+    """The matrices of a setup, on the GPU. Raises as ``bound`` does, and DeviceError where they don't fit."""
+    binding = bound(setup)
+    sizes = {name: setup.problem.shapes[name][0] * setup.problem.shapes[name][1] for name, _ in binding.matrices}
+    needed = sum(sizes[name] * scalar.dtype.itemsize for name, scalar in binding.matrices)
     if needed > free_memory():
         raise DeviceError(
-            f"A, B and C take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=spec.file,
+            f"A, B and C take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=setup.kernel.file,
             remedy="choose smaller sizes",
         )  # fmt: skip
-    data = matrices(settings.problem, {name: str(s.dtype) for name, s in binding.matrices}, settings.filling, never)
+    data = matrices(setup.problem, binding.dtypes, setup.filling, never)
     offsets, end = {}, _GAP_BYTES
     for name, array in data.items():
         offsets[name] = end
         end += -(-array.nbytes // 256) * 256 + _GAP_BYTES
-    arena = cupy.empty(end, cupy.uint8)
-    made = Workload(spec, settings, binding, launch, data, arena, offsets)
+    made = Workload(setup, binding, data, cupy.empty(end, cupy.uint8), offsets)
     for name, array in data.items():
         if name != "C":
             made.matrix(name).set(array)

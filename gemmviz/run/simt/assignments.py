@@ -1,7 +1,7 @@
 """Closures for assignments: to variables, to components of vectors, to arrays of the thread, and to memory."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from gemmviz.run.simt import values
 from gemmviz.run.simt.machine import Machine
@@ -9,11 +9,18 @@ from gemmviz.run.simt.values import Address, Closure, merged
 from gemmviz.source.nodes import Assign, Deref, Expr, Field, Read
 from gemmviz.source.types import Pointer, Scalar, Vector
 
-if TYPE_CHECKING:
-    from gemmviz.run.simt.expressions import Compiler
+
+class Expressions(Protocol):
+    """What makes closures of the expressions around an assignment."""
+
+    def right_side(self, node: Assign) -> Closure: ...
+    def combine(self, node: Assign, old: Closure, value: Closure) -> Closure: ...
+    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None: ...
+    def address(self, node: Expr) -> Address: ...
+    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None: ...
 
 
-def assignment(compiler: "Compiler", node: Assign) -> Closure:
+def assignment(compiler: Expressions, node: Assign) -> Closure:
     match node.target:
         case Read(slot=slot, name=name, type=ctype, place=place):
             return _assign_variable(compiler, node, slot, name, ctype, place)
@@ -27,7 +34,7 @@ def assignment(compiler: "Compiler", node: Assign) -> Closure:
 Finish = Callable[[Machine, Any, Any], Any]
 
 
-def _combined(compiler: "Compiler", node: Assign) -> Finish:
+def _combined(compiler: Expressions, node: Assign) -> Finish:
     """The new value from the machine, the old value and the right side (C++17 evaluates the right side first)."""
     if node.op is None:
         return lambda machine, old, right: right
@@ -46,7 +53,7 @@ def _combined(compiler: "Compiler", node: Assign) -> Finish:
     return combined
 
 
-def _assign_variable(compiler: "Compiler", node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
+def _assign_variable(compiler: Expressions, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
     value, gives_old, compound = compiler.right_side(node), node.gives_old, node.op is not None
     combined = _combined(compiler, node)
     scalar = compiler.merge_scalar(ctype if isinstance(ctype, Scalar) else component_type(ctype))
@@ -67,7 +74,7 @@ def _assign_variable(compiler: "Compiler", node: Assign, slot: int, name: str, c
     return assign
 
 
-def _assign_component(compiler: "Compiler", node: Assign, of: Expr, component: int) -> Closure:
+def _assign_component(compiler: Expressions, node: Assign, of: Expr, component: int) -> Closure:
     assert isinstance(of, Read)
     assert isinstance(of.type, Vector)
     slot, name, count, place = of.slot, of.name, of.type.count, of.place
@@ -89,7 +96,7 @@ def _assign_component(compiler: "Compiler", node: Assign, of: Expr, component: i
     return assign
 
 
-def _store(compiler: "Compiler", node: Assign, target: Deref) -> Closure:
+def _store(compiler: Expressions, node: Assign, target: Deref) -> Closure:
     value, address, place = compiler.right_side(node), compiler.address(target.pointer), target.place
     combined = _combined(compiler, node)
     if node.store is None and isinstance(target.type, Scalar):

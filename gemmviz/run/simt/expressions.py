@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.simt import values
 from gemmviz.run.simt.assignments import assignment, component_type
 from gemmviz.run.simt.intrinsics import intrinsic
@@ -44,7 +44,7 @@ class Compiler:
     values are known while a trip of an unrolled loop is compiled.
     """
 
-    def __init__(self, space: LaneSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
+    def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
         self.statement = statement
         self.constants: dict[int, int] = {}

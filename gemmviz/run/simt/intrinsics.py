@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.lanes import LaneSpace
+from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Closure, constant
 from gemmviz.source.nodes import Call
@@ -42,7 +42,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def intrinsic(node: Call, args: list[Closure], space: LaneSpace) -> Closure:
+def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
     if node.name == "assert":
         return _assertion(node, args[0])
     if node.name == "memset":
@@ -102,7 +102,7 @@ def _cleared(node: Call, args: list[Closure]) -> Closure:
     return run
 
 
-def _shuffle(node: Call, args: list[Closure], space: LaneSpace) -> Closure:
+def _shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
     """Values change lanes within groups of ``width`` neighbours; a lane whose source is outside its group keeps its own."""
     value, lane, width = args
     dtype = node.type.dtype if isinstance(node.type, Scalar) and not node.type.is_float else None
@@ -112,7 +112,7 @@ def _shuffle(node: Call, args: list[Closure], space: LaneSpace) -> Closure:
         rows = space.per_block(values if values.ndim else values.reshape((1,) * len(space.shape)))
         selector = np.asarray(lane(machine))
         chosen = space.per_block(selector if selector.ndim else selector.reshape((1,) * len(space.shape)))
-        source = _sources(node.name, chosen, int(width(machine)), space.threads)
+        source = _sources(node.name, chosen, int(width(machine)), space.threads_per_block)
         rows, source = np.broadcast_arrays(rows, source)
         moved = np.take_along_axis(rows, source, axis=1)
         outer = np.broadcast_shapes(np.shape(values)[: len(space.block_shape)], np.shape(selector)[: len(space.block_shape)])

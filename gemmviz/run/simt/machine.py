@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import Cancelled, KernelFault, Place
-from gemmviz.model.lanes import LaneSpace
-from gemmviz.model.trace import AccessSink, Bools, Site
+from gemmviz.model.sinks import AccessSink, Bools
+from gemmviz.model.sites import Site
+from gemmviz.model.threads import ThreadSpace
 
 Mask = Bools | None
 NORMAL, BREAK, CONTINUE, RETURN, GONE = range(5)
@@ -58,7 +59,7 @@ class Machine:
 
     def __init__(
         self,
-        space: LaneSpace,
+        space: ThreadSpace,
         slots: int,
         sink: AccessSink,
         make_site: Callable[[int, int], Site],
@@ -120,7 +121,7 @@ class Machine:
 
     def first_lane(self, bad: npt.NDArray[np.bool_]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """BlockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) holds."""
-        return self.space.thread_of(int(np.argmax(np.broadcast_to(bad, self.space.shape))))
+        return self.space.indices(int(np.argmax(np.broadcast_to(bad, self.space.shape))))
 
     def fault(self, message: str, place: Place, bad: Any = True, remedy: str | None = None) -> KernelFault:
         """The error for the first active lane where ``bad`` holds."""

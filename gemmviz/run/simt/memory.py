@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import KernelFault, Place
-from gemmviz.model.trace import MemoryArray
+from gemmviz.model.sites import MemoryArray
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Partial, from_memory, merged, read
 from gemmviz.source.types import Scalar

@@ -289,10 +289,10 @@ def _check_convergence(machine: Machine, node: Barrier) -> None:
     here, living = np.broadcast_arrays(here, living)
     torn = here.any(axis=1) & (living & ~here).any(axis=1)
     if torn.any():
-        absent = np.broadcast_to(alive & ~arrived, machine.space.shape).reshape(-1, machine.space.threads)
-        present = np.broadcast_to(alive & arrived, machine.space.shape).reshape(-1, machine.space.threads)
+        absent = np.broadcast_to(alive & ~arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
+        present = np.broadcast_to(alive & arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
         row = int(np.argmax(absent.any(axis=1) & present.any(axis=1)))
-        block, thread = machine.space.thread_of(row * machine.space.threads + int(np.argmax(absent[row])))
+        block, thread = machine.space.indices(row * machine.space.threads_per_block + int(np.argmax(absent[row])))
         raise KernelFault(
             "__syncthreads() in divergent flow: it is not reached", node.place, block=block, thread=thread,
             remedy="other threads of the block wait for it forever",

@@ -45,14 +45,22 @@ TAG_SHIFT = 40
 _COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
 
 
+def constant_tag(value: float) -> int:
+    """The tag of a number that the source says: CONSTANT and below, by the bits of the float32."""
+    return CONSTANT - int(np.float32(value).view(np.uint32))
+
+
 def tag_array(tags: Any) -> Any:
     """Number of the array that each tag names; COMPUTED or CONSTANT where it names none."""
-    return np.where(np.asarray(tags) < 0, tags, np.asarray(tags) >> TAG_SHIFT)
+    found = np.asarray(tags)
+    return np.where(found < 0, np.maximum(found, CONSTANT), found >> TAG_SHIFT)
 
 
 def tag_element(tags: Any) -> Any:
-    """The element that each tag names; meaningless where it names none."""
-    return np.asarray(tags) & ((1 << TAG_SHIFT) - 1)
+    """The element that each tag names, int32; of a CONSTANT the bits of its float32; meaningless where it is COMPUTED."""
+    found = np.asarray(tags)
+    bits = (CONSTANT - np.minimum(found, CONSTANT)).astype(np.uint32).view(np.int32)
+    return np.where(found <= CONSTANT, bits, found & ((1 << TAG_SHIFT) - 1)).astype(np.int32)
 
 
 class TagMemory(GlobalMemory):
@@ -78,12 +86,13 @@ class SymbolicCompiler(Compiler):
         return LONG if scalar is not None and scalar.is_float else scalar
 
     def zero(self, scalar: Scalar) -> Any:
-        return CONSTANT if scalar.is_float else super().zero(scalar)
+        return constant_tag(0.0) if scalar.is_float else super().zero(scalar)
 
     def value(self, node: Expr) -> Closure:
         match node:
-            case Const(type=Scalar(kind="f")):
-                return lambda machine: CONSTANT
+            case Const(type=Scalar(kind="f"), value=number):
+                tag = constant_tag(number)
+                return lambda machine: tag
             case Unary(type=Scalar(kind="f")) | Binary(type=Scalar(kind="f")):
                 return self._computed(node)
             case Convert(type=Scalar(kind="f"), operand=operand):

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.grid import Grid, spread
-from gemmviz.analysis.replay import Replay
-from gemmviz.model.trace import MemoryArray
+from gemmviz.analysis.moment import Moment, Touched
+from gemmviz.model.sites import MemoryArray
 from gemmviz.scene.code_lines import code_primitives
 from gemmviz.scene.frame import ViewOptions, framed
 from gemmviz.scene.layout import Cross, Table, code_room, cross_of, matrix_table
 from gemmviz.scene.legend import legend
 from gemmviz.scene.matrix import counting_grid, grid_of, matrix_cells
+from gemmviz.scene.motion import stage_motion
 from gemmviz.scene.palette import (
     AREA,
     FIRST_OWNER,
@@ -36,40 +37,40 @@ from gemmviz.scene.stop_marks import stop_marks
 from gemmviz.scene.text import text_width
 from gemmviz.scene.theme import WARP_ACCENTS, Theme
 from gemmviz.scene.tile_cells import tile_primitives
+from gemmviz.scene.view import View
 
 _NAME = 28.0
 
 
-def stage_scene(replay: Replay, step: int, options: ViewOptions | None = None) -> Scene:
-    """The stage after ``step`` (0-based) as the replay's focus sees it; without what moves."""
-    options = options or ViewOptions()
-    theme, cross = options.theme, cross_of(replay, options.height)
+def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """The stage after a step, as the focus sees it; without what moves."""
+    theme, cross = options.theme, cross_of(moment.trace, options.height)
     found: list[Primitive] = []
-    for number, array in enumerate(replay.trace.arrays):
+    for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
-            found += _matrix(replay, step, number, array, cross, options)
-    found += _guides(replay, step, cross, theme)
-    found += _wrong(replay, step, cross, theme)
-    found += _followed(replay, cross, theme)
-    found += tile_primitives(replay, step, cross.corner, options)
-    found += code_primitives(replay, step, code_room(replay, cross), theme)
-    found += stop_marks(replay, step, cross, theme)
-    found += legend(replay, options)
-    return framed(found, replay, step, options)
+            found += _matrix(moment, number, array, cross, options)
+    found += _guides(moment, cross, theme)
+    found += _wrong(moment, cross, theme)
+    found += _followed(moment, cross, theme)
+    found += tile_primitives(moment, cross.corner, options)
+    found += code_primitives(moment, code_room(moment.trace, cross), theme)
+    found += stop_marks(moment, cross, theme)
+    found += legend(moment.trace, options)
+    return framed(found, moment, options)
 
 
-def matrix_state(replay: Replay, step: int, number: int, grid: Grid, by_warp: bool = False) -> npt.NDArray[np.uint8]:
-    """What each cell of a matrix is at a step, uint8 (rows, columns): see ``gemmviz.scene.palette``."""
+def matrix_state(moment: Moment, number: int, grid: Grid, by_warp: bool = False) -> npt.NDArray[np.uint8]:
+    """What each cell of a matrix is, uint8 (rows, columns): see ``gemmviz.scene.palette``."""
     flat = grid.table()
     state = grid.shaped(flat)
     if grid.array.name == "C":
         if by_warp:
-            elements, lanes = replay.owners.of(replay.warp_lanes)
-            first = replay.warp_lanes.start
-            flat[grid.cells(elements)] = FIRST_OWNER + _warps(replay, lanes + first) % len(WARP_ACCENTS)
+            elements, threads = moment.replay.owners.of(moment.scope.of_warps)
+            warps = _warps(moment, threads + moment.scope.of_warps.start)
+            flat[grid.cells(elements)] = FIRST_OWNER + warps % len(WARP_ACCENTS)
         else:
-            flat[grid.cells(replay.written(step))] = AREA
-    area = replay.footprint(number, step)
+            flat[grid.cells(moment.written)] = AREA
+    area = moment.area(number)
     if area is not None and grid.array.name != "C":
         f, (r0, c0) = grid.factor, grid.origin
         rows, columns = (
@@ -77,45 +78,45 @@ def matrix_state(replay: Replay, step: int, number: int, grid: Grid, by_warp: bo
             slice(max(0, area[2] // f - c0), max(0, -(-area[3] // f) - c0)),
         )
         state[rows, columns] = AREA
-    flat[grid.cells(_sources(replay, step, number))] = SOURCE
-    site = replay.trace.site_of(step)
-    if site.array == number:
-        if replay.thread is not None:
-            flat[grid.cells(spread(replay.trace.element[step, replay.warp_lanes], site.width))] = SOURCE
-        touched = grid.cells(spread(replay.elements(step), site.width))
-        flat[touched] = lit_by_warp(replay, step, touched, len(flat)) if by_warp else LIT
+    flat[grid.cells(_sources(moment, number))] = SOURCE
+    touched = moment.of_array(number)
+    if touched is not None:
+        if moment.focus.thread is not None:
+            paid = moment.trace.element[touched.row, moment.scope.of_warps]
+            flat[grid.cells(spread(paid, touched.operand.offsets))] = SOURCE
+        cells = grid.cells(touched.cells)
+        flat[cells] = lit_by_warp(moment, touched, cells, len(flat)) if by_warp else LIT
     return state
 
 
-def lit_by_warp(replay: Replay, step: int, cells: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.uint8]:
+def lit_by_warp(moment: Moment, touched: Touched, cells: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.uint8]:
     """For each touched cell (as ``spread`` orders them) the state of the warp that touches it, or SEVERAL."""
-    active = np.flatnonzero(replay.elements(step) >= 0) + replay.lanes.start
-    warps = np.repeat(_warps(replay, active), replay.trace.site_of(step).width)
+    active = np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start
+    warps = np.repeat(_warps(moment, active), touched.operand.width)
     return np.where(shared_cells(cells, warps, size), SEVERAL, FIRST_WARP + warps % len(WARP_ACCENTS)).astype(np.uint8)
 
 
-def _warps(replay: Replay, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The number, within its block, of the warp of each lane of the trace."""
-    return lanes % replay.trace.space.threads // replay.trace.warp_size
+def _warps(moment: Moment, threads: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The number, within its block, of the warp of each thread of the trace."""
+    return threads % moment.trace.space.threads_per_block // moment.trace.rules.warp_size
 
 
-def _sources(replay: Replay, step: int, number: int) -> npt.NDArray[Any]:
-    """The elements of a matrix whose copies in shared memory are touched at this step."""
-    site, array = replay.trace.site_of(step), replay.trace.array_of(step)
-    if array is None or array.space != "shared":
-        return np.zeros(0, np.int64)
-    content = replay.tiles(step).get(site.array)
-    if content is None:
-        return np.zeros(0, np.int64)
-    cells = spread(replay.seen_elements(step), site.width)
-    return np.asarray(content.element[cells][content.array[cells] == number])
+def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
+    """The elements of a matrix whose copies in shared memory are touched now."""
+    found = [np.zeros(0, np.int64)]
+    for touched in moment.touched:
+        content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
+        if content is not None:
+            cells = touched.block_cells
+            found.append(content.element[cells][content.array[cells] == number])
+    return np.concatenate(found)
 
 
-def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: Cross, options: ViewOptions) -> list[Primitive]:
+def _matrix(moment: Moment, number: int, array: MemoryArray, cross: Cross, options: ViewOptions) -> list[Primitive]:
     theme, table = options.theme, matrix_table(array, cross)
-    found: list[Primitive] = [_cells(replay, step, number, table, options)]
+    found: list[Primitive] = [_cells(moment, number, table, options)]
     found.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
-    area = replay.footprint(number, step)
+    area = moment.area(number)
     if area is not None:
         r0, r1, c0, c1 = area
         x, y, cell = table.x, table.y, table.cell
@@ -125,18 +126,18 @@ def _matrix(replay: Replay, step: int, number: int, array: MemoryArray, cross: C
     return found
 
 
-def _cells(replay: Replay, step: int, number: int, table: Table, options: ViewOptions) -> Cells:
-    array, theme = replay.trace.arrays[number], options.theme
+def _cells(moment: Moment, number: int, table: Table, options: ViewOptions) -> Cells:
+    array, theme = moment.trace.arrays[number], options.theme
     if options.layer != "reuse" or array.name == "C":
         grid = grid_of(table, array, options)
-        state = matrix_state(replay, step, number, grid, options.layer == "warp")
+        state = matrix_state(moment, number, grid, options.layer == "warp")
         return matrix_cells(array.name, state, matrix_palette(theme, array.name), table, grid, options)
     grid = counting_grid(table, array, options)
-    counts = replay.loads(number, step, grid)
-    fill = heat_levels(counts, grid.factor**2, most_loads(replay.trace.settings.problem))
-    site = replay.trace.site_of(step)
-    if site.array == number:
-        fill.reshape(-1)[grid.cells(spread(replay.elements(step), site.width))] = HEAT_LIT
+    counts = moment.loads(number, grid)
+    fill = heat_levels(counts, grid.factor**2, most_loads(moment.trace.setup.problem))
+    touched = moment.of_array(number)
+    if touched is not None:
+        fill.reshape(-1)[grid.cells(touched.cells)] = HEAT_LIT
     labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
     return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
 
@@ -153,12 +154,12 @@ def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> 
     return Labels("C-name", at, (text,), _NAME, theme.accent("C"), "end", "semibold")
 
 
-def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
+def _guides(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     """Faint lines from the block's area of C to its rows of A and its columns of B: why a block needs just these."""
-    numbers = {array.name: n for n, array in enumerate(replay.trace.arrays) if array.space == "global"}
+    numbers = {array.name: n for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
     if not {"A", "B", "C"} <= numbers.keys():
         return []
-    areas = {name: replay.footprint(number, step) for name, number in numbers.items()}
+    areas = {name: moment.area(number) for name, number in numbers.items()}
     c_area = areas["C"]
     if c_area is None:
         return []
@@ -173,15 +174,15 @@ def _guides(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primi
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
 
 
-def _wrong(replay: Replay, step: int, cross: Cross, theme: Theme) -> list[Primitive]:
+def _wrong(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     """Frames around the elements of C that are stored by now and wrong."""
-    wrong = np.intersect1d(np.array(replay.trace.check.wrong_elements, np.int64), replay.written(step))
-    return _rings("wrong", replay, wrong, cross, theme.warning)
+    wrong = np.intersect1d(np.array(moment.trace.check.wrong_elements, np.int64), moment.written)
+    return _rings("wrong", moment, wrong, cross, theme.warning)
 
 
-def _rings(key: str, replay: Replay, elements: npt.NDArray[np.int64], cross: Cross, colour: str) -> list[Primitive]:
+def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], cross: Cross, colour: str) -> list[Primitive]:
     """Around some elements of C; nothing around none."""
-    array = replay.owners.array
+    array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
     rows, columns = array.row_column(elements)
@@ -190,9 +191,12 @@ def _rings(key: str, replay: Replay, elements: npt.NDArray[np.int64], cross: Cro
     return [Rects(key, boxes, None, colour, 4.0)]
 
 
-def _followed(replay: Replay, cross: Cross, theme: Theme) -> list[Primitive]:
+def _followed(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     """A ring around what the followed thread computes."""
-    if replay.thread is None:
+    if moment.focus.thread is None:
         return []
-    elements, _ = replay.owners.of(replay.lanes)
-    return _rings("followed", replay, elements, cross, theme.text)
+    elements, _ = moment.replay.owners.of(moment.scope.threads)
+    return _rings("followed", moment, elements, cross, theme.text)
+
+
+VIEW = View("Stage", Moment, stage_scene, stage_motion, order=1)

@@ -1,0 +1,188 @@
+"""One step of one replay through one focus, worked out once; and the reader that goes from one moment to the next."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.counts import Counts, count_rows
+from gemmviz.analysis.flights import Flights, flights
+from gemmviz.analysis.focus import Focus, Scope, scope_of
+from gemmviz.analysis.grid import Grid, spread
+from gemmviz.analysis.replay import Area, Replay
+from gemmviz.analysis.reuse import LoadCounts
+from gemmviz.analysis.tiles import TileContent, Tiles
+from gemmviz.analysis.warps import warp_rows
+from gemmviz.model.sites import MemoryArray, Operand, Site, Space
+from gemmviz.model.trace import Ints, Trace
+
+Longs = npt.NDArray[np.int64]
+
+
+class Reader:
+    """Goes through a replay with a focus, and remembers where it was: what tiles hold and how often elements were loaded is
+    kept up to date from one moment to the next. Each reader belongs to one thread; many may read one replay.
+    """
+
+    def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
+        self.replay = replay
+        self.scope: Scope = scope_of(focus or Focus(), replay.trace)
+        self._tiles, self._tiles_before = (Tiles(replay.trace, self.scope.of_block, replay.value) for _ in range(2))
+        self._loads: dict[tuple[int, int], LoadCounts] = {}
+        self._latest: Moment | None = None
+
+    def at(self, step: int) -> "Moment":
+        """The moment of a step; the one before it is over."""
+        if self._latest is None or self._latest.step != step:
+            self._latest = Moment(self, step)
+        return self._latest
+
+    def tiles(self, step: int) -> dict[int, TileContent]:
+        """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
+        return {} if self.replay.is_after_gap(step) else self._tiles.after(step)
+
+    def tiles_before(self, step: int) -> dict[int, TileContent]:
+        """As ``tiles``, before ``step``."""
+        return {} if self.replay.is_after_gap(step) else self._tiles_before.after(step - 1)
+
+    def loads(self, array: int, step: int, grid: Grid) -> Longs:
+        """How often the chosen threads (of a shared array: those of the block) have loaded each element by ``step``."""
+        key = array, grid.factor
+        if key not in self._loads:
+            shared = self.replay.trace.arrays[array].space == "shared"
+            threads = self.scope.in_block if shared else self.scope.threads
+            self._loads[key] = LoadCounts(self.replay.trace, array, grid, threads)
+        return self._loads[key].after(step)
+
+    @cached_property
+    def homes(self) -> npt.NDArray[np.float64]:
+        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        return self.replay.owners.homes(self.scope.of_block)
+
+    @cached_property
+    def _sums(self) -> dict[Space, Longs]:
+        """Running sums of the costs, of steps that touch global and of those that touch shared memory."""
+        trace = self.replay.trace
+        costs = self.replay.costs(self.scope)
+        spaces = np.array(["" if site.is_barrier else trace.arrays[site.operands[0].array].space for site in trace.sites])
+        return {s: np.cumsum(costs * (spaces[trace.site] == s)[:, None], axis=0) for s in ("global", "shared")}
+
+    def so_far(self, step: int, space: Space) -> Counts:
+        """What all steps up to and with ``step`` cost in one kind of memory."""
+        return Counts(*self._sums[space][step].tolist())
+
+
+@dataclass(frozen=True)
+class Touched:
+    """One operand at a moment: its array, and the elements that the chosen threads touch, -1 inactive. ``in_block``: likewise
+    of the chosen threads of the block.
+    """
+
+    operand: Operand
+    array: MemoryArray
+    row: int
+    elements: Ints
+    in_block: Ints
+
+    @property
+    def cells(self) -> Longs:
+        """All elements that active threads touch, offset by offset."""
+        return spread(self.elements, self.operand.offsets)
+
+    @property
+    def block_cells(self) -> Longs:
+        return spread(self.in_block, self.operand.offsets)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One warp of the block at a moment: its number, and what its lanes touch (lanes,), -1 inactive."""
+
+    warp: int
+    lanes: Longs
+
+
+class Moment:
+    """Everything about one step. ``main`` is what it touches first: the array that is read where it copies.
+
+    Valid until its reader goes on to another step.
+    """
+
+    def __init__(self, reader: Reader, step: int) -> None:
+        self.reader = reader
+        self.replay: Replay = reader.replay
+        self.trace: Trace = reader.replay.trace
+        self.scope: Scope = reader.scope
+        self.focus: Focus = reader.scope.focus
+        self.step = step
+        self.site: Site = self.trace.site_of(step)
+        self.phase = int(self.trace.phase[step])
+
+    @cached_property
+    def touched(self) -> tuple[Touched, ...]:
+        """What each operand touches; nothing for a barrier."""
+        trace, first, found = self.trace, int(self.trace.row[self.step]), []
+        for place, operand in enumerate(self.site.operands):
+            row = trace.element[first + place]
+            chosen, block = row[self.scope.threads], row[self.scope.in_block]
+            found.append(Touched(operand, trace.arrays[operand.array], first + place, chosen, block))
+        return tuple(found)
+
+    @property
+    def main(self) -> Touched | None:
+        return self.touched[0] if self.touched else None
+
+    def of_array(self, number: int) -> Touched | None:
+        """What is touched of one array, None for nothing."""
+        return next((each for each in self.touched if each.operand.array == number), None)
+
+    @cached_property
+    def arrived(self) -> Ints:
+        """Who of the chosen threads takes part: its element, or 0 at a barrier; -1 for who doesn't."""
+        return self.trace.element[self.trace.row[self.step], self.scope.threads]
+
+    @cached_property
+    def request(self) -> Request | None:
+        """One warp of the block and what its lanes touch: the chosen one, else the first with an active lane; None where no
+        lane is active.
+        """
+        first = int(self.trace.row[self.step])
+        rows = warp_rows(self.trace.element[first : first + 1, self.scope.of_block], self.trace.rules.warp_size)
+        active = np.flatnonzero((rows >= 0).any(axis=1))
+        if self.focus.warp is not None:
+            active = active[active == self.focus.warp]
+        return Request(int(active[0]), rows[active[0]]) if len(active) else None
+
+    @cached_property
+    def cost(self) -> Counts:
+        """What the step costs the chosen block or warps; for one thread, its warp."""
+        found = Counts()
+        for each in self.touched:
+            rows = self.replay.rows_of_warps(self.trace.element[each.row : each.row + 1], self.scope)
+            found += count_rows(rows, each.operand, each.array, self.trace.rules)
+        return found
+
+    @property
+    def tiles(self) -> dict[int, TileContent]:
+        return self.reader.tiles(self.step)
+
+    @property
+    def tiles_before(self) -> dict[int, TileContent]:
+        return self.reader.tiles_before(self.step)
+
+    def loads(self, array: int, grid: Grid) -> Longs:
+        return self.reader.loads(array, self.step, grid)
+
+    def area(self, array: int) -> Area | None:
+        return self.replay.area(array, self.step, self.scope)
+
+    @cached_property
+    def written(self) -> Longs:
+        """The elements of C that are stored by now."""
+        return self.replay.written(self.step)
+
+    @cached_property
+    def flights(self) -> list[Flights]:
+        """What the chosen threads of the block move."""
+        return flights(self.trace, self.step, self.scope)

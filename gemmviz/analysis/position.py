@@ -1,0 +1,80 @@
+"""Where in a run a step is, so that it can be found again in another run: by what happens there, not by its number."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.model.sites import Site
+from gemmviz.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A step and what it is: the site's text and line, what it does to which array, its phase and the trips around it.
+
+    ``step`` alone is enough in the run that it is of. ``share``: how much of the run has passed, 0 to 1.
+    """
+
+    step: int = 0
+    text: str = ""
+    line: int = 0
+    does: str = ""
+    phase: int = -1
+    visits: tuple[int, ...] = ()
+    share: float = 0.0
+
+
+def position_of(trace: Trace, step: int) -> Position:
+    """Where ``step`` is."""
+    site = trace.site_of(step)
+    visits = tuple(int(trip) for trip in trace.visits[step, : len(site.loops)])
+    return Position(
+        step, site.text, site.place.line, _does(trace, site), int(trace.phase[step]), visits, step / max(1, trace.steps - 1)
+    )
+
+
+def step_at(trace: Trace, position: Position) -> int:
+    """The step of a trace that is most like a position: the same site (else one that does the same), in the same phase and
+    trips as far as there are such; the same share of the run where nothing is alike.
+    """
+    step = position.step
+    if 0 <= step < trace.steps and position_of(trace, step) == position:
+        return step
+    sites = _alike(trace, position)
+    candidates = np.flatnonzero(np.isin(trace.site, sites))
+    if not len(candidates):
+        return round(position.share * (trace.steps - 1)) if position.text else max(0, min(step, trace.steps - 1))
+    best = min(candidates.tolist(), key=lambda each: _distance(trace, each, position))
+    return int(best)
+
+
+def _alike(trace: Trace, position: Position) -> list[int]:
+    """The sites that are the same, else those of the same text, else those that do the same."""
+    sites = list(enumerate(trace.sites))
+    for same in (
+        lambda site: (site.text, site.place.line) == (position.text, position.line),
+        lambda site: site.text == position.text,
+        lambda site: _does(trace, site) == position.does,
+    ):
+        found = [number for number, site in sites if same(site)]
+        if found:
+            return found
+    return []
+
+
+def _does(trace: Trace, site: Site) -> str:
+    """As "read A", or "barrier"."""
+    if site.is_barrier:
+        return site.kind
+    return ", ".join(f"{operand.access} {trace.arrays[operand.array].name}" for operand in site.operands)
+
+
+def _distance(trace: Trace, step: int, position: Position) -> tuple[int, ...]:
+    """How far a step is: in phases first, then in the trips of the loops, outermost first."""
+    site = trace.site_of(step)
+    visits = [int(trip) for trip in trace.visits[step, : len(site.loops)]]
+    wanted = list(position.visits)
+    while len(visits) < len(wanted):
+        visits.insert(0, wanted[len(wanted) - len(visits) - 1])
+    trips = [abs(a - b) for a, b in zip(visits[::-1], wanted[::-1], strict=False)][::-1]
+    return abs(int(trace.phase[step]) - position.phase), *trips, step

@@ -1,0 +1,90 @@
+"""How fast the kernels are."""
+
+import argparse
+import sys
+from contextlib import closing
+from dataclasses import replace
+
+from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, seconds
+from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
+from gemmviz.files.whole import write_text
+from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.errors import SettingError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.words import number
+from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
+from gemmviz.run.host_speed import METHODS
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.sizes import problems, sizes_of
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all that ship with gemmviz")
+    parser.add_argument("--sizes", default="128:4096", help="as 128:8192 (doubling) or 100,200 (default: %(default)s)")
+    parser.add_argument(
+        "--longest", type=seconds, default=LONGEST_S, metavar="S", help="leave out what takes longer than S seconds a launch"
+    )
+    add_device(parser)
+    add_timeout(parser)
+    parser.add_argument("--recorded", action="store_true", help="measure nothing: show what ships with gemmviz")
+    add_json(parser)
+    add_output(parser, "FILE.json")
+
+
+def _run(args: argparse.Namespace) -> int:
+    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
+    if args.recorded:
+        for benchmark in recorded_benchmarks():
+            shown = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))
+            print(benchmark_text(shown) if args.json else benchmark_table(shown))
+        return 0
+    cases = cases_for(kernels, problems(sizes_of(args.sizes)), args.device)
+    if not any(case.setup for case in cases):
+        raise SettingError("none of these kernels can run at these sizes", remedy="choose other sizes")
+    benchmark = _measured(args, cases)
+    text = benchmark_text(benchmark)
+    if args.output is not None:
+        write_text(args.output, text)
+    print(text if args.json else benchmark_table(benchmark))
+    return 0 if any(row.timing for row in benchmark.rows) else 1
+
+
+def _measured(args: argparse.Namespace, cases: list[Case]) -> Benchmark:
+    """All rows; those that there are by then when somebody interrupts it."""
+    latest: list[Benchmark] = []
+
+    def measured(benchmark: Benchmark, done: int) -> None:
+        latest[:] = [benchmark]
+        row = benchmark.rows[-1]
+        rate = f"{row.gflops:10,.1f} GFLOP/s" if row.gflops else f"  {row.failure}"
+        print(f"{done:4} of {len(cases)}  {row.label:38} {row.problem!s:20} {rate}", file=sys.stderr)
+
+    with closing(RemoteGpu(timeout_s=args.timeout)) as gpu:
+        try:
+            return run_benchmark(gpu, cases, args.device, longest_s=args.longest, measured=measured)
+        except KeyboardInterrupt:
+            if not latest:
+                raise
+            return latest[0]
+
+
+def _names(kernels: list[KernelSpec]) -> set[str]:
+    return {CUBLAS, *METHODS, *(kernel.name for kernel in kernels)}
+
+
+def benchmark_table(benchmark: Benchmark) -> str:
+    """GFLOP/s by kernel and size, as a table of Markdown, and where it is from."""
+    sizes = sorted({row.problem.M for row in benchmark.rows})
+    labels = list(dict.fromkeys(row.label for row in benchmark.rows))
+    lines = [f"| GFLOP/s, N = | {' | '.join(map(str, sizes))} |", f"|---|{'---:|' * len(sizes)}"]
+    for label in labels:
+        cells = []
+        for size in sizes:
+            row = next((each for each in benchmark.rows if each.label == label and size == each.problem.M), None)
+            cells.append(number(row.gflops) if row is not None and row.gflops else "")
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"{benchmark.source}; host {benchmark.host}"])
+
+
+COMMAND = Command("time kernels on the GPU over sizes, cuBLAS and the CPU beside them", _add, _run, order=7)

@@ -1,0 +1,76 @@
+"""What a whole launch costs."""
+
+import argparse
+from contextlib import closing
+from dataclasses import fields
+from typing import Any
+
+from gemmviz.analysis.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
+from gemmviz.analysis.hazards import Hazard, LaunchHazards
+from gemmviz.cli.command import Command, add_json, add_on, add_timeout, print_json, report_hazards
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.tee import Tee
+from gemmviz.show.flags import add_setup, setup_from
+from gemmviz.spec.legality import device_for, launch_for
+
+
+class _CountsAndHazards(LaunchCounter):
+    """Looks for hazards in the same accesses."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(device_for(setup).rules)
+        self.found = LaunchHazards()
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        return Tee(super().sink(space, arrays, phase_loop), self.found.sink(space, arrays, phase_loop))
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE.cu", with_record=False)
+    add_on(parser, "cpu")
+    add_timeout(parser)
+    add_json(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    setup = setup_from(args)
+    launch_for(setup)
+    counter = _CountsAndHazards(setup)
+    with closing(engine_for(args.on, args.timeout)) as engine:
+        engine.count(setup, counter)
+    if args.json:
+        print_json(_facts(setup, counter.counts, counter.found.hazards))
+    else:
+        blocks = launch_for(setup).block_count
+        print(f"{setup.kernel.name}, {setup.problem}, all {blocks} blocks, counted from the source as written")
+        for name, value in totals(counter.counts).items():
+            print(f"  {name:28} {value:>16,}")
+    return report_hazards(counter.found.hazards, setup.kernel.file)
+
+
+def _facts(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[str, Any]:
+    launch = launch_for(setup)
+    sites = [
+        {"line": site.place.line, "column": site.place.column, "text": site.text, "access": operand.access,
+         "array": counts.arrays[operand.array].name, "space": counts.arrays[operand.array].space, **_numbers(found)}
+        for (site, operand), found in counts.accesses.items()
+    ]  # fmt: skip
+    return {
+        "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
+        "device": setup.device, "grid": launch.grid, "block": launch.block, "blocks_counted": launch.block_count,
+        "totals": totals(counts), "sites": sites,
+        "phases": [{"phase": n + 1 if n >= 0 else None, **_numbers(found)} for n, found in sorted(counts.phases.items())],
+        "loads_per_element": loads_per_element(counts), "hazards": [str(hazard) for hazard in hazards],
+        "counted": "from a lockstep trace of the source as written, all blocks",
+    }  # fmt: skip
+
+
+def _numbers(counts: Counts) -> dict[str, int]:
+    return {each.name: getattr(counts, each.name) for each in fields(counts)}
+
+
+COMMAND = Command("count requests, sectors and wavefronts of a whole launch", _add, _run, order=3)

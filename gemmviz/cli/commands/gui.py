@@ -1,0 +1,78 @@
+"""The window; where there is no display, what it would show as files."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from gemmviz.cli.command import Command
+from gemmviz.files.kinds import kind_of
+from gemmviz.model.errors import UsageError
+from gemmviz.model.words import many
+from gemmviz.show.flags import add_setup, is_set, setup_from
+from gemmviz.show.shot import Shot
+
+_MOST_FRAMES = 60
+_STEP_MS = 600
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE", required=False)
+
+
+def _run(args: argparse.Namespace) -> int:
+    path = None if args.kernel is None else Path(args.kernel)
+    kind = "kernel" if path is None else kind_of(path)
+    if path is not None and kind != "kernel" and is_set(args):
+        raise UsageError(f"{path.name} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
+    shot = None
+    if kind == "kernel" and (is_set(args) or (path is not None and not path.is_file())):
+        path, shot = None, Shot(setup_from(args))
+    if not _has_display():
+        return _without_display(path, shot)
+    from gemmviz.gui.app import run_window
+
+    return run_window(path, shot)
+
+
+def _has_display() -> bool:
+    if os.environ.get("QT_QPA_PLATFORM") or not sys.platform.startswith("linux"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _without_display(path: Path | None, shot: Shot | None) -> int:
+    """Writes a picture of each of up to 60 steps, evenly spread, and an animation of them, into the folder ``out``."""
+    from gemmviz.analysis.moment import Reader
+    from gemmviz.analysis.replay import Replay
+    from gemmviz.files.trace_file import read_trace
+    from gemmviz.render.export import save_animation, save_frame
+    from gemmviz.run.choosing import engine_for
+    from gemmviz.scene.catalog import view_named
+    from gemmviz.scene.frame import ViewOptions
+    from gemmviz.show.picture import run
+    from gemmviz.show.shot import default_shot, read_view
+    from gemmviz.spec.catalog import load_kernel
+    from gemmviz.spec.legality import setup_for
+
+    if path is not None and kind_of(path) == "trace":
+        trace = read_trace(path)
+    else:
+        if path is not None:
+            shot = read_view(path) if kind_of(path) == "view" else Shot(setup_for(load_kernel(str(path))))
+        shot = shot or default_shot()
+        trace = run(shot.setup, shot.focus.block, engine_for("cpu"), values=True).whole
+    stage, options, reader = view_named("stage"), ViewOptions(), Reader(Replay.of(trace))
+    folder, name = Path("out"), trace.setup.kernel.name
+    folder.mkdir(exist_ok=True)
+    steps = range(0, trace.steps, max(1, -(-trace.steps // _MOST_FRAMES)))
+    print(f"There is no display to open a window on, so the replay of {name} is rendered to {folder}/ instead.")
+    for step in steps:
+        save_frame(stage.scene(reader.at(step), options), folder / f"{name}-step{step + 1:04}.png")
+    film = (frame for step in steps for frame in stage.film(reader.at(step), options, _STEP_MS))
+    save_animation(film, folder / f"{name}.gif")
+    print(f"{folder}/{name}.gif: {many(len(steps), 'step')}; {trace.check}")
+    return 0 if trace.check.passed else 1
+
+
+COMMAND = Command("open the window (also without naming this command)", _add, _run, order=0)

@@ -1,0 +1,22 @@
+"""The instrumented twin, as text."""
+
+import argparse
+
+from gemmviz.cli.command import Command
+from gemmviz.run.executor import bound
+from gemmviz.show.flags import add_setup, setup_from
+from gemmviz.source.instrument import twin_for
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE.cu", with_record=False)
+
+
+def _run(args: argparse.Namespace) -> int:
+    setup = setup_from(args)
+    bound(setup)
+    print(twin_for(setup.kernel, setup.parameters).text, end="")
+    return 0
+
+
+COMMAND = Command("print the instrumented twin of a kernel", _add, _run, order=5)

@@ -1,0 +1,33 @@
+"""The kernels that there are."""
+
+import argparse
+from typing import Any
+
+from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.spec.catalog import kernel_names, load_kernel
+
+
+def _run(args: argparse.Namespace) -> int:
+    kernels = [load_kernel(name) for name in kernel_names()]
+    if args.json:
+        print_json([_facts(kernel) for kernel in kernels])
+        return 0
+    for kernel in kernels:
+        values = " ".join(f"-D {name}={value}" for name, value in kernel.defaults.items())
+        print(f"{kernel.name:20} {kernel.title}" + (f"  [{values}]" if values else ""))
+    return 0
+
+
+def _facts(kernel: KernelSpec) -> dict[str, Any]:
+    parameters = [
+        {"name": each.name, "default": each.default, "choices": each.choices, "description": each.description}
+        for each in kernel.parameters
+    ]
+    return {
+        "name": kernel.name, "title": kernel.title, "description": " ".join(kernel.description.split()), "entry": kernel.entry,
+        "problem": kernel.problem.sizes, "parameters": parameters,
+    }  # fmt: skip
+
+
+COMMAND = Command("list the kernels that ship with gemmviz", add_json, _run, order=1)

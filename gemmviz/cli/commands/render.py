@@ -1,0 +1,114 @@
+"""One frame, as a file."""
+
+import argparse
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.position import Position
+from gemmviz.analysis.replay import Replay
+from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, remark, wrong
+from gemmviz.files.benchmark_file import read_benchmark
+from gemmviz.files.kinds import Kind, kind_of
+from gemmviz.files.trace_file import read_trace
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.trace import Trace
+from gemmviz.render.export import save_frame
+from gemmviz.run.choosing import engine_for
+from gemmviz.scene.catalog import view_named
+from gemmviz.show.benchmarks import named, recorded
+from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
+from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, with_hazards
+from gemmviz.show.shot import Shot, default_shot
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE")
+    add_view(parser)
+    add_on(parser, "cpu")
+    add_timeout(parser)
+    parser.add_argument("--scale", type=int, choices=(1, 2, 4), default=1, help="PNG pixels: 1 is 1920 x 1080")
+    add_output(parser, "FRAME.svg|.png", required=True)
+
+
+def _run(args: argparse.Namespace) -> int:
+    path, kind = Path(args.kernel), kind_of(Path(args.kernel))
+    if kind in ("trace", "benchmark") and is_set(args):
+        raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
+    if kind == "benchmark" or (kind != "trace" and view_named(_shot(args, kind).view).subject is not Moment):
+        shot = _shot(args, kind)
+        measured = {"": read_benchmark(path, recorded=True)} if kind == "benchmark" else recorded()
+        return _save(args, shot, named(measured, shot.chart.source))
+    shot, outcome = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))
+    trace = outcome.trace
+    if trace is None:
+        raise outcome.fault or GemmvizError("the kernel gives no trace")
+    replay = with_hazards(Replay.of(trace), searched_blocks(trace))
+    at = _position(args, shot, replay, stopped=outcome.fault is not None)
+    shot = replace(shot, focus=_inside(shot.focus, trace), at=at)
+    _save(args, shot, moment_of(shot, replay))
+    if outcome.fault is not None:
+        return complain(outcome.fault, 1)
+    if replay.hazards:
+        return complain(replay.hazards[0].fault(trace.setup.kernel.file), 1)
+    return 0 if trace.check.passed else complain(wrong(trace), 1)
+
+
+def _shot(args: argparse.Namespace, kind: Kind) -> Shot:
+    return view_from(args, replace(default_shot(), view="rate", theme="dark")) if kind == "benchmark" else shot_from(args)
+
+
+def _from_trace(args: argparse.Namespace, path: Path) -> tuple[Shot, Outcome]:
+    trace = read_trace(path)
+    x, y, z = (start for start, _ in trace.blocks.ranges)
+    return view_from(args, Shot(trace.setup, Focus((x, y, z)), theme="dark")), Outcome(trace, trace.by)
+
+
+def _from_run(args: argparse.Namespace, shot: Shot) -> tuple[Shot, Outcome]:
+    with closing(engine_for(args.on, args.timeout)) as engine:
+        outcome = run(shot.setup, shot.focus.block, engine, values=True)
+    remark(outcome.instead_of)
+    return shot, outcome
+
+
+def _save(args: argparse.Namespace, shot: Shot, subject: Subject | None) -> int:
+    if subject is None:
+        raise UsageError(f"there is nothing to show in the view {shot.view!r}")
+    save_frame(picture(shot, subject), args.output, args.scale)
+    return 0
+
+
+def _inside(focus: Focus, trace: Trace) -> Focus:
+    """Raises UsageError for a focus that the trace doesn't hold."""
+    found = focus.within(trace)
+    if (found.block, found.thread) != (focus.block, focus.thread) or focus.warp not in (None, found.warp):
+        warp = "" if focus.warp is None else f", warp {focus.warp}"
+        thread = "" if focus.thread is None else f", thread {focus.thread}"
+        x, y, _ = focus.block
+        raise UsageError(f"block {x},{y}{warp}{thread} is not in the trace (blocks {trace.blocks})")
+    return found
+
+
+def _position(args: argparse.Namespace, shot: Shot, replay: Replay, stopped: bool) -> Position:
+    """Raises UsageError for a phase or a step that there is none of."""
+    if args.phase is not None:
+        return Position(_start_of(args.phase, replay))
+    if args.step is not None and args.step > replay.steps:
+        raise UsageError(f"--step {args.step}: the trace has {replay.steps} steps, counted from 1")
+    return Position(replay.steps - 1) if stopped and args.step is None else shot.at
+
+
+def _start_of(phase: int, replay: Replay) -> int:
+    inside = [int(step) for step in replay.phase_starts if int(replay.trace.phase[step]) == phase - 1]
+    if inside and phase <= replay.phases:
+        return inside[0]
+    which = f"the kernel has {replay.phases} phases, counted from 1"
+    if replay.trace.phases is not None:
+        which = f"of the phases, {replay.trace.phases[0] + 1} to {replay.phases} are in the trace"
+    raise UsageError(f"--phase {phase}: {which}")
+
+
+COMMAND = Command("save one frame as SVG or PNG: of a kernel, a trace, a saved view or a benchmark", _add, _run, order=4)

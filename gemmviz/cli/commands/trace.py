@@ -1,0 +1,42 @@
+"""The record of a run, as a file."""
+
+import argparse
+from contextlib import closing
+
+from gemmviz.analysis.hazards import find_hazards
+from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, remark, report_hazards, wrong
+from gemmviz.files.trace_file import write_trace
+from gemmviz.model.words import many
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.executor import Recording
+from gemmviz.show.flags import add_setup, setup_from
+
+_LARGEST_HAZARD_SEARCH = 1 << 26
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE.cu")
+    add_on(parser, "auto")
+    add_timeout(parser)
+    parser.add_argument("--values", action="store_true", help="also record what was read and written")
+    add_output(parser, "FILE.gvt", required=True)
+
+
+def _run(args: argparse.Namespace) -> int:
+    setup = setup_from(args)
+    with closing(engine_for(args.on, args.timeout)) as engine:
+        outcome = engine.trace(setup, recording=Recording(values=args.values))
+    remark(outcome.instead_of)
+    trace = outcome.whole
+    write_trace(trace, args.output)
+    share = f"{trace.blocks.count} of {many(trace.launch.block_count, 'block')}" + (
+        f", phases {setup.phases}" if trace.phases is not None else ""
+    )
+    print(f"{args.output}: {many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')} ({share}); {trace.check}")
+    for note in trace.notes:
+        print(note)
+    hazards = find_hazards(trace) if trace.element.size <= _LARGEST_HAZARD_SEARCH else []
+    return report_hazards(hazards, setup.kernel.file) or (0 if trace.check.passed else complain(wrong(trace), 1))
+
+
+COMMAND = Command("run a kernel and save the record of every access", _add, _run, order=2)

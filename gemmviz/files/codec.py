@@ -1,0 +1,112 @@
+"""One codec for all dataclasses on disk and on the worker's pipes: JSON or TOML there and back, types checked on the way back.
+
+What does not fit its type is refused with the path to it.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import tomli_w
+
+from gemmviz.model.errors import GemmvizError, Place, UsageError
+
+T = TypeVar("T")
+
+
+class FormatError(GemmvizError, ValueError):
+    """Text that is no JSON or TOML, or facts that don't fit their type."""
+
+
+def to_plain(value: Any, *, brief: bool = False) -> Any:
+    """Dataclasses as dicts of strings, numbers, truth values, lists and dicts. What is None where nothing is said is left out;
+    all that is as it is where nothing is said, if it is to be ``brief``.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        said = [each.name for each in fields(value) if not _goes_without(each, value, brief)]
+        return {name: to_plain(getattr(value, name), brief=brief) for name in said}
+    if isinstance(value, Mapping):
+        return {str(name): to_plain(inner, brief=brief) for name, inner in value.items() if inner is not None}
+    if isinstance(value, tuple | list):
+        return [to_plain(inner, brief=brief) for inner in value]
+    if isinstance(value, frozenset | set):
+        return sorted(to_plain(inner, brief=brief) for inner in value)
+    return value
+
+
+def _goes_without(each: Field[Any], value: Any, brief: bool) -> bool:
+    """Whether a field is read back as it is from nothing at all."""
+    default = each.default_factory() if each.default_factory is not MISSING else each.default
+    held = getattr(value, each.name)
+    return bool(held == default) and (brief or held is None)
+
+
+def from_plain(plain: Any, kind: type[T]) -> T:
+    """What ``to_plain`` was made from. Raises FormatError that says where something doesn't fit."""
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise FormatError(str(error)) from None
+
+
+def to_json(value: Any) -> bytes:
+    """On one line. Numbers that JSON doesn't know become null."""
+    return msgspec.json.encode(to_plain(value))
+
+
+def from_json(data: bytes | str, kind: type[T]) -> T:
+    """Raises FormatError."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(str(error)) from None
+
+
+def toml_text(plain: dict[str, Any]) -> str:
+    """Texts of several lines are written as such."""
+    return tomli_w.dumps(plain, multiline_strings=True)
+
+
+def toml_to_plain(text: str) -> dict[str, Any]:
+    """Raises FormatError with the place where it is no TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        line, column = (int(found[1]), int(found[2])) if found else (1, 1)
+        sentence = re.sub(r"\s*\(at .*\)$", "", str(error))
+        raise FormatError(f"this is no TOML: {sentence}", Place(line, column, line, column + 1)) from None
+    except RecursionError:
+        raise FormatError("this is nested too deeply") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, its line ends as Python has them. Raises UsageError where there is none, FormatError for no text."""
+    try:
+        return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise UsageError("there is no such file", file=str(path)) from None
+    except (OSError, UnicodeDecodeError):
+        raise FormatError("the file can't be read as UTF-8 text", file=str(path)) from None
+
+
+def read_toml(path: Path, kind: type[T]) -> T:
+    """Raises UsageError where there is no such file, FormatError that names it."""
+    try:
+        return from_plain(toml_to_plain(read_text(path)), kind)
+    except FormatError as error:
+        error.in_file(str(path))
+        raise
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """Raises as ``read_toml`` does."""
+    try:
+        return from_json(read_text(path), kind)
+    except FormatError as error:
+        error.in_file(str(path))
+        raise

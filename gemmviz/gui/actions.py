@@ -1,0 +1,331 @@
+"""Everything that a person can command: one table, of which menus, keys and the list of keys are made."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment
+from gemmviz.gui import dialogs
+from gemmviz.gui.about import AboutBox
+from gemmviz.gui.keys import show_keys
+from gemmviz.gui.parts import Parts
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.render.export import stills
+from gemmviz.scene.catalog import views_of
+from gemmviz.scene.frame import LAYERS
+from gemmviz.scene.theme import load_theme, theme_names
+from gemmviz.show.shot import SYSTEM_THEME, Camera
+from gemmviz.spec.legality import device_for
+
+_NO_TIME = "The benchmark has no steps: go back to the replay (Ctrl+B)"
+_NO_PICTURE = "There is no picture yet"
+Test = Callable[[Parts], bool]
+
+
+@dataclass(frozen=True)
+class Action:
+    """``menu``: where it stands, as "File" or "File|Save frame"; ``keys``: what does it; ``help``: what the list of keys says,
+    "" to leave it out. ``text_of`` gives a text that changes; ``why_not`` says why it can't be done now, "" where it can;
+    ``is_on``: of what is on or off, or one of several; ``fill``: it is a menu of its own, filled when it opens. ``apart``: a
+    line stands above it.
+    """
+
+    menu: str
+    text: str
+    run: Callable[[Parts], object] = lambda parts: None
+    keys: tuple[str, ...] = ()
+    help: str = ""
+    text_of: Callable[[Parts], str] | None = None
+    why_not: Callable[[Parts], str] = lambda parts: ""
+    is_on: Test | None = None
+    fill: Callable[[Parts, QMenu], None] | None = None
+    apart: bool = False
+
+
+def actions() -> Iterator[Action]:
+    """All of them, in the order of the menus."""
+    yield from _files()
+    yield from _edits()
+    yield from _views()
+    yield from _plays()
+    yield from _watches()
+    yield Action("Help", "&Keys", lambda parts: show_keys(parts.window, actions()), ("F1",))
+    yield Action("Help", "&Tour", lambda parts: parts.start_tour())
+    yield Action("Help", "&About gemmviz", lambda parts: AboutBox(parts.window).exec(), apart=True)
+
+
+# Files
+
+
+def _files() -> Iterator[Action]:
+    yield Action("File", "&Open …", lambda p: dialogs.ask_to_open(p.desk, p.window), ("Ctrl+O",), "open")
+    yield Action("File", "Open &recent", fill=_fill_recent)
+    yield Action(
+        "File",
+        "Re&load the kernel's file",
+        lambda p: p.desk.opening.reload(),
+        ("F5",),
+        "reload your file",
+        why_not=lambda p: "" if p.desk.opening.followed else "This kernel is not from a file of yours",
+    )
+    yield Action(
+        "File",
+        "Save &trace …",
+        lambda p: dialogs.ask_to_save_trace(p.desk, p.window),
+        ("Ctrl+S",),
+        "save the trace",
+        why_not=_needs_picture,
+        apart=True,
+    )
+    yield Action(
+        "File",
+        "Save &view …",
+        lambda p: dialogs.ask_to_save_view(p.desk, p.window),
+        ("Ctrl+Shift+S",),
+        "save what is seen, to come back to",
+    )
+    first = {"png": "Ctrl+E", "svg": "Ctrl+Shift+E"}
+    for suffix, still in stills().items():
+        for scale in still.scales:
+            pixels = f" {1920 * scale} × {1080 * scale}" if len(still.scales) > 1 else ""
+            key = first.get(suffix, "") if scale == still.scales[0] else ""
+            yield Action(
+                "File|Save &frame", f"{still.title}{pixels} …", partial(_save_frame, suffix, scale), (key,) if key else (),
+                f"save the frame as {still.title}" if key else "", why_not=_needs_picture,
+            )  # fmt: skip
+    yield Action("File", "&Quit", lambda p: p.window.close(), ("Ctrl+Q",), apart=True)
+
+
+def _save_frame(suffix: str, scale: int, parts: Parts) -> None:
+    dialogs.ask_to_save_frame(parts.desk, parts.window, suffix, scale)
+
+
+def _fill_recent(parts: Parts, menu: QMenu) -> None:
+    recent = parts.desk.preferences.recent
+    for path in recent:
+        menu.addAction(str(path), partial(_open, parts, path))
+    if not recent:
+        menu.addAction("Nothing yet").setEnabled(False)
+
+
+def _open(parts: Parts, path: Path) -> None:
+    parts.desk.opening.open(path)
+
+
+def _needs_picture(parts: Parts) -> str:
+    return "" if parts.desk.session.subject is not None else _NO_PICTURE
+
+
+# What was done
+
+
+def _edits() -> Iterator[Action]:
+    yield Action(
+        "Edit",
+        "&Undo",
+        lambda p: p.desk.session.undo(),
+        ("Ctrl+Z",),
+        "undo",
+        lambda p: _named("&Undo", p.desk.session.history.undo_name),
+        lambda p: "" if p.desk.session.history.undo_name is not None else "Nothing was changed yet",
+    )
+    yield Action(
+        "Edit",
+        "&Redo",
+        lambda p: p.desk.session.redo(),
+        ("Ctrl+Shift+Z", "Ctrl+Y"),
+        "redo",
+        lambda p: _named("&Redo", p.desk.session.history.redo_name),
+        lambda p: "" if p.desk.session.history.redo_name is not None else "Nothing was undone",
+    )
+    yield Action(
+        "Edit",
+        "&Copy frame",
+        lambda p: dialogs.copy_frame(p.desk),
+        ("Ctrl+C",),
+        "copy the frame",
+        why_not=_needs_picture,
+        apart=True,
+    )
+    yield Action(
+        "Edit",
+        "Copy as co&mmand line",
+        lambda p: dialogs.copy_command(p.desk),
+        ("Ctrl+Shift+C",),
+        "copy the command that makes this picture",
+    )
+
+
+def _named(word: str, what: str | None) -> str:
+    return f"{word} {what}" if what else word
+
+
+# What is seen
+
+
+def _views() -> Iterator[Action]:
+    for number, (name, view) in enumerate(views_of(Moment).items(), 1):
+        yield Action(
+            "View", view.title, partial(_show, name), (str(number),) if number < 10 else (), "", is_on=partial(_shows, name)
+        )
+    for name, view in views_of(Benchmark).items():
+        yield Action("View|Benchmark &chart", view.title, partial(_show, name), is_on=partial(_shows, name))
+    yield Action(
+        "View",
+        "&Benchmark",
+        lambda p: p.desk.session.toggle_benchmark(),
+        ("Ctrl+B",),
+        "benchmark, replay",
+        is_on=lambda p: not p.desk.session.is_replay,
+    )
+    yield Action(
+        "View", "&Fit", lambda p: p.desk.session.look(Camera()), ("F",), "see the whole frame", why_not=_needs_time, apart=True
+    )
+    yield Action("View", "F&ull screen", _toggle_full_screen, ("F11",), "full screen", is_on=lambda p: p.window.isFullScreen())
+    yield Action(
+        "View",
+        "&Stage alone",
+        lambda p: p.hide_docks(not p.docks.are_hidden),
+        ("S",),
+        "the stage alone",
+        why_not=_needs_time,
+        is_on=lambda p: p.docks.are_hidden,
+    )
+    yield Action(
+        "View|&Theme", "Like the &system", partial(_choose_theme, SYSTEM_THEME), is_on=partial(_is_theme, SYSTEM_THEME)
+    )
+    for name in theme_names():
+        yield Action("View|&Theme", load_theme(name).title, partial(_choose_theme, name), is_on=partial(_is_theme, name))
+    yield Action("View", "Dark or &light", _toggle_theme, ("Ctrl+D",), "dark or light")
+    yield Action("View", "&Panels", fill=_fill_panels, apart=True)
+    yield Action("View", "&Reset layout", lambda p: p.docks.reset())
+
+
+def _show(name: str, parts: Parts) -> None:
+    parts.desk.session.show_view(name)
+
+
+def _shows(name: str, parts: Parts) -> bool:
+    return parts.desk.session.shot.view == name
+
+
+def _choose_theme(name: str, parts: Parts) -> None:
+    parts.desk.session.choose_theme(name)
+
+
+def _is_theme(name: str, parts: Parts) -> bool:
+    return parts.desk.session.shot.theme == name
+
+
+def _toggle_theme(parts: Parts) -> None:
+    """The first theme that is as light as this one is dark, or the other way."""
+    wanted = not parts.desk.theme.is_dark
+    parts.desk.session.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == wanted))
+
+
+def _fill_panels(parts: Parts, menu: QMenu) -> None:
+    for dock in parts.docks.all.values():
+        menu.addAction(dock.toggleViewAction())
+
+
+def _toggle_full_screen(parts: Parts) -> None:
+    parts.window.setWindowState(parts.window.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+
+# Time
+
+
+def _plays() -> Iterator[Action]:
+    for text, run, keys, what in (
+        ("&Play or pause", _press_or_play, ("Space",), "play, pause"),
+        ("Play back&wards", lambda p: p.desk.session.player.reverse(not p.desk.session.player.is_backwards), ("R",),
+         "play backwards"),
+        ("Step &on", lambda p: p.desk.session.player.by(1), ("Right",), "one step on"),
+        ("Step &back", lambda p: p.desk.session.player.by(-1), ("Left",), "one step back"),
+        ("&Next phase", lambda p: _jump(p, p.desk.session.phase_start(1)), ("PgDown",), "next phase"),
+        ("Pre&vious phase", lambda p: _jump(p, p.desk.session.phase_start(-1)), ("PgUp",), "previous phase"),
+        ("&First step", lambda p: _jump(p, 0), ("Home",), "first step"),
+        ("&Last step", lambda p: _jump(p, p.desk.session.steps - 1), ("End",), "last step"),
+        ("Fas&ter", lambda p: p.desk.session.player.faster(1), ("+", "="), "faster"),
+        ("&Slower", lambda p: p.desk.session.player.faster(-1), ("-",), "slower"),
+    ):  # fmt: skip
+        yield Action("Play", text, run, keys, what, why_not=_needs_time)
+    yield Action(
+        "Play",
+        "&Animate steps taken by hand",
+        lambda p: p.desk.session.player.animate(not p.desk.session.player.is_animated),
+        is_on=lambda p: p.desk.session.player.is_animated,
+        apart=True,
+    )
+
+
+def _jump(parts: Parts, step: int) -> None:
+    parts.desk.session.player.jump(step)
+
+
+def _press_or_play(parts: Parts) -> None:
+    """Space presses the button and opens the list that has the focus; anywhere else it plays."""
+    match QApplication.focusWidget():
+        case QAbstractButton() as button:
+            button.click()
+        case QComboBox() as box:
+            box.showPopup()
+        case _:
+            parts.desk.session.player.toggle()
+
+
+def _needs_time(parts: Parts) -> str:
+    return "" if parts.desk.session.is_replay else _NO_TIME
+
+
+# Whom to watch
+
+
+def _watches() -> Iterator[Action]:
+    for text, run, key, what in (
+        ("Next &warp", _next_warp, "W", "next warp"),
+        ("Next &thread", _next_thread, "T", "next thread"),
+        ("&All traced blocks", _everyone, "A", "all traced blocks"),
+        ("The whole &block", _block_or_window, "Esc", "back to the block; out of full screen"),
+        ("Next &layer of colours", _next_layer, "L", "colours: matrix, warp, reuse"),
+    ):
+        yield Action("Watch", text, run, (key,), what, why_not=_needs_time)
+
+
+def _next_warp(parts: Parts) -> None:
+    """After the last one the first."""
+    session = parts.desk.session
+    now, threads = session.shot.focus, session.launch.threads_per_block if session.launch is not None else 1
+    warps = -(-threads // device_for(session.shot.setup).warp_size)
+    session.watch(Focus(now.block, 0 if now.warp is None else (now.warp + 1) % warps))
+
+
+def _next_thread(parts: Parts) -> None:
+    """After the last one the first."""
+    session = parts.desk.session
+    now, threads = session.shot.focus, session.launch.threads_per_block if session.launch is not None else 1
+    session.watch(Focus(now.block, None, 0 if now.thread is None else (now.thread + 1) % threads))
+
+
+def _everyone(parts: Parts) -> None:
+    session = parts.desk.session
+    session.watch(Focus(session.shot.focus.block, everyone=True))
+
+
+def _block_or_window(parts: Parts) -> None:
+    """Out of full screen first."""
+    if parts.window.isFullScreen():
+        parts.window.setWindowState(parts.window.windowState() & ~Qt.WindowState.WindowFullScreen)
+    else:
+        session = parts.desk.session
+        session.watch(Focus(session.shot.focus.block))
+
+
+def _next_layer(parts: Parts) -> None:
+    session = parts.desk.session
+    session.show_layer(LAYERS[(LAYERS.index(session.shot.layer) + 1) % len(LAYERS)])

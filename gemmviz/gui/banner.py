@@ -1,0 +1,61 @@
+"""What is to be said about the picture, above it; each notice can be closed."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from gemmviz.gui.desk import Desk
+from gemmviz.show.notices import Notice
+
+
+class Banner(QWidget):
+    """A line for each notice of the session."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.setAccessibleName("Messages")
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(12, 4, 6, 4)
+        self._rows.setSpacing(2)
+        self._shown: list[Notice] = []
+        self._lines: list[QWidget] = []
+        self.hide()
+        desk.session.noticed.listen(self.sync)
+
+    @property
+    def texts(self) -> list[str]:
+        """What it says."""
+        return [notice.text for notice in self._shown]
+
+    def sync(self) -> None:
+        notices = self.desk.session.notices.all
+        if notices == self._shown:
+            return
+        self._shown = notices
+        for line in self._lines:
+            line.deleteLater()
+        self._lines = [self._line(notice) for notice in notices]
+        for line in self._lines:
+            self._rows.addWidget(line)
+        self.setVisible(bool(notices))
+
+    def _line(self, notice: Notice) -> QWidget:
+        line, text, close = QWidget(), QLabel(notice.text), QToolButton()
+        text.setWordWrap(True)
+        text.setObjectName("message" if notice.warns else "notice")
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text.setAccessibleName("Message")
+        close.setText("✕")
+        close.setAutoRaise(True)
+        close.setToolTip("Close this message")
+        close.setAccessibleName("Close this message")
+        close.clicked.connect(lambda: self._close(notice))
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 2, 0, 2)
+        row.addWidget(text, 1)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        return line
+
+    def _close(self, notice: Notice) -> None:
+        self.desk.session.close_notice(notice.topic)
+        self.desk.released.tell()

@@ -1,0 +1,249 @@
+"""A chart that one can point at: pyqtgraph draws the same value that the scene draws."""
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QMenu
+
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.dialogs import copy_scene, save_numbers, save_scene
+from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.words import number
+from gemmviz.render.qt.fonts import font
+from gemmviz.scene.chart import apart, bar_colour, chart_scene, curve_colours, curve_names, ticks, y_range
+from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.primitives import Scene
+from gemmviz.scene.theme import Theme, mixed
+
+_SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
+_NEAR_PIXELS = 24.0
+_NAME_SIZE, _LINE_PIXELS = 16, 22.0
+
+
+class _Axis(pg.AxisItem):  # type: ignore[misc]
+    """Has its numbers where the chart's own axis has them."""
+
+    axis: Axis | None = None
+
+    def tickValues(self, least: float, most: float, size: float) -> list[tuple[float, list[float]]]:
+        return [(1.0, [at for at, _ in self._ticks(least, most)])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        found = {round(at, 9): text for at, text in self._ticks(min(values, default=0.0), max(values, default=1.0))}
+        return [found.get(round(value, 9), "") for value in values]
+
+    def _ticks(self, least: float, most: float) -> list[tuple[float, str]]:
+        if self.axis is None:
+            return []
+        if not self.axis.is_log:
+            return ticks(self.axis, least, most if most > least else least + 1)
+        found = ticks(self.axis, 10**least, 10 ** max(most, least + 1e-9))
+        return [(float(np.log10(at)), text) for at, text in found]
+
+
+class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
+    """``pointed`` carries what the point under the pointer says; ``chosen`` the x that was clicked. ``small``: one pans along
+    x, in a dock; otherwise the names of the curves stand beside them.
+    """
+
+    pointed = Signal(str)
+    chosen = Signal(float)
+
+    def __init__(self, desk: Desk, name: str, small: bool = False) -> None:
+        super().__init__(axisItems={"left": _Axis("left"), "bottom": _Axis("bottom")})
+        self.desk, self.is_small = desk, small
+        self.chart: Chart | None = None
+        self.theme: Theme = desk.theme
+        self.setMenuEnabled(False)
+        self.plotItem.vb.setMenuEnabled(False)
+        self.setMouseEnabled(x=small, y=False)
+        self.hideButtons()
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(name)
+        self.scene().sigMouseMoved.connect(self._on_pointed)
+        self.scene().sigMouseClicked.connect(self._on_clicked)
+        self._found = pg.ScatterPlotItem(size=16, brush=None)
+        self._here = pg.InfiniteLine(angle=90)
+
+    def show_chart(self, chart: Chart, theme: Theme) -> None:
+        """Another chart; where only the mark of where one is has moved, only that moves."""
+        before = self.chart
+        self.chart = chart
+        if before is not None and self.theme is theme and _without_here(before) == _without_here(chart):
+            self._move_here()
+            return
+        self.theme = theme
+        self._draw(chart)
+
+    def fit(self) -> None:
+        """All of it in sight."""
+        if self.chart is not None and self.chart.xs:
+            self._fit(self.chart)
+
+    # Drawing
+
+    def _draw(self, chart: Chart) -> None:
+        theme = self.theme
+        self.clear()
+        self.setBackground(theme.background)
+        self.setLogMode(x=chart.x.is_log, y=chart.y.is_log)
+        self._draw_axes(chart)
+        for bars in chart.bars:
+            self.addItem(
+                pg.BarGraphItem(
+                    x=np.array(bars.x), y0=np.array(bars.bottoms), height=np.array(bars.heights), width=bars.width,
+                    brush=bar_colour(bars, theme), pen=None,
+                )
+            )  # fmt: skip
+        colours = curve_colours(chart, theme)
+        for curve in chart.curves:
+            self._draw_curve(curve, colours[curve.family], chart.families.index(curve.family))
+        for mark in (mark for mark in chart.marks if not mark.is_here):
+            options = {"color": theme.faint, "position": 0.04, "rotateAxis": (1, 0), "anchors": [(0, 0), (0, 0)]}
+            pen = pg.mkPen(theme.faint, style=Qt.PenStyle.DotLine)
+            line = pg.InfiniteLine(self._at(mark.x, 1.0)[0], 90, pen, label=mark.text, labelOpts=options)
+            self.addItem(line, ignoreBounds=True)
+        self._found.setData([])
+        self.addItem(self._found, ignoreBounds=True)
+        self._here.setPen(pg.mkPen(theme.text, width=1))
+        self.addItem(self._here, ignoreBounds=True)
+        self._move_here()
+        self.fit()
+
+    def _draw_axes(self, chart: Chart) -> None:
+        theme = self.theme
+        for name, axis in (("left", chart.y), ("bottom", chart.x)):
+            item = self.getAxis(name)
+            item.axis = axis
+            item.setPen(theme.faint)
+            item.setTextPen(theme.faint if self.is_small else theme.text)
+            item.setStyle(tickFont=font("regular", 11 if self.is_small else 15))
+            if not self.is_small:
+                self.setLabel(name, axis.label, color=theme.text, **{"font-size": "17px"})
+        if self.is_small:
+            self.setTitle("; ".join((chart.y.label, *chart.notes)), color=theme.faint, size="9pt")
+        self.showGrid(x=not self.is_small, y=True, alpha=0.18)
+
+    def _draw_curve(self, curve: Curve, colour: str, family: int) -> None:
+        pen = pg.mkPen(colour, width=2, style=Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine)
+        x, y = np.array(curve.points).T
+        symbol = _SYMBOLS[family % len(_SYMBOLS)]
+        self.plot(x, y, pen=pen, symbol=symbol, symbolSize=10, symbolBrush=colour, symbolPen=None, antialias=True)
+
+    def _move_here(self) -> None:
+        here = next((mark for mark in self.chart.marks if mark.is_here), None) if self.chart is not None else None
+        self._here.setVisible(here is not None)
+        if here is not None:
+            self._here.setPos(self._at(here.x, 1.0)[0])
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        """Where the axes have a point."""
+        assert self.chart is not None
+        log_x, log_y = self.chart.x.is_log, self.chart.y.is_log
+        return float(np.log10(x)) if log_x else x, float(np.log10(y)) if log_y else y
+
+    def _fit(self, chart: Chart) -> None:
+        """All points in sight, with room for the names beside the curves."""
+        (left, low), (right, high) = (self._at(*each) for each in zip((chart.xs[0], chart.xs[-1]), y_range(chart), strict=True))
+        if chart.bars:
+            self.setXRange(left - 0.5, right + 0.5, padding=0.01)
+            self.setYRange(low, high, padding=0)
+            return
+        width, tall = max(right - left, 0.1), max(high - low, 0.1)
+        names = curve_names(chart)
+        measure = QFontMetricsF(font("semibold", _NAME_SIZE))
+        needed = 40 + max((measure.horizontalAdvance(name) for name in names.values()), default=0.0)
+        across, down = max(self.width() - 90.0, 200.0), max(self.height() - 60.0, 100.0)
+        share = min(needed / across, 0.6)
+        line = tall * _LINE_PIXELS / (down - 2 * _LINE_PIXELS)
+        self.setXRange(left - 0.04 * width, right + width * 1.04 * share / (1 - share), padding=0)
+        self.setYRange(low - line, high + line, padding=0)
+        self._draw_names(chart, right + 0.03 * width, line, high + line / 2)
+
+    _names: tuple[Any, ...] = ()
+
+    def _draw_names(self, chart: Chart, x: float, line: float, top: float) -> None:
+        """Puts a name beside the last point of each curve, none over another."""
+        for item in self._names:
+            self.removeItem(item)
+        found: list[Any] = []
+        ordered = sorted(chart.curves, key=lambda curve: self._at(*curve.points[-1])[1])
+        ends = [self._at(*curve.points[-1]) for curve in ordered]
+        names, colours = curve_names(chart), curve_colours(chart, self.theme)
+        for curve, end, y in zip(ordered, ends, apart([end[1] for end in ends], line, top), strict=True):
+            colour = QColor(colours[curve.family])
+            name = pg.TextItem(names[curve.label], color=colour, anchor=(0, 0.5))
+            name.setFont(font("semibold", _NAME_SIZE))
+            name.setPos(x, y)
+            thread = QColor(mixed(self.theme.background, colours[curve.family], 0.6))
+            found += [name, pg.PlotCurveItem([end[0], x], [end[1], y], pen=pg.mkPen(thread, style=Qt.PenStyle.DotLine))]
+        for item in found:
+            self.addItem(item, ignoreBounds=True)
+        self._names = tuple(found)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "chart") and not self.is_small:
+            self.fit()
+
+    # Pointing
+
+    def where(self, x: float, y: float) -> QPointF:
+        """Where in the plot a point of the chart is."""
+        found: QPointF = self.plotItem.vb.mapViewToScene(pg.Point(*self._at(x, y)))
+        return found
+
+    def nearest(self, at: QPointF) -> tuple[str, tuple[float, float]] | None:
+        """What the point of a curve nearest to a place of the plot says, and where the axes have it; None for none near."""
+        best: tuple[float, str, tuple[float, float]] | None = None
+        for curve in self.chart.curves if self.chart is not None else ():
+            for (x, y), text in zip(curve.points, curve.texts, strict=True):
+                seen = self.where(x, y)
+                distance = float(np.hypot(seen.x() - at.x(), seen.y() - at.y()))
+                if distance < _NEAR_PIXELS and (best is None or distance < best[0]):
+                    assert self.chart is not None
+                    best = distance, f"{number(y)} {self.chart.y.label}: {text}", self._at(x, y)
+        return None if best is None else best[1:]
+
+    def _on_pointed(self, at: QPointF) -> None:
+        found = self.nearest(at)
+        self._found.setData(pos=[found[1]] if found else [], pen=pg.mkPen(self.theme.text, width=2))
+        if found:
+            self.pointed.emit(found[0])
+
+    def _on_clicked(self, event: Any) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.chart is not None:
+            x = self.plotItem.vb.mapSceneToView(event.scenePos()).x()
+            self.chosen.emit(10**x if self.chart.x.is_log else x)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ours: the chart as a picture or as numbers."""
+        self.menu().exec(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What can be done with the chart."""
+        menu = QMenu(self)
+        menu.addAction("Fit", self.fit)
+        menu.addAction("Copy picture", lambda: copy_scene(self.desk, self._as_slide()))
+        for suffix in ("png", "svg"):
+            name = f"Save picture, {suffix.upper()} …"
+            menu.addAction(name, lambda suffix=suffix: save_scene(self.desk, self, self._as_slide(), "chart", suffix))
+        menu.addAction("Save numbers, CSV …", self._save_numbers)
+        return menu
+
+    def _save_numbers(self) -> None:
+        if self.chart is not None:
+            save_numbers(self.desk, self, self.chart)
+
+    def _as_slide(self) -> Scene:
+        """The chart as everything else is saved: in the shape of a slide."""
+        assert self.chart is not None
+        return chart_scene(self.chart, ViewOptions(self.theme))
+
+
+def _without_here(chart: Chart) -> tuple[Any, ...]:
+    marks = tuple(mark for mark in chart.marks if not mark.is_here)
+    return chart.title, chart.x, chart.y, chart.curves, chart.bars, marks, chart.families, chart.beside, chart.notes

@@ -1,0 +1,34 @@
+"""What everything in one window shares."""
+
+from pathlib import Path
+
+from gemmviz.gui.preferences import Preferences
+from gemmviz.scene.theme import Theme
+from gemmviz.show.events import Event, Post
+from gemmviz.show.opening import Opening
+from gemmviz.show.session import Session
+
+
+class Desk:
+    """``themed`` when colours are other ones; ``released`` when a control has done its work and the keys are the stage's
+    again.
+    """
+
+    def __init__(self, post: Post, preferences: Preferences) -> None:
+        self.preferences = preferences
+        self.session = Session(post)
+        self.opening = Opening(self.session, post)
+        self.themed, self.released = Event(), Event()
+        self.opening.opened.listen(self._on_opened)
+
+    @property
+    def theme(self) -> Theme:
+        return self.session.theme
+
+    def close(self) -> None:
+        """Ends all work."""
+        self.opening.close()
+        self.session.close()
+
+    def _on_opened(self, path: Path) -> None:
+        self.preferences.add_recent(path)

@@ -1,0 +1,104 @@
+"""The docks around the stage: every panel of ``gemmviz.gui.panels`` has one."""
+
+import importlib
+import pkgutil
+from functools import cache
+from itertools import pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QWidget
+
+import gemmviz.gui.panels as folder
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.panel import Area, Panel
+
+_AREAS: dict[Area, Qt.DockWidgetArea] = {
+    "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
+    "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
+}  # fmt: skip
+
+
+@cache
+def panels() -> tuple[Panel, ...]:
+    """All panels, in their order."""
+    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
+    modules = [importlib.import_module(f"{folder.__name__}.{name}") for name in names]
+    return tuple(sorted((module.PANEL for module in modules if hasattr(module, "PANEL")), key=lambda panel: panel.order))
+
+
+class Docks:
+    """Makes the docks of a window and lays them out. ``widgets`` are the panels' own, by title."""
+
+    def __init__(self, window: QMainWindow, desk: Desk) -> None:
+        self.window = window
+        self.widgets: dict[str, QWidget] = {}
+        self.all: dict[str, QDockWidget] = {panel.title: self._dock(panel, desk) for panel in panels()}
+        self._hidden: list[QDockWidget] | None = None
+        self.reset()
+
+    def _dock(self, panel: Panel, desk: Desk) -> QDockWidget:
+        dock = QDockWidget(panel.title, self.window)
+        dock.setObjectName(panel.title)
+        self.widgets[panel.title] = widget = panel.make(desk)
+        dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
+        self.window.addDockWidget(_AREAS[panel.area], dock)
+        return dock
+
+    def in_area(self, area: Area) -> list[QDockWidget]:
+        return [self.all[panel.title] for panel in panels() if panel.area == area]
+
+    @property
+    def are_hidden(self) -> bool:
+        """Whether they are out of the way for now."""
+        return self._hidden is not None
+
+    def hide(self, on: bool) -> None:
+        """Hides all docks, for a hall; or shows those again that were hidden so."""
+        if on and self._hidden is None:
+            self._hidden = [dock for dock in self.all.values() if not dock.isHidden()]
+            for dock in self._hidden:
+                dock.hide()
+        elif not on and self._hidden is not None:
+            for dock in self._hidden:
+                dock.show()
+            self._hidden = None
+
+    def reset(self) -> None:
+        """All docks where they were at first."""
+        self._hidden = None
+        for panel in panels():
+            dock = self.all[panel.title]
+            dock.setFloating(False)
+            dock.show()
+            self.window.addDockWidget(_AREAS[panel.area], dock)
+        self.window.setCorner(Qt.Corner.BottomLeftCorner, _AREAS["left"])
+        self.window.setCorner(Qt.Corner.BottomRightCorner, _AREAS["right"])
+        for area in ("left", "right"):
+            side = self.in_area(area)  # type: ignore[arg-type]
+            for above, below in pairwise(side):
+                self.window.splitDockWidget(above, below, Qt.Orientation.Vertical)
+        first, *others = self.in_area("bottom")
+        for dock in others:
+            self.window.tabifyDockWidget(first, dock)
+        first.raise_()
+        self.fit()
+
+    def fit(self) -> None:
+        """Gives the docks their share of the window as it is; small windows keep the room for the stage."""
+        width, height = self.window.width(), self.window.height()
+        left, right, bottom = self.in_area("left"), self.in_area("right"), self.in_area("bottom")
+        across = [max(284, min(300, width // 4)), max(300, min(460, width // 4))]
+        self.window.resizeDocks([left[0], right[0]], across, Qt.Orientation.Horizontal)
+        low = min(240, height // 4 if height > 700 else height // 5)
+        self.window.resizeDocks([bottom[0]], [low], Qt.Orientation.Vertical)
+        self.window.resizeDocks(right[:2], [height * 55 // 100, height * 45 // 100], Qt.Orientation.Vertical)
+
+
+def _scrolled(widget: QWidget, least_width: int) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidget(widget)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setMinimumWidth(least_width)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    return area

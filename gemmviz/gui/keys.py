@@ -1,0 +1,47 @@
+"""The list of keys, made of the table of actions."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import Protocol
+
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+_MOUSE = (("wheel, drag", "zoom, pan"), ("click on C", "follow its thread"), ("double click", "see the whole frame"))
+_COLUMNS = 2
+
+
+class Keyed(Protocol):
+    """What of an action the list needs."""
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+    @property
+    def help(self) -> str: ...
+
+
+def keys_text(actions: Iterable[Keyed]) -> str:
+    """What keys and the mouse do, as HTML."""
+    rows = [(", ".join(map(_shown, action.keys)), action.help) for action in actions if action.keys and action.help]
+    rows.append(("1, 2, 3, …", "the views of the replay"))
+    cells = [f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>" for keys, what in (*rows, *_MOUSE)]
+    half = -(-len(cells) // _COLUMNS)
+    lines = [cells[row] + (cells[row + half] if row + half < len(cells) else "") for row in range(half)]
+    style = "<style>b { font-weight: 600; } td { white-space: nowrap; padding: 3px 14px 3px 0; }</style>"
+    return f"{style}<table>{''.join(f'<tr>{each}</tr>' for each in lines)}</table>"
+
+
+def _shown(key: str) -> str:
+    names = {"PgUp": "Page Up", "PgDown": "Page Down", "Left": "←", "Right": "→", "-": "−"}
+    return names.get(key) or QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) or key
+
+
+def show_keys(parent: QWidget, actions: Iterable[Keyed]) -> None:
+    dialog = QDialog(parent)
+    dialog.setWindowTitle("Keys")
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    column = QVBoxLayout(dialog)
+    column.addWidget(QLabel(keys_text(actions)))
+    column.addWidget(buttons)
+    dialog.exec()

@@ -1,0 +1,1 @@
+"""The panels, a file each."""

@@ -1,0 +1,49 @@
+"""What every step costs, to be pointed at."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from gemmviz.analysis.step_costs import cost_chart
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.panel import Panel
+from gemmviz.gui.refresh import Refresh
+
+if TYPE_CHECKING:
+    from gemmviz.gui.chart_plot import ChartPlot
+
+
+class Costs(QWidget):
+    """A click goes to the step under it. The plot is made when somebody looks at it first."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.plot: ChartPlot | None = None
+        self.setAccessibleName("Cost per step")
+        self.setMinimumSize(240, 110)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._refresh = Refresh(self, self.draw)
+        session = desk.session
+        for event in (session.pictured, session.found, session.moved, desk.themed):
+            event.listen(self._refresh.due)
+
+    def draw(self) -> None:
+        """The costs, once they are known."""
+        session = self.desk.session
+        now = session.now
+        if now is not None and now.replay.knows_costs(now.scope):
+            self.plot = self.plot or self._made()
+            self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.desk.theme)
+
+    def _made(self) -> "ChartPlot":
+        from gemmviz.gui.chart_plot import ChartPlot  # takes longer to load than the first picture
+
+        made = ChartPlot(self.desk, "Cost per step", small=True)
+        made.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))
+        self._column.addWidget(made)
+        return made
+
+
+PANEL = Panel("Cost per step", "bottom", Costs, order=6)

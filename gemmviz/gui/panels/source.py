@@ -1,0 +1,69 @@
+"""The kernel as it stands, the running access lit; below it the variables of the thread that is followed."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter
+
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.panel import Panel
+from gemmviz.gui.refresh import Refresh
+from gemmviz.gui.source_text import SourceText
+from gemmviz.gui.variables import Variables
+from gemmviz.model.errors import UsageError
+from gemmviz.show.pointing import step_at_text
+
+
+class Source(QSplitter):
+    """``text`` is the kernel's, or that of a file that is none."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        self.desk = desk
+        self.text, self.variables = SourceText(), Variables(desk)
+        self.addWidget(self.text)
+        self.addWidget(self.variables)
+        self.setStretchFactor(0, 4)
+        self.setStretchFactor(1, 2)
+        self.setChildrenCollapsible(False)
+        self.text.place_clicked.connect(self._on_clicked)
+        session = desk.session
+        self._running = Refresh(self.text, self.show_running)
+        for event in (session.asked, session.noticed, session.pictured):
+            event.listen(self.sync)
+        session.moved.listen(self._running.due)
+        desk.themed.listen(lambda: self.text.set_theme(desk.theme))
+        self.sync()
+
+    def sync(self) -> None:
+        session = self.desk.session
+        self.text.load(session.unread or session.shot.setup.kernel.text)
+        self.text.show_error(session.notices.place)
+        self._running.due()
+
+    def show_running(self) -> None:
+        """Lights what runs, where the text is that of the run that is shown."""
+        session = self.desk.session
+        now, shown = session.now, session.shown
+        if now is None or shown is None or self.text.text != shown.setup.kernel.text:
+            return
+        theme = self.desk.theme
+        accent = theme.faint if now.main is None else theme.accent(now.main.array.name)
+        self.text.show_running(now.site.place, accent)
+
+    def _on_clicked(self, line: int, column: int) -> None:
+        """The next step of what stands there."""
+        session = self.desk.session
+        now, shown = session.now, session.shown
+        if now is None or shown is None or self.text.text != shown.setup.kernel.text:
+            return
+        try:
+            session.player.jump(step_at_text(now, line, column))
+        except UsageError as error:
+            session.say(str(error))
+
+
+_TOUR = (
+    "The source",
+    "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below are the variables of the "
+    "thread that you follow.",
+)
+PANEL = Panel("Source", "right", Source, order=2, tour=_TOUR)

@@ -1,0 +1,22 @@
+"""What commands of the window act on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QMainWindow
+
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.docks import Docks
+from gemmviz.gui.replay_page import ReplayPage
+
+
+@dataclass(frozen=True)
+class Parts:
+    """``hide_docks`` is told whether the stage is to be alone; ``start_tour`` begins the tour."""
+
+    desk: Desk
+    window: QMainWindow
+    docks: Docks
+    replay: ReplayPage
+    hide_docks: Callable[[bool], None]
+    start_tour: Callable[[], None]

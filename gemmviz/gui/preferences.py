@@ -1,0 +1,74 @@
+"""What the program remembers from one start to the next: layout, speed, the last shot, recent files."""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+from PySide6.QtCore import QByteArray
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.show.shot import Shot, parse_shot, shot_text
+
+_MOST_RECENT = 8
+
+
+class Store(Protocol):
+    """What QSettings has of all that is needed here."""
+
+    def value(self, key: str, default: Any = None) -> Any: ...
+    def setValue(self, key: str, value: Any) -> None: ...
+
+
+class Nowhere(dict[str, Any]):
+    """Keeps things for this run only."""
+
+    def value(self, key: str, default: Any = None) -> Any:
+        return self.get(key, default)
+
+    def setValue(self, key: str, value: Any) -> None:
+        self[key] = value
+
+
+class Preferences:
+    """A view on a store. What is damaged or out of date there is as if it had never been kept."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.store: Store = store if store is not None else Nowhere()
+
+    def text(self, key: str, default: str = "") -> str:
+        return str(self.store.value(key, default) or default)
+
+    def number(self, key: str, default: float) -> float:
+        try:
+            return float(self.store.value(key, default))
+        except (TypeError, ValueError):
+            return default
+
+    def data(self, key: str) -> QByteArray:
+        found = self.store.value(key)
+        return found if isinstance(found, QByteArray) else QByteArray()
+
+    def put(self, key: str, value: Any) -> None:
+        self.store.setValue(key, value)
+
+    @property
+    def recent(self) -> list[Path]:
+        """Files that were opened, the latest first; those that are gone are left out."""
+        found = self.store.value("recent") or []
+        names = [found] if isinstance(found, str) else [str(each) for each in found]
+        return [Path(name) for name in names if Path(name).is_file()][:_MOST_RECENT]
+
+    def add_recent(self, path: Path) -> None:
+        path = path.resolve()
+        latest = [path, *(each for each in self.recent if each != path)]
+        self.put("recent", [str(each) for each in latest[:_MOST_RECENT]])
+
+    def keep_shot(self, shot: Shot) -> None:
+        self.put("shot", shot_text(shot))
+
+    def last_shot(self) -> Shot | None:
+        """The shot of the last time, None where there is none or it can't be had any more."""
+        text = self.text("shot")
+        try:
+            return parse_shot(text) if text else None
+        except GemmvizError:
+            return None

@@ -1,0 +1,45 @@
+"""Draws a widget again no more often than the eye needs, and only while it is seen."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QWidget
+
+PANEL_MS = 40
+
+
+class Refresh(QObject):
+    """``due`` has ``draw`` called soon; what comes while the widget is hidden is drawn when it is shown again."""
+
+    def __init__(self, widget: QWidget, draw: Callable[[], None], every_ms: int = PANEL_MS) -> None:
+        super().__init__(widget)
+        self._widget, self._draw = widget, draw
+        self._missed = True
+        self._timer = QTimer(self, singleShot=True, interval=every_ms)
+        self._timer.timeout.connect(self._on_due)
+        widget.installEventFilter(self)
+
+    def due(self, *_: object) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def now(self) -> None:
+        """Without waiting."""
+        self._timer.stop()
+        self._on_due()
+
+    def _on_due(self) -> None:
+        self._missed = not is_seen(self._widget)
+        if not self._missed:
+            self._draw()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Expose, QEvent.Type.Paint) and self._missed:
+            self._missed = False
+            self.due()
+        return False
+
+
+def is_seen(widget: QWidget) -> bool:
+    """Whether any of it is on the screen: not closed, and not behind another tab."""
+    return widget.isVisible() and not widget.visibleRegion().isEmpty()

@@ -1,0 +1,90 @@
+"""The replay: the stage, and below it the time."""
+
+from dataclasses import replace
+
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
+
+from gemmviz.analysis.moment import Moment
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.stage import Stage
+from gemmviz.gui.timeline import Timeline
+from gemmviz.model.errors import UsageError
+from gemmviz.scene.catalog import view_named
+from gemmviz.scene.frame import ViewOptions
+from gemmviz.scene.hover import hover_lines
+from gemmviz.scene.primitives import Hit
+from gemmviz.show.picture import options_for
+
+STALE = "This is the picture of the settings before: the present ones can't run"
+
+
+class ReplayPage(QWidget):
+    """Draws the session's moment, and tells the session what is clicked."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.session = desk, desk.session
+        self.stage, self.timeline = Stage(), Timeline(desk)
+        self._drawn: tuple[object, ViewOptions] | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.stage, 1)
+        column.addWidget(self.timeline)
+        for event in (self.session.asked, self.session.pictured, self.session.found, desk.themed):
+            event.listen(self.draw)
+        self.session.moved.listen(self._on_moved)
+        self.session.noticed.listen(lambda: self.stage.set_stale(STALE if self.session.is_stale else ""))
+        self.stage.resized.connect(self.draw)
+        self.stage.looked.connect(self.session.look)
+        self.stage.clicked.connect(self._on_clicked)
+        self.stage.hovered.connect(self._on_hovered)
+        desk.released.listen(self.stage.setFocus)
+
+    def _options(self) -> ViewOptions:
+        return options_for(self.session.shot, self.desk.theme, self.stage.frame_height, self.stage.clip)
+
+    def draw(self) -> None:
+        """The present moment, all of it."""
+        now = self.session.now
+        if now is None or not self.session.is_replay:
+            return
+        self.stage.set_camera(self.session.shot.camera)
+        options, view = self._options(), view_named(self.session.shot.view)
+        self._drawn = self._still_of(now, options)
+        self.stage.set_scene(view.still(now, options), view.motion(now, options))
+
+    def _on_moved(self) -> None:
+        """What doesn't move is drawn anew only where it is another picture."""
+        now = self.session.now
+        if now is None or not self.session.is_replay:
+            return
+        self.stage.set_camera(self.session.shot.camera)
+        options = self._options()
+        if self._drawn == self._still_of(now, options):
+            self.stage.set_motion(view_named(self.session.shot.view).motion(now, options))
+        else:
+            self.draw()
+
+    def _still_of(self, now: Moment, options: ViewOptions) -> tuple[object, ViewOptions]:
+        """What the picture without its motion depends on."""
+        return now, replace(options, moment=1.0 if options.arrived else 0.0)
+
+    def _on_clicked(self, hit: Hit) -> None:
+        now = self.session.now
+        if now is None:
+            return
+        try:
+            self.session.point_at(hit)
+        except UsageError as error:
+            self.session.say(f"{error.message[:1].upper()}{error.message[1:]}: {error.remedy}")
+
+    def _on_hovered(self, hit: Hit | None) -> None:
+        now = self.session.now
+        lines = [] if hit is None or now is None else hover_lines(now, hit)
+        if lines:
+            heading = f"<span style='font-weight:600'>{lines[0]}</span><br>"
+            QToolTip.showText(QCursor.pos(), heading + "<br>".join(lines[1:]), self.stage)
+        else:
+            QToolTip.hideText()

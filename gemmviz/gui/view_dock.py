@@ -1,0 +1,28 @@
+"""A view of the running step in a dock: the picture alone, as wide as the dock."""
+
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.refresh import Refresh
+from gemmviz.gui.replay_page import STALE
+from gemmviz.gui.scene_widget import SceneDock
+from gemmviz.scene.catalog import view_named
+from gemmviz.scene.frame import ViewOptions
+
+
+class ViewDock(SceneDock):
+    """Follows the session in one of its views, whichever the stage shows."""
+
+    def __init__(self, desk: Desk, view: str, what: str) -> None:
+        super().__init__(view_named(view).title, what)
+        self.desk, self.view_name = desk, view
+        self._refresh = Refresh(self, self.draw)
+        session = desk.session
+        for event in (session.asked, session.pictured, session.found, session.moved, desk.themed):
+            event.listen(self._refresh.due)
+        session.noticed.listen(lambda: self.set_stale(STALE if session.is_stale else ""))
+        self.resized.connect(self._refresh.due)
+
+    def draw(self) -> None:
+        now = self.desk.session.now
+        if now is not None:
+            options = ViewOptions(self.desk.theme, height=self.frame_height, words=False)
+            self.set_scene(view_named(self.view_name).still(now, options))

@@ -1,0 +1,51 @@
+"""Who takes the accesses of a run, and the sums over a launch, as they come."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.threads import ThreadSpace
+
+Bools = npt.NDArray[np.bool_]
+Longs = npt.NDArray[np.int64]
+
+
+class AccessSink:
+    """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the thread space's axes.
+
+    A sink inherits from this and says only what it wants to know; the rest passes by.
+    """
+
+    def started(self, machine: Any) -> None:
+        """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` who has returned (None: nobody)."""
+
+    def site(self, site: Site) -> None:
+        """A site is met for the first time; its number is the count of those before."""
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        """One step. ``offset`` is in elements of the site's array, ``mask`` None where all threads are active."""
+
+    def value(self, value: Any) -> None:
+        """What the access just announced read or wrote (the first element of a wide one)."""
+
+    def origins(self, tags: list[Any]) -> None:
+        """What the store into shared memory just announced wrote, as tags, one for each element of its width."""
+
+
+class LaunchSink(Protocol):
+    """Takes a whole launch: as accesses, through one sink for each group of blocks, or as sums that somebody else made."""
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        """The sink of one group of blocks. ``phase_loop``: the loop whose trips are the phases, -1 for none."""
+
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+        """Sums by site and phase (-1 outside of phases), in the order of ``COST_COLUMNS``."""
+
+
+# What is counted of an access, summed over warps. See gemmviz.analysis.counts for what each means.
+COST_COLUMNS = (
+    "requests", "lanes", "bytes_asked", "bytes_used", "sectors", "ideal_sectors", "lines", "wavefronts", "ideal_wavefronts",
+)  # fmt: skip

@@ -1,0 +1,163 @@
+"""The traced threads: which blocks, how their threads are numbered, and along which axes values over them vary.
+
+A value that is the same for all threads along an axis has extent 1 there (NumPy broadcasting). So
+``blockIdx.y * 16 + threadIdx.y`` of a 64 x 64 grid of 16 x 16 blocks is an array of 64 x 1 x 16 x 1 numbers instead of a
+million, and whatever is computed from it is computed once for all threads that share it.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import SettingError, UsageError
+from gemmviz.model.kernel import Launch
+
+Triple = tuple[int, int, int]
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class BlockRange:
+    """Blocks of a grid: half-open ranges of blockIdx.x, .y and .z."""
+
+    x: Range
+    y: Range
+    z: Range = (0, 1)
+
+    @classmethod
+    def all(cls, launch: Launch) -> "BlockRange":
+        return cls(*((0, extent) for extent in launch.grid))
+
+    @property
+    def ranges(self) -> tuple[Range, Range, Range]:
+        return self.x, self.y, self.z
+
+    @property
+    def extents(self) -> Triple:
+        return (self.x[1] - self.x[0], self.y[1] - self.y[0], self.z[1] - self.z[0])
+
+    @property
+    def count(self) -> int:
+        return prod(self.extents)
+
+    def checked(self, launch: Launch) -> "BlockRange":
+        """These blocks. Raises SettingError when there are none or they reach beyond the grid."""
+        for axis, (start, stop), extent in zip("xyz", self.ranges, launch.grid, strict=True):
+            if not 0 <= start < stop <= extent:
+                raise SettingError(
+                    f"blocks {start}:{stop} along {axis} are not in the grid, which has {extent} there",
+                    remedy=f"choose within 0:{extent}",
+                )
+        return self
+
+    def __str__(self) -> str:
+        text = "{}:{},{}:{}".format(*self.x, *self.y)
+        return text if self.z == (0, 1) else text + ",{}:{}".format(*self.z)
+
+
+def parse_blocks(text: str) -> BlockRange:
+    """The blocks that ``X0:X1,Y0:Y1[,Z0:Z1]`` means. Raises UsageError for another text."""
+    ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
+    if not 2 <= len(ranges) <= 3 or None in ranges:
+        raise UsageError(f"{text!r} are no blocks", remedy="write X0:X1,Y0:Y1, like 0:2,0:2")
+    return BlockRange(*((int(found[1]), int(found[2])) for found in ranges if found))
+
+
+def parse_phases(text: str) -> Range:
+    """The phases that ``P`` or ``P-Q`` means, as people count them: from 1, the last one included. Half-open and from 0, as
+    traces have them. Raises UsageError for another text.
+    """
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError(f"{text!r} are no phases", remedy="write P or P-Q, like 2-3: they count from 1, as on the screen")
+    return first - 1, last
+
+
+def phases_text(phases: Range) -> str:
+    """What ``parse_phases`` reads."""
+    start, stop = phases
+    return str(stop) if stop - start == 1 else f"{start + 1}-{stop}"
+
+
+@dataclass(frozen=True)
+class ThreadSpace:
+    """All traced threads: of ``blocks``, all threads of each. Axes, outermost first: block z, y, x, thread z, y, x; those of
+    extent 1 are left out.
+
+    Threads are numbered block by block (x fastest), then within a block (x + y*Dx + z*Dx*Dy), as the hardware does.
+    """
+
+    launch: Launch
+    blocks: BlockRange
+    warp_size: int = 32
+
+    @cached_property
+    def block_shape(self) -> tuple[int, ...]:
+        return tuple(extent for extent in reversed(self.blocks.extents) if extent > 1)
+
+    @cached_property
+    def thread_shape(self) -> tuple[int, ...]:
+        return tuple(extent for extent in reversed(self.launch.block) if extent > 1)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        return self.block_shape + self.thread_shape
+
+    @property
+    def threads_per_block(self) -> int:
+        return self.launch.threads_per_block
+
+    @property
+    def thread_count(self) -> int:
+        """Threads of all these blocks."""
+        return self.blocks.count * self.threads_per_block
+
+    @property
+    def warps_per_block(self) -> int:
+        """The last one may be padded."""
+        return -(-self.threads_per_block // self.warp_size)
+
+    def index(self, of_block: bool, axis: int) -> npt.NDArray[np.uint32] | int:
+        """BlockIdx or threadIdx along x, y or z (0, 1, 2), shaped for broadcasting; a plain int where it doesn't vary."""
+        extents = self.blocks.extents if of_block else self.launch.block
+        start = self.blocks.ranges[axis][0] if of_block else 0
+        if extents[axis] == 1:
+            return start
+        outer = extents[axis + 1 :]
+        place = sum(extent > 1 for extent in outer) + (0 if of_block else len(self.block_shape))
+        shape = [1] * len(self.shape)
+        shape[place] = extents[axis]
+        return np.arange(start, start + extents[axis], dtype=np.uint32).reshape(shape)
+
+    def number(self, block: Triple, thread: Triple) -> int:
+        """The number of a thread. ``block`` is a blockIdx within ``blocks``."""
+        ex, ey, _ = self.blocks.extents
+        dx, dy, _ = self.launch.block
+        bx, by, bz = (at - start for at, (start, _) in zip(block, self.blocks.ranges, strict=True))
+        return (bx + ex * (by + ey * bz)) * self.threads_per_block + thread[0] + dx * (thread[1] + dy * thread[2])
+
+    def indices(self, number: int) -> tuple[Triple, Triple]:
+        """BlockIdx and threadIdx of a thread by its number."""
+        block, thread = divmod(number, self.threads_per_block)
+        ex, ey, _ = self.blocks.extents
+        dx, dy, _ = self.launch.block
+        by, bx = divmod(block, ex)
+        bz, by = divmod(by, ey)
+        ty, tx = divmod(thread, dx)
+        tz, ty = divmod(ty, dy)
+        x, y, z = (start for start, _ in self.blocks.ranges)
+        return (bx + x, by + y, bz + z), (tx, ty, tz)
+
+    def per_block(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Broadcast ``values`` over the threads, but over blocks only as far as they vary: ``(varied blocks, threads)``.
+
+        What is counted on the result stands for ``blocks.count / varied blocks`` times as many blocks.
+        """
+        outer = values.shape[: len(self.block_shape)]
+        return np.broadcast_to(values, outer + self.thread_shape).reshape(-1, self.threads_per_block)

@@ -1,0 +1,37 @@
+"""What the variables of one thread hold at every step."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gemmviz.model.sites import Site
+
+Value = float | int | bool | str | tuple[Any, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the source, and the lines from its declaration to the end of its scope."""
+
+    name: str
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True)
+class Watched:
+    """``rows[step]`` holds the value of each of ``variables`` after that step: None before it has one, a tuple for an array or
+    a vector, "A + 12" for a pointer.
+    """
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def at(self, step: int, site: Site) -> list[tuple[str, Value]]:
+        """Names and values of the variables that can be seen where ``site`` is, after ``step``."""
+        lines = [place.line for place in (site.place, *site.calls)]
+        row = self.rows[step] if step < len(self.rows) else ()
+        return [
+            (variable.name, value)
+            for variable, value in zip(self.variables, row, strict=False)
+            if any(variable.first_line <= line <= variable.last_line for line in lines)
+        ]

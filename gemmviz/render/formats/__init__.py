@@ -1,0 +1,1 @@
+"""The formats that frames are saved in, a file each."""

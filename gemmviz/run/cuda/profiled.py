@@ -1,0 +1,16 @@
+"""Launches kernels for a profiler to watch."""
+
+from pathlib import Path
+
+from gemmviz.files.codec import read_json
+from gemmviz.model.setup import Setup
+from gemmviz.run.cuda.device import open_runner
+from gemmviz.run.profiler import LAUNCHES
+
+
+def launch_all(listed: Path) -> int:
+    """Launches the kernels listed in a file, each as often as LAUNCHES says. The exit code."""
+    runner = open_runner()
+    for setup in read_json(listed, tuple[Setup, ...]):
+        runner.use(setup, lambda work: runner.launch_real(work, LAUNCHES))
+    return 0

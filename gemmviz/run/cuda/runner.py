@@ -1,0 +1,91 @@
+"""The GPU as the worker uses it: opened once, what was compiled and uploaded lately kept, all that it can do in one place."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+from gemmviz.files.codec import to_json
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.schedule import Schedule
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange
+from gemmviz.model.timing import Timing, TraceCost, Transfer
+from gemmviz.model.trace import Trace
+from gemmviz.run.cuda.compiling import Nvrtc
+from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
+from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
+from gemmviz.run.cuda.scheduling import schedule_on_device
+from gemmviz.run.cuda.timing import Timed, time_cublas, time_kernel, time_transfer
+from gemmviz.run.cuda.tracing import trace_on_device
+from gemmviz.run.cuda.workload import Workload, workload
+from gemmviz.run.executor import Recording
+from gemmviz.run.protocol import TIMEOUT_S
+from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.spec.legality import setup_for
+
+_MOST_WORKLOADS = 2
+_WARM_BYTES = 1 << 20
+Cancel = Callable[[], bool]
+Result = TypeVar("Result")
+
+
+class CudaRunner:
+    """One GPU. ``use`` gives the workload of a setup to a task; the other methods are such tasks. ``timeout_s``: how long a
+    launch may take.
+    """
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self.nvrtc = Nvrtc(gpu)
+        self._workloads: OrderedDict[bytes, Workload] = OrderedDict()
+
+    def use(self, setup: Setup, task: Callable[[Workload], Result]) -> Result:
+        """What ``task`` makes of the workload. Raises LostContext where the GPU can't be used any more by this process."""
+        with spoken_errors(setup.kernel.file):
+            return task(self._workload(setup))
+
+    def trace(
+        self, work: Workload, blocks: BlockRange | None, recording: Recording, timeout_s: float
+    ) -> tuple[Trace, TraceCost]:
+        return trace_on_device(self.nvrtc, work, blocks, recording, timeout_s)
+
+    def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timed:
+        return time_kernel(self.nvrtc, work, timeout_s, cancelled)
+
+    def cublas(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timing:
+        return time_cublas(self.nvrtc, work, timeout_s, cancelled)
+
+    def copy(self, work: Workload) -> Transfer:
+        return time_transfer(work)
+
+    def count(self, work: Workload, timeout_s: float, progress: Callable[[int, int], None], cancelled: Cancel) -> DeviceCounts:
+        return count_on_device(self.nvrtc, work, timeout_s, progress, cancelled)
+
+    def schedule(self, work: Workload, timeout_s: float) -> Schedule:
+        return schedule_on_device(self.nvrtc, work, timeout_s)
+
+    def warm_up(self) -> None:
+        """Traces a little kernel, so that compilers and libraries are loaded before somebody waits."""
+
+        def once(work: Workload) -> None:
+            self.trace(work, None, Recording(limit_bytes=_WARM_BYTES), TIMEOUT_S)
+
+        self.use(setup_for(load_kernel(DEFAULT_KERNEL)), once)
+
+    def launch_real(self, work: Workload, times: int) -> None:
+        """Launches the real kernel so many times."""
+        file = work.setup.kernel.file
+        compiled = self.nvrtc(work.kernel_text, file, work.entry, work.macros)
+        check_resources(compiled, work.launch, file)
+        for _ in range(times):
+            launch(compiled, work.launch, work.arguments)
+        wait(TIMEOUT_S, file)
+
+    def _workload(self, setup: Setup) -> Workload:
+        """The same for setups that differ in what of them is recorded alone."""
+        key = to_json([setup.kernel, setup.problem, dict(sorted(setup.parameters.items())), setup.filling, setup.device])
+        found = self._workloads.pop(key, None)
+        while found is None and len(self._workloads) >= _MOST_WORKLOADS:
+            self._workloads.popitem(last=False)
+        self._workloads[key] = found = found or workload(setup)
+        return found.of(setup)

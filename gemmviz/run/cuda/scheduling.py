@@ -1,0 +1,33 @@
+"""Runs a kernel with a probe at its beginning and end: where and when each block ran."""
+
+import cupy
+import numpy as np
+
+from gemmviz.model.schedule import Schedule
+from gemmviz.run.cuda.compiling import Nvrtc
+from gemmviz.run.cuda.launches import check_resources, launch, wait
+from gemmviz.run.cuda.workload import Workload
+from gemmviz.source.instrument import probed
+
+_BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
+
+
+def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedule:
+    """The schedule of the second of two runs: the first one warms up."""
+    compiled = nvrtc(probed(work.setup.kernel, work.setup.parameters), work.setup.kernel.file, work.entry)
+    check_resources(compiled, work.launch, work.setup.kernel.file)
+    blocks, runtime = work.launch.block_count, cupy.cuda.runtime
+    stop, sm = cupy.empty(blocks, cupy.uint64), cupy.empty(blocks, cupy.uint32)
+    start = cupy.empty(blocks, cupy.uint64)
+    facts = np.array((start.data.ptr, stop.data.ptr, sm.data.ptr), _BOOK)
+    runtime.memcpy(compiled.address_of("gv_book"), facts.ctypes.data, facts.nbytes, runtime.memcpyHostToDevice)
+    for _ in range(2):
+        start.fill(2**64 - 1)
+        stop.fill(0)
+        launch(compiled, work.launch, work.arguments)
+        wait(timeout_s, work.setup.kernel.file)
+    begins, ends = start.get(), stop.get()
+    first = begins.min()
+    steps = np.diff(np.unique(np.concatenate([begins, ends])))
+    tick = int(steps.min()) if len(steps) else 0
+    return Schedule(sm.get().astype(np.int32), (begins - first).astype(np.int64), (ends - first).astype(np.int64), tick)

@@ -1,0 +1,1 @@
+"""What is shown, as one value, and everything that happens to it; without Qt."""

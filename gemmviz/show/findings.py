@@ -1,0 +1,173 @@
+"""What is worked out once a picture is on the screen: what a focus needs, then what the trace tells, then the whole launch,
+and meanwhile how fast the real kernel is.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.focus import Scope, thread_place
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.trace import Trace
+from gemmviz.model.watched import Watched
+from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.executor import Recording
+from gemmviz.show.events import Post
+from gemmviz.show.picture import MOST_BYTES, searched_blocks, with_hazards
+from gemmviz.show.tasks import Latest
+
+AFTER_PICTURE_S = 0.08
+MOST_CHARTED_STEPS = 20_000
+_MOST_VALUES = 12_000_000
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The run that a picture is of, and what is known of it by now: ``searched`` blocks have no other hazards than those of the
+    replay; ``counts`` are those of the whole launch; ``speed`` is that of the real kernel, ``no_speed`` why nobody knows it.
+    """
+
+    setup: Setup
+    outcome: Outcome
+    replay: Replay
+    from_file: bool = False
+    searched: int | None = None
+    counts: LaunchCounts | None = None
+    speed: KernelSpeed | None = None
+    no_speed: str = ""
+
+    @property
+    def trace(self) -> Trace:
+        return self.replay.trace
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a focus needs: ``watched``, the variables of its first thread, None where the run ended early."""
+
+    scope: Scope
+    watched: Watched | None
+
+
+class Findings:
+    """Works on what is shown, one thing after the other. ``changed`` gets what is shown with more in it; ``looked`` a Look;
+    ``failed`` a GemmvizError.
+    """
+
+    def __init__(
+        self, post: Post, changed: Callable[[Shown], Any], looked: Callable[[Look], Any], failed: Callable[[GemmvizError], Any]
+    ) -> None:
+        self._changed, self._looked = changed, looked
+        self._shown: Shown | None = None
+        self._engine: Engine | None = None
+        self._look: Latest[Look] = Latest(post, self._on_look, failed)
+        self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, failed)
+        self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, failed)
+        self._time: Latest[KernelSpeed] = Latest(post, self._on_timed, self._on_no_speed)
+        self._lanes: tuple[Latest[Any], ...] = self._look, self._search, self._count, self._time
+
+    def begin(self, shown: Shown, scope: Scope, engine: Engine) -> None:
+        """Another picture, or the same through another focus: what is known of it already is not worked out again."""
+        if self._shown is None or self._shown.trace is not shown.trace:
+            self.cancel()
+        self._shown, self._engine = shown, engine
+        setup, replay = shown.setup, shown.replay
+        self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
+
+    def cancel(self) -> None:
+        for lane in self._lanes:
+            lane.cancel()
+
+    def close(self) -> None:
+        """Cancels and waits."""
+        for lane in self._lanes:
+            lane.close()
+
+    @property
+    def is_busy(self) -> bool:
+        return any(lane.is_busy for lane in self._lanes)
+
+    def _on_look(self, found: Look) -> None:
+        self._looked(found)
+        shown, engine = self._shown, self._engine
+        if shown is None or engine is None or shown.trace.stop is not None:
+            return
+        setup, replay = shown.setup, shown.replay
+        if shown.searched is None and not self._search.is_busy:
+            self._search.start(lambda cancelled: search(setup, replay, engine, cancelled))
+        elif shown.searched is not None:
+            self._count_whole()
+        if shown.speed is None and not shown.no_speed and not self._time.is_busy:
+            self._time.start(lambda cancelled: engine.time(setup, cancelled=cancelled))
+
+    def _on_searched(self, found: tuple[Replay, int]) -> None:
+        replay, blocks = found
+        self._found(replay=replay, searched=blocks)
+        self._count_whole()
+
+    def _count_whole(self) -> None:
+        shown, engine = self._shown, self._engine
+        if shown is not None and engine is not None and shown.counts is None and not self._count.is_busy:
+            setup, rules = shown.setup, shown.trace.rules
+
+            def work(cancelled: Cancel) -> LaunchCounts:
+                counter = LaunchCounter(rules, cancelled)
+                engine.count(setup, counter, cancelled=cancelled)
+                return counter.counts
+
+            self._count.start(work)
+
+    def _on_counted(self, counts: LaunchCounts) -> None:
+        self._found(counts=counts)
+
+    def _on_timed(self, speed: KernelSpeed) -> None:
+        self._found(speed=speed)
+
+    def _on_no_speed(self, error: GemmvizError) -> None:
+        self._found(no_speed=str(error))
+
+    def _found(self, **facts: Any) -> None:
+        assert self._shown is not None
+        self._shown = replace(self._shown, **facts)
+        self._changed(self._shown)
+
+
+def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> Look:
+    """Works out the costs of all steps, and the variables of the first of the watched threads."""
+    if replay.steps <= MOST_CHARTED_STEPS:
+        replay.costs(scope)
+    if replay.trace.stop is not None:
+        return Look(scope, None)
+    thread = thread_place(scope.first_thread, replay.trace.launch)
+    return Look(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
+
+
+def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
+    """The replay with its hazards, and values where there is room for them; and how many blocks were searched."""
+    blocks = searched_blocks(replay.trace)
+    found = with_hazards(replay, blocks, cancelled)
+    if found.value is None and replay.trace.element.size <= _MOST_VALUES:
+        value = _values(setup, replay.trace, engine, cancelled)
+        found = found.with_findings(value, found.hazards, found.conflicts)
+    return found, blocks
+
+
+def _values(setup: Setup, trace: Trace, engine: Engine, cancelled: Cancel) -> npt.NDArray[np.float32] | None:
+    """What was read and written, from another run; None where that was not the same run, or there is none: a picture without
+    values is a picture.
+    """
+    with contextlib.suppress(GemmvizError):
+        recording = Recording(values=True, origins=False, limit_bytes=MOST_BYTES)
+        again = engine.trace(setup, trace.blocks, recording, cancelled=cancelled).trace
+        if again is not None and again.element.shape == trace.element.shape and np.array_equal(again.element, trace.element):
+            return again.value
+    return None

@@ -1,0 +1,46 @@
+"""What is to be said about what is shown: each notice can be closed, and goes when it is no longer true."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gemmviz.model.errors import GemmvizError, Place
+
+Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """``place``: where in the kernel's text. ``warns``: something is wrong, and not only otherwise than one may think."""
+
+    topic: Topic
+    text: str
+    place: Place | None = None
+    warns: bool = True
+
+
+class Notices:
+    """At most one a topic, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._found: dict[Topic, Notice] = {}
+
+    @property
+    def all(self) -> list[Notice]:
+        return list(self._found.values())
+
+    @property
+    def place(self) -> Place | None:
+        """The place in the kernel's text that the latest notice is about."""
+        return next((each.place for each in reversed(self.all) if each.place is not None), None)
+
+    def say(self, topic: Topic, error: GemmvizError) -> None:
+        self.put(Notice(topic, str(error), error.place))
+
+    def put(self, notice: Notice) -> None:
+        self._found.pop(notice.topic, None)
+        self._found[notice.topic] = notice
+
+    def drop(self, *topics: Topic) -> None:
+        """What is no longer true, or was closed."""
+        for topic in topics:
+            self._found.pop(topic, None)

@@ -1,0 +1,79 @@
+"""From a shot to a picture: the replay that it is about, and the scene."""
+
+from gemmviz.analysis.hazards import examined
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.position import step_at
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange, Triple
+from gemmviz.model.trace import Trace
+from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.executor import Recording, blocks_to_trace
+from gemmviz.run.simt.interpret import never
+from gemmviz.scene.catalog import view_named
+from gemmviz.scene.frame import HEIGHT, WIDTH, ViewOptions
+from gemmviz.scene.magnify import magnified
+from gemmviz.scene.primitives import Scene
+from gemmviz.scene.theme import Theme, load_theme
+from gemmviz.show.shot import Camera, Shot
+
+QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open
+MOST_BYTES = 4 * QUICK_BYTES
+MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
+Subject = Moment | Benchmark
+Box = tuple[float, float, float, float]
+
+
+def run(setup: Setup, around: Triple, engine: Engine, *, values: bool = False, cancelled: Cancel = never) -> Outcome:
+    """Has an engine trace the blocks that a setup names, or as many around one as are quick. Raises as ``Engine.trace``."""
+    blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=MOST_BYTES, cancelled=cancelled)
+    return traced(setup, blocks, engine, values=values, cancelled=cancelled)
+
+
+def traced(setup: Setup, blocks: BlockRange, engine: Engine, *, values: bool = False, cancelled: Cancel = never) -> Outcome:
+    """Has an engine trace these blocks."""
+    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=MOST_BYTES), cancelled=cancelled)
+
+
+def searched_blocks(trace: Trace) -> int:
+    """In how many of the traced blocks hazards can be searched for in little time."""
+    return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
+
+
+def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = never) -> Replay:
+    """The replay that knows the hazards of its first ``blocks`` blocks. Raises Cancelled."""
+    finder = examined(replay.trace, blocks, cancelled)
+    return replay.with_findings(replay.value, tuple(finder.hazards), finder.conflicts)
+
+
+def moment_of(shot: Shot, replay: Replay) -> Moment:
+    """Where in a replay a shot is, through its focus."""
+    return Reader(replay, shot.focus).at(step_at(replay.trace, shot.at))
+
+
+def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
+    """The theme of a shot; the system's where it leaves that open."""
+    return load_theme(shot.theme if shot.theme != "system" else "dark" if system_is_dark else "light")
+
+
+def options_for(shot: Shot, theme: Theme, height: float = HEIGHT, seen: Box | None = None) -> ViewOptions:
+    """How to draw a shot. ``seen``: the part of the frame, in its units, that can be seen; by default what the camera sees."""
+    camera = shot.camera
+    label_zoom = float(1 << (int(camera.zoom).bit_length() - 1))
+    clip = None if camera.zoom == 1.0 else seen or camera_box(camera, height)
+    return ViewOptions(theme, label_zoom, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown)
+
+
+def camera_box(camera: Camera, height: float) -> Box:
+    """What a camera sees of a frame: x, y, width, height in units."""
+    wide, high = WIDTH / camera.zoom, height / camera.zoom
+    return camera.x * WIDTH - wide / 2, camera.y * height - high / 2, wide, high
+
+
+def picture(shot: Shot, subject: Subject, theme: Theme | None = None) -> Scene:
+    """A shot of its subject in the shape of a slide, as it is seen: a part of it where somebody has zoomed in."""
+    options = options_for(shot, theme or theme_of(shot))
+    scene = view_named(shot.view).scene(subject, options)
+    return magnified(scene, shot.camera.zoom, shot.camera.x, shot.camera.y)

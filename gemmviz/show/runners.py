@@ -1,0 +1,90 @@
+"""Who can run kernels on this machine: the CPU always, a GPU where one is found; and which of them a person wants."""
+
+from typing import Literal
+
+from gemmviz.files.devices import device_of
+from gemmviz.model.device import DEFAULT_DEVICE
+from gemmviz.model.errors import DeviceError, GemmvizError
+from gemmviz.model.gpu import INSTALL_CUPY, Gpu
+from gemmviz.run.choosing import has_cupy
+from gemmviz.run.engine import Cancel, Engine, FirstToAnswer
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.run.recorded import Recorded
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.show.events import Event, Post
+from gemmviz.show.tasks import Latest
+
+Runner = Literal["cpu", "gpu"]
+
+
+class Runners:
+    """The GPU is looked for once, in a process of its own. ``known`` tells when it was found or is known to be missing,
+    ``changed`` when another engine is to answer.
+    """
+
+    def __init__(self, post: Post, wanted: Runner = "gpu") -> None:
+        self.known, self.changed = Event(), Event()
+        self.remote = RemoteGpu()
+        self.wanted: Runner = wanted
+        self.gpu: Gpu | None = None
+        self.why_not: GemmvizError | None = None
+        self.is_meant = False  # whether somebody installed what a GPU needs
+        self._cpu = FirstToAnswer(Interpreter(), Recorded())
+        self._gpu = FirstToAnswer(self.remote, Interpreter(), Recorded())
+        self._search: Latest[Gpu] = Latest(post, self.on_found, self.on_missing)
+
+    @property
+    def chosen(self) -> Runner:
+        """Who runs kernels now."""
+        return self.wanted if self.gpu is not None else "cpu"
+
+    @property
+    def engine(self) -> Engine:
+        return self._gpu if self.chosen == "gpu" else self._cpu
+
+    @property
+    def cpu(self) -> Engine:
+        """The one that never asks the GPU."""
+        return self._cpu
+
+    @property
+    def device(self) -> str:
+        """The device file of the GPU that is here."""
+        return (device_of(self.gpu) if self.gpu is not None else None) or DEFAULT_DEVICE
+
+    def choose(self, runner: Runner) -> None:
+        before, self.wanted = self.chosen, runner
+        if self.chosen != before:
+            self.changed.tell()
+
+    def set_timeout(self, seconds: float) -> None:
+        """How long one launch may run on the GPU."""
+        self.remote.timeout_s = seconds
+
+    def look(self) -> None:
+        """Looks for a GPU."""
+        if has_cupy():
+            self.is_meant = True
+            self._search.start(self._found)
+        else:
+            self.on_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
+
+    def close(self) -> None:
+        self._search.cancel()
+        self.remote.close()
+        self._search.close()
+
+    def _found(self, cancelled: Cancel) -> Gpu:
+        found = self.remote.gpu(cancelled)
+        self.remote.warm_up()
+        return found
+
+    def on_found(self, gpu: Gpu) -> None:
+        self.gpu, self.why_not = gpu, None
+        self.known.tell()
+        if self.chosen == "gpu":
+            self.changed.tell()
+
+    def on_missing(self, error: GemmvizError) -> None:
+        self.why_not = error
+        self.known.tell()

@@ -1,0 +1,429 @@
+"""What is shown, and how it changes: a shot, an engine's run of it, and all that is known of that run. No window needed."""
+
+from dataclasses import replace
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.position import Position, position_of, step_at
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.kernel import Launch
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import phases_text
+from gemmviz.model.trace import Trace
+from gemmviz.model.watched import Watched
+from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.executor import asked_blocks
+from gemmviz.scene.catalog import view_named
+from gemmviz.scene.frame import Layer
+from gemmviz.scene.primitives import Hit
+from gemmviz.scene.theme import Theme
+from gemmviz.show.benchmarks import Benchmarks
+from gemmviz.show.events import Event, Post
+from gemmviz.show.fields import Value, put
+from gemmviz.show.findings import Findings, Look, Shown
+from gemmviz.show.naming import change_name
+from gemmviz.show.notices import Notices, Topic
+from gemmviz.show.picture import Subject, run, theme_of
+from gemmviz.show.player import Player
+from gemmviz.show.pointing import focus_at
+from gemmviz.show.runners import Runners
+from gemmviz.show.shot import Camera, ChartChoice, Shot, default_shot
+from gemmviz.show.tasks import Latest
+from gemmviz.show.undo import Undo
+from gemmviz.show.wishes import Wishes
+from gemmviz.spec.legality import device_for, launch_for
+
+_REPLAY, _BENCHMARK = "stage", "rate"
+_OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu")
+
+
+class Session:
+    """``shot`` is what a person asked for; ``shown`` is the run that the picture is of, None before there is one; ``error`` is
+    why the one is not the other's. ``post`` runs a function on the thread that owns the session; it alone calls what is here.
+
+    Events: ``asked`` when the shot is another one; ``moved`` for another step, moment or camera; ``pictured`` for another run;
+    ``found`` when more is known of it; ``noticed`` for errors and notices; ``busied`` when work begins and ends; ``said`` with
+    a sentence that passes.
+    """
+
+    def __init__(self, post: Post, runners: Runners | None = None, shot: Shot | None = None) -> None:
+        self.asked, self.moved, self.pictured, self.found = Event(), Event(), Event(), Event()
+        self.noticed, self.busied, self.said = Event(), Event(), Event()
+        self.shot = shot or default_shot()
+        self.shown: Shown | None = None
+        self.reader: Reader | None = None
+        self.watched: Watched | None = None
+        self.launch: Launch | None = None
+        self.error: GemmvizError | None = None
+        self.edited = ""  # the field that was set last
+        self.unread = ""  # the text of a file that can't be read as a kernel
+        self.step = 0
+        self.system_is_dark = True
+        self.notices = Notices()
+        self.wishes = Wishes.of(self.shot.setup)
+        self.history = Undo((self.shot, self.wishes))
+        self.player = Player(self)
+        self.runners = runners or Runners(post)
+        self.benchmarks = Benchmarks(post)
+        self.runners.changed.listen(self._on_engine)
+        self.runners.known.listen(self._on_gpu_known)
+        self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
+        self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
+        self._plays = False
+        self._tracer: Latest[tuple[Setup, Outcome]] = Latest(post, self._on_traced, self._on_failed)
+        self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
+
+    # What is shown
+
+    @property
+    def steps(self) -> int:
+        return self.shown.replay.steps if self.shown is not None else 0
+
+    @property
+    def moment(self) -> float:
+        """How much of the step has passed."""
+        return self.shot.moment
+
+    @property
+    def now(self) -> Moment | None:
+        """The step that is shown, of the run that is shown."""
+        return self.reader.at(self.step) if self.reader is not None else None
+
+    @property
+    def subject(self) -> Subject | None:
+        """What the view is of."""
+        if view_named(self.shot.view).subject is Moment:
+            return self.now
+        return self.benchmarks.named(self.shot.chart.source)
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether the view is one of the run, and time means something."""
+        return view_named(self.shot.view).subject is Moment
+
+    @property
+    def theme(self) -> Theme:
+        return theme_of(self.shot, self.system_is_dark)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the picture is not that of what is asked for."""
+        return self.error is not None and self.shown is not None
+
+    @property
+    def is_busy(self) -> bool:
+        return self._tracer.is_busy
+
+    @property
+    def is_working(self) -> bool:
+        """Whether anything is being worked out."""
+        return self._tracer.is_busy or self._findings.is_busy
+
+    @property
+    def engine(self) -> Engine:
+        """Who answers: a run from a file is not for the GPU to repeat."""
+        from_file = self.shown is not None and self.shown.from_file
+        return self.runners.cpu if from_file else self.runners.engine
+
+    # Asking for something else
+
+    def start(self, shot: Shot | None = None, plays: bool = False) -> None:
+        """The first picture; ``plays`` as soon as there is one."""
+        self.shot = shot or self.shot
+        self.wishes = Wishes.of(self.shot.setup)
+        self.history = Undo((self.shot, self.wishes))
+        self._plays = plays
+        self._run()
+        self.asked.tell()
+
+    def ask(self, shot: Shot, wishes: Wishes | None = None) -> None:
+        """Shows another shot; what was changed on purpose can be undone."""
+        before, name = self.shot, change_name(self.shot, shot)
+        if name:
+            self.history.settle((before, self.wishes))
+        self.wishes = wishes or self.wishes
+        self._become(shot)
+        if name:
+            self.history.note((self.shot, self.wishes), name)
+        self.asked.tell()
+
+    def change(self, name: str, value: Value) -> None:
+        """A person sets one field of the setup."""
+        self.edited = name
+        try:
+            setup = put(self.shot.setup, name, value)
+        except SettingError as error:
+            self._fail(error)
+            return
+        self.notices.drop("sizes")
+        numbers = setup.sizes_and_parameters
+        self.ask(replace(self.shot, setup=setup), self.wishes.with_numbers(**{name: numbers[name]} if name in numbers else {}))
+
+    def take_remedy(self) -> None:
+        """Sets what an error says would work."""
+        error = self.error
+        if isinstance(error, SettingError):
+            for name, value in error.nearest.items():
+                self.change(name, value)
+
+    def watch(self, focus: Focus) -> None:
+        """Whom to watch."""
+        if self.launch is not None:
+            focus = focus.within_launch(self.launch, device_for(self.shot.setup).warp_size)
+        self.ask(replace(self.shot, focus=focus))
+
+    def show_view(self, name: str) -> None:
+        """Looks at the same thing in another way, or at another thing."""
+        if view_named(name).subject is not Moment:
+            self.player.play(False)
+        self.ask(replace(self.shot, view=name))
+
+    def toggle_benchmark(self) -> None:
+        """From the replay to the benchmark and back, each in the view that it was left in."""
+        self.show_view(self.latest_view(Benchmark if self.is_replay else Moment))
+
+    def latest_view(self, subject: type) -> str:
+        """The view of this kind of subject that was looked at last."""
+        return self._views[subject]
+
+    def show_layer(self, layer: Layer) -> None:
+        self.ask(replace(self.shot, layer=layer))
+
+    def choose_curves(self, chart: ChartChoice) -> None:
+        self.ask(replace(self.shot, chart=chart))
+
+    def choose_theme(self, name: str) -> None:
+        self.ask(replace(self.shot, theme=name))
+
+    def go(self, step: int, moment: float = 1.0) -> None:
+        """Shows a step, all of it by default."""
+        if self.shown is None:
+            return
+        step = max(0, min(step, self.steps - 1))
+        at = self.shot.at if step == self.step else position_of(self.shown.trace, step)
+        self.step, self.shot = step, replace(self.shot, at=at, moment=moment)
+        self.moved.tell()
+
+    def phase_start(self, direction: int) -> int:
+        """The first step of the next phase, or that of this one, or of the one before where this one has just begun."""
+        starts = [] if self.shown is None else self.shown.replay.phase_starts.tolist()
+        if direction > 0:
+            return next((start for start in starts if start > self.step), self.steps - 1)
+        return max((start for start in starts if start < self.step), default=0)
+
+    def point_at(self, hit: Hit) -> None:
+        """Follows the thread that a cell is about. Raises UsageError where there is none."""
+        focus = None if self.now is None else focus_at(self.now, hit)
+        if focus is not None:
+            self.watch(focus)
+
+    def look(self, camera: Camera) -> None:
+        """Zooms and pans."""
+        self.shot = replace(self.shot, camera=camera)
+        self.moved.tell()
+
+    def undo(self) -> None:
+        if self.history.undo_name is not None:
+            self.history.settle((self.shot, self.wishes))
+            self._restore(*self.history.undo())
+
+    def redo(self) -> None:
+        if self.history.redo_name is not None:
+            self.history.settle((self.shot, self.wishes))
+            self._restore(*self.history.redo())
+
+    def _restore(self, shot: Shot, wishes: Wishes) -> None:
+        self.player.play(False)
+        self.wishes = wishes
+        self._become(shot)
+        self.asked.tell()
+
+    def show_trace(self, trace: Trace, name: str) -> None:
+        """Shows a run from elsewhere as it is, and runs nothing."""
+        whole = trace.blocks.count == trace.launch.block_count
+        phases = "" if trace.phases is None else phases_text(trace.phases)
+        setup = replace(trace.setup, blocks="" if whole else str(trace.blocks), phases=phases)
+        self.stop_running()
+        self._findings.cancel()
+        self.history.settle((self.shot, self.wishes))
+        self.launch, self.wishes = trace.launch, Wishes.of(setup)
+        self.shot = replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position(), moment=1.0)
+        self._show(Shown(setup, Outcome(trace, trace.by), Replay.of(trace), from_file=True))
+        self.history.note((self.shot, self.wishes), f"trace {name}")
+        self.asked.tell()
+
+    def stop_running(self) -> None:
+        """What is asked for is not run after all."""
+        self.player.play(False)
+        self._tracer.cancel()
+        self.busied.tell()
+
+    # What is to be said
+
+    def complain(self, topic: Topic, error: GemmvizError) -> None:
+        """Something is wrong that doesn't keep the picture from being right."""
+        self.notices.say(topic, error)
+        self.noticed.tell()
+
+    def close_notice(self, topic: Topic) -> None:
+        self.notices.drop(topic)
+        self.noticed.tell()
+
+    def close(self) -> None:
+        """Cancels all work, for good."""
+        self.player.play(False)
+        for each in (self._tracer, self._findings, self.benchmarks, self.runners):
+            each.close()
+
+    # Running
+
+    def _become(self, shot: Shot) -> None:
+        before, self.shot = self.shot, shot
+        self._views[view_named(shot.view).subject] = shot.view
+        if shot.setup != before.setup or self.shown is None or self.is_stale:
+            self._run()
+        elif shot.focus != before.focus:
+            self._refocus()
+        if self.shown is not None and self.shown.setup == shot.setup and shot.at != before.at:
+            self.go(step_at(self.shown.trace, shot.at), shot.moment)
+
+    def _run(self, again: bool = False) -> None:
+        """Has the kernel run, unless its run is shown already; or says which limit is broken."""
+        setup = self.shot.setup
+        try:
+            self.launch = launch_for(setup)
+            asked_blocks(setup, self.launch)
+            focus = self.shot.focus.within_launch(self.launch, device_for(setup).warp_size)
+        except GemmvizError as error:
+            self._tracer.cancel()
+            self._fail(error)
+            return
+        self.shot = replace(self.shot, focus=focus)
+        if self.shown is not None and self.shown.setup == setup and not again:
+            self._tracer.cancel()
+            self._set_error(None)
+            self._refocus()
+            return
+        self._findings.cancel()
+        engine = self.runners.engine
+
+        def work(cancelled: Cancel) -> tuple[Setup, Outcome]:
+            return setup, run(setup, focus.block, engine, cancelled=cancelled)
+
+        self._tracer.start(work)
+        self.busied.tell()
+
+    def _on_traced(self, traced: tuple[Setup, Outcome]) -> None:
+        setup, outcome = traced
+        self.busied.tell()
+        if outcome.trace is None:
+            assert outcome.fault is not None
+            self._on_failed(outcome.fault)
+            return
+        self.notices.drop(*_OF_THE_RUN)
+        self._set_error(None)
+        trace, fault = outcome.trace, outcome.fault
+        if outcome.instead_of is not None:
+            self.notices.say("gpu", _instead(outcome.instead_of))
+        if fault is not None:
+            self.notices.say("result", fault)
+        elif not trace.check.passed:
+            self.notices.say("result", GemmvizError(str(trace.check), file=setup.kernel.file))
+        if fault is not None:
+            self.player.play(False)
+            focus = self.shot.focus if fault.block is None else Focus(fault.block)
+            self.shot = replace(self.shot, focus=focus, at=position_of(trace, trace.steps - 1), moment=1.0)
+        self._show(Shown(setup, outcome, Replay.of(trace)))
+        self.noticed.tell()
+
+    def _show(self, shown: Shown) -> None:
+        self.shown, self.watched = shown, None
+        self._set_error(None)
+        self.step = step_at(shown.trace, self.shot.at)
+        self.shot = replace(self.shot, at=position_of(shown.trace, self.step))
+        self.reader = Reader(shown.replay, self.shot.focus)
+        self._refocus()
+        self.pictured.tell()
+        if self._plays:
+            self._plays = False
+            self.player.play(True)
+
+    def _refocus(self) -> None:
+        """The picture through the focus of the shot; a block that was not traced is traced, unless others were asked for."""
+        shown = self.shown
+        if shown is None:
+            return
+        focus = self.shot.focus
+        inside = focus.within(shown.trace)
+        if inside.block != focus.block:
+            if not shown.from_file and not shown.setup.blocks:
+                self._run(again=True)
+                return
+            only = f"only blocks {shown.trace.blocks} are traced (see Blocks)"
+            self.say(f"Block {focus.block[:2]} can't be watched: {only}")
+        self.shot = replace(self.shot, focus=inside)
+        self.reader, self.watched = Reader(shown.replay, inside), None
+        self._findings.begin(shown, self.reader.scope, self.engine)
+        self.found.tell()
+
+    def say(self, sentence: str) -> None:
+        """Something that passes."""
+        self.said.tell(sentence)
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self.busied.tell()
+        self._fail(error)
+
+    def _fail(self, error: GemmvizError) -> None:
+        """What is asked for can't be had; the picture that stays gets its findings after all."""
+        self.notices.drop("kernel")
+        if not isinstance(error, SettingError):
+            self.player.play(False)
+            self.notices.say("kernel", error)
+        self._set_error(error)
+        if self.shown is not None and self.reader is not None:
+            self._findings.begin(self.shown, self.reader.scope, self.engine)
+
+    def _set_error(self, error: GemmvizError | None) -> None:
+        if error is None:
+            self.notices.drop("kernel")
+        self.error = error
+        self.noticed.tell()
+
+    def _on_engine(self) -> None:
+        if self.shown is None or not self.shown.from_file:
+            self._run(again=True)
+
+    def _on_gpu_known(self) -> None:
+        why = self.runners.why_not
+        if why is not None and self.runners.is_meant and why.remedy:
+            self.complain("gpu", why)
+
+    # What is found later
+
+    def _on_looked(self, look: Look) -> None:
+        if self.reader is not None and look.scope == self.reader.scope:
+            self.watched = look.watched
+            self.found.tell()
+
+    def _on_found(self, shown: Shown) -> None:
+        if self.shown is None or shown.trace is not self.shown.trace or self.reader is None:
+            return
+        if shown.replay is not self.shown.replay:
+            self.reader = Reader(shown.replay, self.reader.scope.focus)
+        new_hazards = shown.searched is not None and self.shown.searched is None
+        self.shown = shown
+        if new_hazards and shown.replay.hazards:
+            self.complain("hazard", shown.replay.hazards[0].fault(shown.setup.kernel.file))
+        self.found.tell()
+
+    def _on_finding_failed(self, error: GemmvizError) -> None:
+        self.complain("result", error)
+
+
+def _instead(error: GemmvizError) -> GemmvizError:
+    """What the GPU could not do, and who did it instead."""
+    return GemmvizError(f"{error.message}. Shown is the interpreter's run", error.place, file=error.file, remedy=error.remedy)

@@ -1,0 +1,124 @@
+"""A shot: one value for everything that a person sees, to and from TOML.
+
+Undo is a list of shots; what is restored at the start, a saved view, a frame of the command line: each is a shot.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.position import Position
+from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain
+from gemmviz.files.whole import write_text
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.setup import Setup
+from gemmviz.scene.catalog import view_named
+from gemmviz.scene.frame import LAYERS, Layer
+from gemmviz.scene.theme import theme_names
+from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.spec.legality import setup_for
+
+FORMAT = "gemmviz view"
+VERSION = 1
+SYSTEM_THEME = "system"
+MOST_ZOOM = 256.0
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """``zoom``: how much larger than the whole frame it is looked at, 1 to 256; ``x`` and ``y``: what is in the middle then,
+    as shares of the frame's width and height.
+    """
+
+    zoom: float = 1.0
+    x: float = 0.5
+    y: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (1.0 <= self.zoom <= MOST_ZOOM and -1.0 <= self.x <= 2.0 and -1.0 <= self.y <= 2.0):
+            raise UsageError(f"a camera can't look there: zoom 1 to {MOST_ZOOM:g}, x and y between -1 and 2")
+
+
+@dataclass(frozen=True, slots=True)
+class ChartChoice:
+    """Of a view that is a chart: ``source`` names whose measurements are shown ("" for the first), ``shown`` the curves that a
+    person chose or put away.
+    """
+
+    source: str = ""
+    shown: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
+    how much of the step has passed; ``layer``: what colours tell. Raises UsageError for what there is none of.
+    """
+
+    setup: Setup
+    focus: Focus = field(default_factory=Focus)
+    view: str = "stage"
+    at: Position = field(default_factory=Position)
+    moment: float = 1.0
+    layer: Layer = "matrix"
+    camera: Camera = field(default_factory=Camera)
+    chart: ChartChoice = field(default_factory=ChartChoice)
+    theme: str = SYSTEM_THEME
+
+    def __post_init__(self) -> None:
+        view_named(self.view)
+        if self.layer not in LAYERS:
+            raise UsageError(f"colours can't tell {self.layer!r}", remedy=f"choose {', '.join(LAYERS)}")
+        if self.theme not in (SYSTEM_THEME, *theme_names()):
+            raise UsageError(f"there is no theme {self.theme!r}", remedy=f"choose {', '.join((SYSTEM_THEME, *theme_names()))}")
+        if not 0.0 <= self.moment <= 1.0:
+            raise UsageError(f"{self.moment:g} of a step can't have passed", remedy="choose between 0 and 1")
+
+
+def default_shot() -> Shot:
+    """What a first start shows: a tiled multiplication small enough to follow by eye."""
+    return Shot(setup_for(load_kernel(DEFAULT_KERNEL)))
+
+
+def shot_text(shot: Shot) -> str:
+    """The shot as TOML. A kernel that ships with gemmviz goes by its name, any other with all its text."""
+    plain = to_plain(shot, brief=True)
+    plain["setup"]["kernel"] = (
+        shot.setup.kernel.name if shot.setup.kernel.is_shipped else to_plain(shot.setup.kernel, brief=True)
+    )
+    return toml_text({"format": FORMAT, "version": VERSION, **plain})
+
+
+def parse_shot(text: str, file: str | None = None) -> Shot:
+    """What ``shot_text`` wrote. Raises FormatError, or UsageError for what there is none of."""
+    try:
+        plain = toml_to_plain(text)
+        if plain.pop("format", None) != FORMAT:
+            raise FormatError("this is no saved view of gemmviz")
+        version = plain.pop("version", 0)
+        if not isinstance(version, int) or version > VERSION:
+            raise FormatError(f"this view has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
+        return from_plain(_with_kernel(plain), Shot)
+    except GemmvizError as error:
+        if file is not None:
+            error.in_file(file)
+        raise
+
+
+def _with_kernel(plain: dict[str, Any]) -> dict[str, Any]:
+    """A kernel that goes by its name, filled in."""
+    setup = plain.get("setup")
+    if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
+        return plain
+    return {**plain, "setup": {**setup, "kernel": to_plain(load_kernel(setup["kernel"]))}}
+
+
+def save_view(shot: Shot, path: Path) -> None:
+    """Raises GemmvizError where the file can't be written."""
+    write_text(path, shot_text(shot))
+
+
+def read_view(path: Path) -> Shot:
+    """Raises UsageError where there is no such file, FormatError that names the file and what is wrong in it."""
+    return parse_shot(read_text(path), str(path))

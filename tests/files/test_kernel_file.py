@@ -1,0 +1,100 @@
+import pytest
+
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.errors import SettingError, SourceError, UsageError
+from gemmviz.model.problem import Problem
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import launch_for, setup_for
+from tests.conftest import sure
+
+GOOD = (
+    '// gemmviz = 1\n// entry = "k"\n// args = ["A"]\n// block = ["T"]\n// grid = ["1"]\n// [parameters.T]\n// default = 4\n\n'
+)
+
+
+def test_defaults_and_prose() -> None:
+    spec = parse_kernel(GOOD.replace("4\n\n", "4\n// Each thread does one thing.\n// And then another.\n\n") + "code", "k.cu")
+    assert spec.defaults == {"T": 4}
+    assert spec.description == "Each thread does one thing. And then another."
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("int main() {}", 1, "no gemmviz header"),
+        (GOOD.replace("gemmviz = 1", "gemmviz = 7"), 1, "this version reads 1"),
+        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "no TOML"),
+        (GOOD.replace('entry = "k"', "entry = 3"), 2, "must be a string"),
+        (GOOD.replace('// args = ["A"]\n', ""), 1, "lacks 'args'"),
+        (GOOD.replace('block = ["T"]', "block = []"), 4, "one to three formulas"),
+        (GOOD.replace("default = 4", 'default = "x"'), 6, "needs a default"),
+        (GOOD.replace("default = 4", "default = 4\n// choices = [2]"), 6, "not among its choices"),
+        (GOOD.replace('"k"', '"k<8"'), 2, "no kernel's name"),
+        (GOOD.replace("[parameters.T]", "[parameters.K]"), 6, "can't be called K"),
+        (GOOD.replace('["1"]', "[true]"), 5, "strings and numbers"),
+        (GOOD.replace("// grid", "// column_major = [[1]]\n// grid"), 5, "column_major may list"),
+        (GOOD.replace("// grid", "// colour = 3\n// grid"), 5, "'colour' means nothing"),
+    ],
+)
+def test_mistakes_are_placed(text: str, line: int, words: str) -> None:
+    with pytest.raises(SourceError, match=words) as caught:
+        parse_kernel(text, "k.cu")
+    assert sure(caught.value.place).line == line
+    assert str(caught.value).startswith("k.cu:")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "size", "parameters", "words", "nearest"),
+    [
+        ("04_tiled", (64, 64, 64), {"TILE_WIDTH": 64}, "needs 4096 threads", {"TILE_WIDTH": 32}),
+        ("04_tiled", (64, 64, 64), {"TILE_WIDTH": 30}, "choose one of", {"TILE_WIDTH": 32}),
+        ("01_single_block", (40, 32, 8), {}, "1280 elements", {"M": 32}),
+        ("05_tiled_unguarded", (17, 16, 16), {"TILE_WIDTH": 16}, "multiples of TILE_WIDTH = 16", {"M": 16}),
+    ],
+)
+def test_illegal_settings_name_the_limit_and_the_nearest(
+    kernel: str, size: tuple[int, int, int], parameters: dict[str, int], words: str, nearest: dict[str, int]
+) -> None:
+    spec = load_kernel(kernel)
+    with pytest.raises(SettingError, match=words) as caught:
+        launch_for(setup_for(spec, Problem(*size), parameters))
+    assert caught.value.nearest == nearest
+    for name, value in nearest.items():  # what is offered works
+        sizes = {**Problem(*size).sizes, **{n: v for n, v in nearest.items() if n in "MNK"}}
+        good = {**parameters, **({name: value} if name in parameters else {})}
+        assert launch_for(setup_for(spec, Problem(**sizes), good)).threads_per_block > 0
+
+
+def test_device_limits_hold_without_a_rule() -> None:
+    spec = parse_kernel(GOOD.replace("[parameters.T]", "# any\n// [parameters.T]"), "k.cu")
+    with pytest.raises(SettingError, match="2000 along x; NVIDIA H200 allows 1 to 1024"):
+        launch_for(setup_for(spec, Problem(1, 1, 1), {"T": 2000}))
+
+
+def test_sizes_below_one_and_beyond_32_bits() -> None:
+    with pytest.raises(SettingError, match="at least one row"):
+        Problem(0, 1, 1)
+    with pytest.raises(SettingError, match="32-bit"):
+        Problem(1 << 16, 1 << 16, 1)
+
+
+def test_kernels_by_name() -> None:
+    assert kernel_names() == sorted(kernel_names())
+    assert load_kernel("tiled").name == "04_tiled"
+    with pytest.raises(UsageError, match="did you mean 04_tiled"):
+        load_kernel("04_tild")
+    with pytest.raises(SettingError, match="no parameter WIDTH"):
+        setup_for(load_kernel("04_tiled"), None, {"WIDTH": 3})
+
+
+def test_a_formula_that_goes_wrong_is_placed() -> None:
+    spec = parse_kernel(GOOD.replace('["1"]', '["Q / 2"]'), "k.cu")
+    with pytest.raises(SourceError, match=r"k.cu:5:\d+: .*uses 'Q'"):
+        launch_for(setup_for(spec))
+
+
+def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
+    from tests.conftest import kernel_from, trace_of
+
+    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152"):
+        trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))

@@ -1,0 +1,156 @@
+"""A window to try, and ways to its parts."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.callout import Callout
+from gemmviz.gui.field_row import Control
+from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.panels.costs import Costs
+from gemmviz.gui.panels.metrics import Metrics
+from gemmviz.gui.panels.settings import Settings
+from gemmviz.gui.panels.source import Source
+from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.tables import Table
+from gemmviz.gui.view_dock import ViewDock
+from gemmviz.scene.primitives import Cells, Labels, Rects, Scene
+from gemmviz.show.findings import Shown
+from gemmviz.show.shot import default_shot, shot_text
+
+_LONG_MS = 20_000
+Kind = TypeVar("Kind")
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    made = MainWindow(Nowhere(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
+    made.resize(1600, 960)
+    qtbot.addWidget(made)
+    made.start()
+    made.show()
+    qtbot.waitExposed(made)
+    qtbot.waitUntil(lambda: settled(made), timeout=_LONG_MS)
+    QApplication.processEvents()  # the docks take their places
+    qtbot.wait(60)  # and the panels show what is known
+    made.activateWindow()
+    made.replay.stage.setFocus()
+    yield made
+    made.close()
+
+
+def settled(window: MainWindow) -> bool:
+    """Whether all is known of what is asked for."""
+    session = window.session
+    shown = session.shown
+    return shown is not None and not session.is_working and (shown.counts is not None or shown.trace.stop is not None)
+
+
+def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> None:
+    """Does something, and waits for the picture of another run."""
+    seen: list[bool] = []
+    window.session.pictured.listen(lambda: seen.append(True))
+    action()
+    qtbot.waitUntil(lambda: bool(seen), timeout=_LONG_MS)
+
+
+def shown_of(window: MainWindow) -> Shown:
+    found = window.session.shown
+    assert found is not None
+    return found
+
+
+# Panels
+
+
+def _panel(window: MainWindow, title: str, kind: type[Kind]) -> Kind:
+    found = window.docks.widgets[title]
+    assert isinstance(found, kind)
+    return found
+
+
+def settings_of(window: MainWindow) -> Settings:
+    return _panel(window, "Settings", Settings)
+
+
+def metrics_of(window: MainWindow) -> Metrics:
+    return _panel(window, "Metrics", Metrics)
+
+
+def source_of(window: MainWindow) -> Source:
+    return _panel(window, "Source", Source)
+
+
+def costs_of(window: MainWindow) -> Costs:
+    return _panel(window, "Cost per step", Costs)
+
+
+def view_of(window: MainWindow, title: str) -> ViewDock:
+    return _panel(window, title, ViewDock)
+
+
+def callout_of(window: MainWindow) -> Callout:
+    found = settings_of(window).setup.callout
+    assert found is not None
+    return found
+
+
+# Fields
+
+
+def field(window: MainWindow, name: str) -> Control:
+    return settings_of(window).setup.controls[name]
+
+
+def choice_of(window: MainWindow, name: str) -> QComboBox:
+    found = field(window, name)
+    assert isinstance(found, QComboBox)
+    return found
+
+
+def spin_of(window: MainWindow, name: str) -> QSpinBox:
+    found = field(window, name)
+    assert isinstance(found, QSpinBox)
+    return found
+
+
+def line_of(window: MainWindow, name: str) -> QLineEdit:
+    found = field(window, name)
+    assert isinstance(found, QLineEdit)
+    return found
+
+
+def text_in(table: Table, row: int, column: int) -> str:
+    """What a cell says, "" for none."""
+    item = table.item(row, column)
+    return item.text() if item is not None else ""
+
+
+# What the stage shows
+
+
+def scene_of(window: MainWindow) -> Scene:
+    found = window.replay.stage.scene
+    assert found is not None
+    return found
+
+
+def _primitive(window: MainWindow, key: str, kind: type[Kind]) -> Kind:
+    found = scene_of(window).find(key)
+    assert isinstance(found, kind), key
+    return found
+
+
+def labels_of(window: MainWindow, key: str) -> Labels:
+    return _primitive(window, key, Labels)
+
+
+def cells_of(window: MainWindow, key: str) -> Cells:
+    return _primitive(window, key, Cells)
+
+
+def rects_of(window: MainWindow, key: str) -> Rects:
+    return _primitive(window, key, Rects)
