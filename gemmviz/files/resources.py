@@ -3,15 +3,16 @@
 import sys
 from pathlib import Path
 
+_PACKAGE = Path(__file__).resolve().parent.parent
+ROOTS = (Path(getattr(sys, "_MEIPASS", _PACKAGE / "data")), _PACKAGE / "data", _PACKAGE.parent)
+
 
 def resource_folder(name: str) -> Path:
     """The folder ``kernels`` or ``assets``: of the frozen app, of the wheel, or of the checkout.
 
     Raises FileNotFoundError when the installation lacks it.
     """
-    package = Path(__file__).resolve().parent.parent
-    frozen = Path(getattr(sys, "_MEIPASS", package / "data"))
-    for folder in (frozen / name, package / "data" / name, package.parent / name):
-        if folder.is_dir():
-            return folder
+    for root in ROOTS:
+        if (root / name).is_dir():
+            return root / name
     raise FileNotFoundError(f"gemmviz is installed without its folder {name!r}: install it again")

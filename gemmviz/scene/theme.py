@@ -18,7 +18,6 @@ WARP_ACCENTS = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33"
 class Theme:
     """``accents`` are keyed by matrix name; other colours by what they are for. ``is_dark``: light on dark."""
 
-    name: str
     title: str
     is_dark: bool
     background: str
