@@ -9,15 +9,19 @@ import numpy.typing as npt
 
 from gemmviz.analysis.banks import wavefronts, words_of
 from gemmviz.analysis.coalescing import requests
-from gemmviz.analysis.warps import Rows, access_rows, alike, request_rows
+from gemmviz.analysis.warps import Rows, access_rows, request_rows
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.sinks import COST_COLUMNS, AccessSink, Bools, Longs
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import INACTIVE, Trace
 
+Vector = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
+_Key = tuple[Site, Operand, int]
 _MOST_PATTERNS = 1 << 14
+_LARGEST_KEPT = 1 << 20  # offsets
+_SWITCHED_OFF = np.iinfo(np.int64).min
 _LARGEST_PATTERN = 1 << 16  # elements
 
 
@@ -106,68 +110,178 @@ class LaunchCounter:
     """Counts a launch as its accesses stream by, and holds none of them: a ``LaunchSink``."""
 
     def __init__(self, rules: MemoryRules, cancelled: Callable[[], bool] = lambda: False) -> None:
-        self.counts = LaunchCounts(rules)
+        self.rules = rules
         self.cancelled = cancelled
-        self.patterns: dict[tuple[Any, ...], Counts] = {}
+        self.arrays: tuple[MemoryArray, ...] = ()
+        self._sums: dict[_Key, Vector] = {}
+        self._groups: list[GroupCounter] = []
+        self._patterns: dict[tuple[Any, ...], Vector] = {}
+
+    @property
+    def counts(self) -> LaunchCounts:
+        """What was counted by now."""
+        found = LaunchCounts(self.rules, self.arrays)
+        for (site, operand, phase), sums in self._all().items():
+            found.add(site, operand, phase, Counts(*sums.tolist()))
+        return found
+
+    def _all(self) -> "dict[_Key, Vector]":
+        """The sums of all groups, in the order in which accesses first came."""
+        found = dict(self._sums)
+        for group in self._groups:
+            for (number, phase), sums in group.sums.items():
+                site = group.sites[number]
+                key = site, site.operands[0], phase
+                found[key] = found[key] + sums if key in found else sums
+        return found
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        self.counts.arrays = arrays
-        return GroupCounter(self, space, phase_loop)
+        self.arrays = arrays
+        self._groups.append(GroupCounter(self, space, phase_loop))
+        return self._groups[-1]
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
-        self.counts.arrays = arrays
+        self.arrays = arrays
         for (site, phase), found in sums.items():
-            self.counts.add(site, site.operands[0], phase, Counts(*found))
+            self._sums[site, site.operands[0], phase] = np.array(found, np.int64)
 
-    def cost(self, rows: Rows, operand: Operand) -> Counts:
-        """As ``count_rows``; a pattern that came before, if shifted by whole lines (or whole rows of banks), is not counted
-        again.
+    def unit(self, array: MemoryArray) -> int:
+        """By how many elements a pattern may be shifted and cost the same: those of a line, or of a row of banks."""
+        rules = self.rules
+        size = rules.line_bytes if array.space == "global" else rules.banks * rules.bank_bytes
+        return max(1, size // array.itemsize)
+
+    def cost(self, rows: Rows, operand: Operand) -> Vector:
+        """The sums over some requests, in the order of COST_COLUMNS; a pattern that came before, if shifted by whole units, is
+        not counted again.
         """
-        array, rules = self.counts.arrays[operand.array], self.counts.rules
+        array = self.arrays[operand.array]
         if rows.size > _LARGEST_PATTERN:
-            return count_rows(rows, operand, array, rules)
-        unit = rules.line_bytes if array.space == "global" else rules.banks * rules.bank_bytes
-        elements = max(1, unit // array.itemsize)
+            return np.asarray(cost_table(rows, operand, array, self.rules).sum(axis=0))
+        unit = self.unit(array)
         active = rows >= 0
         low = int(rows.min()) if active.all() else int(rows[active].min(initial=0))
-        key = operand, rows.shape, np.where(active, rows - low // elements * elements, -1).tobytes()
-        found = self.patterns.get(key)
+        key = operand, rows.shape, np.where(active, rows - low // unit * unit, -1).tobytes()
+        found = self._patterns.get(key)
         if found is None:
-            if len(self.patterns) >= _MOST_PATTERNS:
-                self.patterns.clear()
-            found = self.patterns[key] = count_rows(rows, operand, array, rules)
+            if len(self._patterns) >= _MOST_PATTERNS:
+                self._patterns.clear()
+            found = self._patterns[key] = cost_table(rows, operand, array, self.rules).sum(axis=0)
         return found
 
 
+class _Latest:
+    """The latest pattern of a site: its offsets and who is active, and what it costs at each shift within a unit."""
+
+    def __init__(self, offset: Any, mask: Bools | None) -> None:
+        self.offset, self.mask = offset, mask
+        self.costs: dict[int, Vector] = {}
+
+    def shift(self, offset: Any, mask: Bools | None) -> int | None:
+        """By how much the same threads' offsets are shifted against these, None where they aren't all alike."""
+        if mask is not self.mask and (mask is None or self.mask is None or not np.array_equal(mask, self.mask)):
+            return None
+        if offset is self.offset:
+            return 0
+        if np.shape(offset) != np.shape(self.offset):
+            return None
+        beyond = np.asarray(offset - self.offset)
+        if mask is not None and beyond.ndim:
+            beyond = beyond[np.broadcast_to(mask, beyond.shape)] if np.size(mask) <= beyond.size else beyond.ravel()
+        if not beyond.size:
+            return 0
+        first = int(beyond.flat[0])
+        return first if beyond.size == 1 or bool((beyond == first).all()) else None
+
+
 class GroupCounter(AccessSink):
-    """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied."""
+    """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied; what is the
+    same as the latest of its site but for a shift is counted once for each shift within a unit; and a part of the run that
+    comes again is added again. ``sums`` are by site and phase.
+    """
+
+    wants_sums = True
 
     def __init__(self, counter: LaunchCounter, space: ThreadSpace, phase_loop: int) -> None:
         self.counter = counter
         self.space = space
         self.phase_loop = phase_loop
         self.sites: list[Site] = []
-        self.requests = len(request_rows(np.zeros((1, space.threads_per_block)), counter.counts.rules))
+        self._parts: list[dict[tuple[int, int], Vector]] = [{}]
+        self._latest: dict[int, _Latest] = {}
+
+    @property
+    def sums(self) -> dict[tuple[int, int], Vector]:
+        return self._parts[0]
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
 
+    def begin(self) -> None:
+        self._parts.append({})
+
+    def end(self) -> dict[tuple[int, int], Vector]:
+        part = self._parts.pop()
+        for key, sums in part.items():
+            self._add(key, sums)
+        return part
+
+    def again(self, part: dict[tuple[int, int], Vector], visits: tuple[int, ...]) -> None:
+        for (number, phase), sums in part.items():
+            self._add((number, self._phase(number, visits, phase)), sums)
+
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        where, counts = self.sites[site], self.counter.counts
+        where = self.sites[site]
         if where.is_barrier:
             return
         (operand,) = where.operands
-        array, rules = counts.arrays[operand.array], counts.rules
-        found = Counts()
-        for part, times in access_rows(self.space, rules, offset, mask):
-            if self.counter.cancelled():
-                raise Cancelled
-            rows, same = part, 1
-            if array.space == "global":
-                rows, same = alike(part, self.requests, max(1, rules.line_bytes // array.itemsize))
-            found += self.counter.cost(rows, operand).times(times * same)
-        phase = visits[where.loops.index(self.phase_loop)] if self.phase_loop in where.loops else -1
-        counts.add(where, operand, phase, found)
+        unit = self.counter.unit(self.counter.arrays[operand.array])
+        latest = self._latest.get(site)
+        shift = None if latest is None else latest.shift(offset, mask)
+        if latest is None or shift is None:
+            latest, shift = _Latest(offset, mask), 0
+            if np.size(offset) <= _LARGEST_KEPT:
+                self._latest[site] = latest
+        found = latest.costs.get(shift % unit)
+        if found is None:
+            found = latest.costs[shift % unit] = self._counted(operand, offset, mask)
+        self._add((site, self._phase(site, visits, -1)), found)
+
+    def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> Vector:
+        """The sums over all blocks: those that differ by a shift alone are counted together."""
+        space, unit = self.space, self.counter.unit(self.counter.arrays[operand.array])
+        values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
+        if mask is not None:
+            values = np.where(mask, values, _SWITCHED_OFF)
+        values = values.reshape((1,) * (len(space.shape) - values.ndim) + values.shape)
+        shifts = {0: 1}
+        for axis in range(blocks):
+            if values.shape[axis] > 1:
+                found = _shifts_along(values, axis, unit)
+                if found is not None:
+                    shifts = _added(shifts, found, unit)
+                    values = values.take([0], axis)
+        times //= sum(shifts.values()) * int(np.prod(values.shape[:blocks]))
+        sums = np.zeros(len(COST_COLUMNS), np.int64)
+        for shift, count in shifts.items():
+            moved = values + shift if mask is None else np.where(values == _SWITCHED_OFF, INACTIVE, values + shift)
+            for rows in access_rows(space, self.counter.rules, moved):
+                if self.counter.cancelled():
+                    raise Cancelled
+                sums += self.counter.cost(rows, operand) * (count * times)
+        return sums
+
+    def _phase(self, site: int, visits: tuple[int, ...], otherwise: int) -> int:
+        """The trip of the phase loop that an access of a site is in, as far as ``visits`` say it."""
+        loops = self.sites[site].loops
+        if self.phase_loop not in loops:
+            return -1
+        depth = loops.index(self.phase_loop)
+        return visits[depth] if depth < len(visits) else otherwise
+
+    def _add(self, key: tuple[int, int], sums: Vector) -> None:
+        top = self._parts[-1]
+        top[key] = top[key] + sums if key in top else sums
 
 
 def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
@@ -221,3 +335,27 @@ def loads_per_element(counts: LaunchCounts) -> dict[str, float]:
 def intensity(flops: int, size_bytes: int) -> float:
     """Arithmetic intensity in flop per byte; infinite where there are no bytes."""
     return flops / size_bytes if size_bytes else float("inf")
+
+
+def _shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
+    """Where all slices along an axis are the first one but for a shift: how many there are of each shift within a unit."""
+    first = values.take([0], axis)
+    active = first != _SWITCHED_OFF
+    at = tuple(int(place) for place in np.unravel_index(int(np.argmax(active)), active.shape))
+    line = values[tuple(slice(None) if dim == axis else place for dim, place in enumerate(at))] - first[at]
+    shape = [1] * values.ndim
+    shape[axis] = -1
+    expected = np.where(active, first + line.reshape(shape), _SWITCHED_OFF) if not active.all() else first + line.reshape(shape)
+    if not np.array_equal(values, expected):
+        return None
+    found, counts = np.unique(line % unit, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _added(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, int]:
+    """How many there are of each sum of two shifts."""
+    found: dict[int, int] = {}
+    for x, many in a.items():
+        for y, several in b.items():
+            found[(x + y) % unit] = found.get((x + y) % unit, 0) + many * several
+    return found

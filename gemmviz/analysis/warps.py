@@ -35,32 +35,16 @@ def request_rows(elements: npt.NDArray[Any], rules: MemoryRules) -> Rows:
     return warp_rows(elements, rules.warp_size).reshape(-1, rules.request_lanes)
 
 
-def access_rows(space: ThreadSpace, rules: MemoryRules, offset: Any, mask: Any) -> Iterator[tuple[Rows, int]]:
-    """Rows of requests for the blocks that may differ, some at a time, and how many blocks of the space each stands for."""
-    values = np.asarray(offset)
-    if values.ndim == 0:
-        values = values.reshape((1,) * len(space.shape))
-    if mask is not None:
-        values, mask = np.broadcast_arrays(values, mask)
-    outer = values.shape[: len(space.block_shape)]
+def access_rows(space: ThreadSpace, rules: MemoryRules, elements: npt.NDArray[Any]) -> Iterator[Rows]:
+    """Elements over a thread space's axes, -1 inactive, as rows of requests, some blocks at a time: those of the blocks that
+    the array tells apart.
+    """
+    outer = elements.shape[: len(space.block_shape)]
     varied = int(np.prod(outer, dtype=np.int64))
     most = max(1, _THREADS_AT_ONCE * outer[0] // (varied * space.threads_per_block)) if outer else 1
     for start in range(0, outer[0] if outer else 1, most):
-        part = values[start : start + most] if outer else values
-        if mask is not None:
-            part = np.where(mask[start : start + most] if outer else mask, part, INACTIVE)
-        yield request_rows(space.per_block(part), rules), space.blocks.count // varied
-
-
-def alike(rows: Rows, requests: int, unit: int) -> tuple[Rows, int]:
-    """The rows of one block (``requests`` of them), and how many blocks they stand for, where all blocks touch the same pattern
-    but for a shift by multiples of ``unit`` elements (a line); else the rows as they are, and 1.
-    """
-    if len(rows) <= requests or (rows < 0).any():
-        return rows, 1
-    blocks = rows.reshape(-1, requests * rows.shape[1])
-    shifted = blocks - blocks.min(axis=1, keepdims=True) // unit * unit
-    return (shifted[0].reshape(requests, -1), len(shifted)) if (shifted == shifted[0]).all() else (rows, 1)
+        part = elements[start : start + most] if outer else elements
+        yield request_rows(space.per_block(part), rules)
 
 
 def distinct_per_row(keys: Rows, active: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

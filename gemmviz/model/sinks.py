@@ -16,8 +16,11 @@ Longs = npt.NDArray[np.int64]
 class AccessSink:
     """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the thread space's axes.
 
-    A sink inherits from this and says only what it wants to know; the rest passes by.
+    A sink inherits from this and says only what it wants to know; the rest passes by. One that ``wants_sums`` alone is told
+    where a part of the run begins and ends, and that a part which came before comes again.
     """
+
+    wants_sums = False
 
     def started(self, machine: Any) -> None:
         """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` who has returned (None: nobody)."""
@@ -33,6 +36,15 @@ class AccessSink:
 
     def origins(self, tags: list[Any]) -> None:
         """What the store into shared memory just announced wrote, as tags, one for each element of its width."""
+
+    def begin(self) -> None:
+        """A part of the run begins, perhaps within another."""
+
+    def end(self) -> Any:
+        """It ends: what ``again`` will need."""
+
+    def again(self, part: Any, visits: tuple[int, ...]) -> None:
+        """All accesses of a part once more, in these trips of the loops around it."""
 
 
 class LaunchSink(Protocol):

@@ -23,7 +23,7 @@ from gemmviz.run.simt.symbolic import tag_array, tag_element
 from gemmviz.source.program import program_for
 from gemmviz.spec.legality import device_for, launch_for, other_choices
 
-_THREADS_AT_ONCE = 1 << 21
+_THREADS_AT_ONCE = 1 << 23
 _MOST_TRIED = 12
 UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 Phases = tuple[int, int] | None

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemmviz.analysis.coalescing import requests
-from gemmviz.analysis.warps import alike, request_rows, warp_rows
+from gemmviz.analysis.warps import request_rows, warp_rows
 from gemmviz.model.device import MemoryRules
 
 LANES = np.arange(32)[None]
@@ -48,17 +48,6 @@ def test_the_last_warp_is_padded() -> None:
     assert rows.shape == (2, 32)
     assert (rows[1, 16:] == -1).all()
     assert rows[1, 0] == 32
-
-
-def test_blocks_alike_are_counted_once() -> None:
-    """Shifted by whole lines, also where a warp runs backwards; not where the shift is less than a line."""
-    backwards = np.arange(64)[::-1].reshape(2, 32) * 7
-    for shift, factor in ((64, 3), (8, 1)):
-        rows = np.concatenate([backwards + block * shift for block in range(3)])
-        found, times = alike(rows, 2, 32)
-        assert times == factor
-        assert (found >= 0).all()
-        assert requests(found, 4, RULES).sectors.sum() * times == requests(rows, 4, RULES).sectors.sum()
 
 
 def test_offsets_need_not_be_neighbours() -> None:

@@ -41,8 +41,10 @@ from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 
 class Compiler:
     """Closures for one lane space. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots whose
-    values are known while a trip of an unrolled loop is compiled.
+    values are known while a trip of an unrolled loop is compiled. ``sums_only``: what comes again need not run again.
     """
+
+    sums_only = False
 
     def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space

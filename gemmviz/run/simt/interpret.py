@@ -17,7 +17,7 @@ from gemmviz.run.simt.expressions import Compiler
 from gemmviz.run.simt.machine import Machine, step_budget
 from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.simt.statements import statement
-from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory, constant_tag
+from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.source import fold
 from gemmviz.source.nodes import Parameter, Program, SharedArray
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
@@ -121,13 +121,15 @@ def interpret(
     NeedsValues when tags don't suffice.
     """
     symbolic = matrices is None
+    sums_only = symbolic and sink.wants_sums
     compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
+    compiler.sums_only = sums_only
     run = statement(compiler, binding.program.body)
     budget = step_budget(binding.setup.problem.K) if budget is None else budget
     machine = Machine(
         space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
     )
-    memories = {name: _matrix(binding, name, scalar, matrices) for name, scalar in binding.matrices}
+    memories = {name: _matrix(binding, name, scalar, matrices, sums_only) for name, scalar in binding.matrices}
     for argument, parameter in zip(binding.setup.kernel.args, binding.program.parameters, strict=True):
         machine.slots[parameter.slot] = _argument(binding.setup, argument, parameter, memories, symbolic)
     for number, (array, info) in enumerate(
@@ -135,7 +137,8 @@ def interpret(
     ):
         scalar = scalar_of(array.element)
         threads, blocks = len(space.thread_shape), len(space.block_shape)
-        machine.slots[array.slot] = SharedMemory(info, number, scalar, blocks, threads, symbolic), 0
+        shared = UnseenShared if sums_only else SharedMemory
+        machine.slots[array.slot] = shared(info, number, scalar, blocks, threads, symbolic), 0
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -159,9 +162,11 @@ def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) ->
         machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
 
 
-def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None) -> GlobalMemory:
+def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None, sums_only: bool) -> GlobalMemory:
     if matrices is None:
-        return TagMemory(name, binding.number(name), scalar, binding.arrays[binding.number(name)].size)
+        return (UnseenMatrix if sums_only else TagMemory)(
+            name, binding.number(name), scalar, binding.arrays[binding.number(name)].size
+        )
     return GlobalMemory(name, binding.number(name), scalar, matrices[name])
 
 

@@ -18,6 +18,7 @@ from gemmviz.run.simt.machine import (
     without,
 )  # fmt: skip
 from gemmviz.run.simt.memory import LocalMemory
+from gemmviz.run.simt.repeats import remembered
 from gemmviz.run.simt.values import Closure, merged
 from gemmviz.source.nodes import (
     Barrier,
@@ -39,7 +40,7 @@ from gemmviz.source.types import Scalar, Vector, scalar_of
 def statement(compiler: Compiler, node: Stmt) -> Closure:
     match node:
         case Unrolled():
-            return _unrolled(compiler, node)
+            return _repeated(compiler, node, _unrolled(compiler, node))
         case Block(statements=statements):
             return _block([statement(compiler, each) for each in statements])
         case Run(expression=expression):
@@ -53,7 +54,7 @@ def statement(compiler: Compiler, node: Stmt) -> Closure:
         case If():
             return _if(compiler, node)
         case Loop():
-            return _loop(compiler, node)
+            return _repeated(compiler, node, _loop(compiler, node))
         case Break():
             return lambda machine: BREAK
         case Continue():
@@ -234,6 +235,10 @@ def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
         return NORMAL
 
     return unrolled
+
+
+def _repeated(compiler: Compiler, node: Loop | Unrolled, closure: Closure) -> Closure:
+    return remembered(node, closure) if compiler.sums_only else closure
 
 
 def _staying(machine: Machine, chosen: Any) -> Any:

@@ -79,6 +79,27 @@ class TagMemory(GlobalMemory):
         pass
 
 
+class UnseenMatrix(TagMemory):
+    """A matrix of which only is known that it is read and written."""
+
+    __slots__ = ()
+
+    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+        return COMPUTED
+
+
+class UnseenShared(SharedMemory):
+    """Likewise of an array in shared memory."""
+
+    __slots__ = ()
+
+    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+        return COMPUTED
+
+    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+        pass
+
+
 class SymbolicCompiler(Compiler):
     """Closures in which floating-point arithmetic keeps its accesses and loses its numbers."""
 

@@ -1,0 +1,137 @@
+"""Counts of whole launches leave nothing out and add nothing: they are those of every single access."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gemmviz.analysis.counts import Counts, LaunchCounter, count_rows, count_steps
+from gemmviz.analysis.warps import request_rows
+from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.errors import Place
+from gemmviz.model.kernel import Launch
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.sites import MemoryArray, Operand, Site
+from gemmviz.model.threads import BlockRange, ThreadSpace
+from gemmviz.run.executor import stream_launch, trace_kernel
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import device_for, legal_choices, setup_for
+from tests.conftest import kernel_from
+from tests.run.test_against_a_compiler import Writer, kernel_text
+
+RULES = MemoryRules()
+LAUNCH = Launch((3, 4, 1), (5, 2, 1))
+SPACE = ThreadSpace(LAUNCH, BlockRange.all(LAUNCH), 32)
+AXES = len(SPACE.shape)
+
+
+def operand_of(space: str, width: int) -> tuple[MemoryArray, Operand, Site]:
+    array = MemoryArray("X", space, (1 << 20,), "float32")  # type: ignore[arg-type]
+    operand = Operand(0, "read", tuple(range(width)))
+    return array, operand, Site(Place(1, 1, 1, 2), "X", (), (operand,))
+
+
+@st.composite
+def offsets(draw: Any) -> Any:
+    """Sums of what varies along some axes, most of it linear: as the interpreter makes them."""
+    total: Any = np.full((1,) * AXES, draw(st.integers(0, 100)))
+    for axis in range(AXES):
+        if SPACE.shape[axis] > 1 and draw(st.booleans()):
+            shape = [1] * AXES
+            shape[axis] = SPACE.shape[axis]
+            line = np.arange(SPACE.shape[axis]) * draw(st.sampled_from([0, 1, 3, 8, 32, 64, 1000]))
+            if draw(st.integers(0, 4)) == 0:
+                line = np.array(draw(st.lists(st.integers(0, 3000), min_size=len(line), max_size=len(line))))
+            total = total + line.reshape(shape)
+    return total
+
+
+MASKS = st.none() | st.lists(st.booleans(), min_size=5, max_size=5).map(
+    lambda row: np.array(row).reshape(1, 1, 1, 1, 1, 5)[..., :]
+)
+
+
+def dense(offset: Any, mask: Any, array: MemoryArray, operand: Operand) -> Counts:
+    values = np.broadcast_to(offset, SPACE.shape)
+    if mask is not None:
+        values = np.where(mask, values, -1)
+    return count_rows(request_rows(values.reshape(SPACE.blocks.count, -1), RULES), operand, array, RULES)
+
+
+@given(st.lists(st.tuples(offsets(), st.booleans()), min_size=1, max_size=6), st.sampled_from([1, 4]), st.booleans(), st.data())
+@settings(max_examples=120, deadline=None)
+def test_every_access_is_counted_as_if_alone(found: Any, width: int, shared: bool, data: Any) -> None:
+    array, operand, site = operand_of("shared" if shared else "global", width)
+    counter = LaunchCounter(RULES)
+    sink = counter.sink(SPACE, (array,), -1)
+    sink.site(site)
+    lanes = SPACE.shape[-1]
+    expected = Counts()
+    for offset, masked in found:
+        mask = np.array(data.draw(st.lists(st.booleans(), min_size=lanes, max_size=lanes))) if masked else None
+        offset = offset // width * width
+        sink.access(0, offset, mask, (), 0)
+        expected += dense(offset, mask, array, operand)
+    assert counter.counts.total() == expected
+
+
+def test_a_part_that_comes_again_is_counted_again_in_its_phase() -> None:
+    array, operand, _ = operand_of("global", 1)
+    site = Site(Place(1, 1, 1, 2), "X", (0, 1), (operand,))
+    counter = LaunchCounter(RULES)
+    sink = counter.sink(SPACE, (array,), 0)
+    sink.site(site)
+    offset = np.arange(5).reshape((1,) * (AXES - 1) + (5,))
+    sink.begin()
+    sink.access(0, offset, None, (0, 0), 0)
+    sink.access(0, offset * 9, None, (0, 1), 0)
+    part = sink.end()
+    sink.again(part, (3,))
+    counts = counter.counts
+    assert counts.phases[0] == counts.phases[3]
+    assert counts.phases[0] == dense(offset, None, array, operand) + dense(offset * 9, None, array, operand)
+
+
+def assert_all_counted(setup: Setup) -> None:
+    counter = LaunchCounter(device_for(setup).rules)
+    stream_launch(setup, counter)
+    trace = trace_kernel(setup).whole
+    every = count_steps(trace, range(trace.steps))
+    assert counter.counts.accesses == every.accesses
+    inside = {phase: counts for phase, counts in every.phases.items() if 0 <= phase < max(counter.counts.phases) + 1}
+    assert {phase: counts for phase, counts in counter.counts.phases.items() if phase >= 0} == inside
+
+
+@pytest.mark.parametrize("size", [(24, 40, 12), (33, 17, 19), (64, 64, 32)], ids=str)
+@pytest.mark.parametrize("name", kernel_names())
+def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -> None:
+    for setup in legal_choices(load_kernel(name), Problem(*size)):
+        assert_all_counted(setup)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_kernels_with_loops_and_branches(seed: int) -> None:
+    assert_all_counted(setup_for(parse_kernel(kernel_text(*Writer(seed).program()), f"random{seed}.cu")))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int at = 0; for (int p = 0; p < 4; ++p) { for (int i = 0; i < 3; ++i) at += threadIdx.x; C[0] = A[at]; }",
+        "int at[2]; at[0] = 0; for (int p = 0; p < 4; ++p) { for (int i = 0; i < 2; ++i) at[0] += i; C[0] = A[at[0]]; }",
+        "const float* p = A; for (int q = 0; q < 4; ++q) { for (int i = 0; i < 2; ++i) C[i] = p[i]; p += 2; }",
+        "for (int q = 0; q < 4; ++q) for (int i = 0; i < 2; ++i) { if (threadIdx.x > q) C[i] = A[q + i]; }",
+        "for (int q = 0; q < 4; ++q) { int w = q & 1; for (int i = 0; i < 2; ++i) C[i] = A[w + i]; }",
+        "int w = 9; for (int q = 0; q < 4; ++q) { for (int i = 0; i < 2; ++i) { C[i] = A[w]; w = i; } }",
+        "for (int q = 0; q < 4; ++q) { for (int i = 0; i < 4; ++i) { if (i > q) break; C[i] = A[i]; } }",
+        "for (int q = 0; q < 4; ++q) { if ((int)threadIdx.x == q) return; for (int i = 0; i < 2; ++i) C[i] = A[i]; }",
+        "float4 v; for (int q = 0; q < 3; ++q) { for (int i = 0; i < 2; ++i) v = *(const float4*)(A + 4 * i); C[q] = v.x; }",
+        "float x; for (int q = 0; q < 3; ++q) { for (int i = 0; i < 2; ++i) x = A[i]; C[q] = x; }",
+    ],
+)
+def test_what_changes_from_one_time_to_the_next_is_not_taken_for_the_same(body: str) -> None:
+    assert_all_counted(setup_for(kernel_from(body)))
