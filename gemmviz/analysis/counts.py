@@ -186,8 +186,11 @@ class _Latest:
         if np.shape(offset) != np.shape(self.offset):
             return None
         beyond = np.asarray(offset - self.offset)
-        if mask is not None and beyond.ndim:
-            beyond = beyond[np.broadcast_to(mask, beyond.shape)] if np.size(mask) <= beyond.size else beyond.ravel()
+        if mask is not None and beyond.size > 1:
+            beyond, active = np.broadcast_arrays(beyond, mask)
+            if beyond.size > _LARGEST_KEPT:
+                return None
+            beyond = beyond[active]
         if not beyond.size:
             return 0
         first = int(beyond.flat[0])

@@ -21,22 +21,30 @@ Longs = npt.NDArray[np.int64]
 
 
 class Reader:
-    """Goes through a replay with a focus, and remembers where it was: what tiles hold and how often elements were loaded is
-    kept up to date from one moment to the next. Each reader belongs to one thread; many may read one replay.
+    """Goes through a replay with a focus, and remembers where it was. Each reader belongs to one thread; many may read one
+    replay.
     """
 
     def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
         self.replay = replay
         self.scope: Scope = scope_of(focus or Focus(), replay.trace)
-        self._tiles, self._tiles_before = (Tiles(replay.trace, self.scope.of_block, replay.value) for _ in range(2))
-        self._loads: dict[tuple[int, int], LoadCounts] = {}
+        self._cursors = Cursors(replay, self.scope)
         self._latest: Moment | None = None
 
     def at(self, step: int) -> "Moment":
         """The moment of a step; the one before it is over."""
         if self._latest is None or self._latest.step != step:
-            self._latest = Moment(self, step)
+            self._latest = Moment(self._cursors, step)
         return self._latest
+
+
+class Cursors:
+    """What tiles hold, how often elements were loaded, what steps cost so far: kept up to date from one step to the next."""
+
+    def __init__(self, replay: Replay, scope: Scope) -> None:
+        self.replay, self.scope = replay, scope
+        self._tiles, self._tiles_before = (Tiles(replay.trace, scope.of_block, replay.value) for _ in range(2))
+        self._loads: dict[tuple[int, int], LoadCounts] = {}
 
     def tiles(self, step: int) -> dict[int, TileContent]:
         """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
@@ -109,12 +117,12 @@ class Moment:
     Valid until its reader goes on to another step.
     """
 
-    def __init__(self, reader: Reader, step: int) -> None:
-        self.reader = reader
-        self.replay: Replay = reader.replay
-        self.trace: Trace = reader.replay.trace
-        self.scope: Scope = reader.scope
-        self.focus: Focus = reader.scope.focus
+    def __init__(self, cursors: Cursors, step: int) -> None:
+        self._cursors = cursors
+        self.replay: Replay = cursors.replay
+        self.trace: Trace = cursors.replay.trace
+        self.scope: Scope = cursors.scope
+        self.focus: Focus = cursors.scope.focus
         self.step = step
         self.site: Site = self.trace.site_of(step)
         self.phase = int(self.trace.phase[step])
@@ -165,17 +173,26 @@ class Moment:
 
     @property
     def tiles(self) -> dict[int, TileContent]:
-        return self.reader.tiles(self.step)
+        return self._cursors.tiles(self.step)
 
     @property
     def tiles_before(self) -> dict[int, TileContent]:
-        return self.reader.tiles_before(self.step)
+        return self._cursors.tiles_before(self.step)
 
     def loads(self, array: int, grid: Grid) -> Longs:
-        return self.reader.loads(array, self.step, grid)
+        return self._cursors.loads(array, self.step, grid)
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
+
+    @property
+    def homes(self) -> npt.NDArray[np.float64]:
+        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        return self._cursors.homes
+
+    def so_far(self, space: Space) -> Counts:
+        """What all steps up to and with this one cost in one kind of memory."""
+        return self._cursors.so_far(self.step, space)
 
     @cached_property
     def written(self) -> Longs:

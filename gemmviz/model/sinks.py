@@ -25,6 +25,9 @@ class AccessSink:
     def started(self, machine: Any) -> None:
         """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` who has returned (None: nobody)."""
 
+    def ended(self) -> None:
+        """The run is over, however it ended: the machine is to be let go."""
+
     def site(self, site: Site) -> None:
         """A site is met for the first time; its number is the count of those before."""
 

@@ -1,7 +1,8 @@
 """The matrices that a kernel multiplies: random (never zeros, and the same for the same seed), their own indices, or ones."""
 
+from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,30 @@ from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 
 _CHUNK = 1 << 20
+_LATEST, _KEPT_BYTES = 2, 64 << 20
 
 
-@lru_cache(maxsize=8)
+class _Kept:
+    """The matrices that were made last: those of the latest problem, and others as long as all are small together."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[int, str, int], npt.NDArray[Any]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[int, str, int], make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        with self._lock:
+            found = self._found.pop(key, None)
+        data = make() if found is None else found
+        with self._lock:
+            self._found[key] = data
+            while len(self._found) > _LATEST and sum(each.nbytes for each in self._found.values()) > _KEPT_BYTES:
+                self._found.popitem(last=False)
+        return data
+
+
+_kept = _Kept()
+
+
 def _random_matrix(size: int, dtype: str, seed: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
     generator = np.random.default_rng(seed)
     data = np.empty(size, dtype)
@@ -35,28 +57,13 @@ def _random_matrix(size: int, dtype: str, seed: int, cancelled: Callable[[], boo
 
 def _filled(size: int, dtype: str, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
     if filling.pattern == "random":
-        return _random_matrix(size, dtype, filling.seed * 2 + number, _Call(cancelled))
+        seed = filling.seed * 2 + number
+        return _kept.get((size, dtype, seed), lambda: _random_matrix(size, dtype, seed, cancelled))
     data = np.ones(size, dtype) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
     if filling.pattern == "index":
         data = (data if np.dtype(dtype).kind == "f" else data % 8).astype(dtype)
     data.flags.writeable = False
     return data
-
-
-class _Call:
-    """A cancel flag that doesn't take part in cache keys."""
-
-    def __init__(self, cancelled: Callable[[], bool]) -> None:
-        self.cancelled = cancelled
-
-    def __call__(self) -> bool:
-        return self.cancelled()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Call)
-
-    def __hash__(self) -> int:
-        return 0
 
 
 def matrices(problem: Problem, dtypes: dict[str, str], filling: Filling, cancelled: Callable[[], bool]) -> dict[str, Any]:

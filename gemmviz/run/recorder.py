@@ -123,6 +123,9 @@ class PhaseFilter(AccessSink):
     def started(self, machine: Any) -> None:
         self.sink.started(machine)
 
+    def ended(self) -> None:
+        self.sink.ended()
+
     def site(self, site: Site) -> None:
         self.sites.append(site)
 

@@ -15,6 +15,10 @@ class Tee(AccessSink):
         for sink in self.sinks:
             sink.started(machine)
 
+    def ended(self) -> None:
+        for sink in self.sinks:
+            sink.ended()
+
     def site(self, site: Site) -> None:
         for sink in self.sinks:
             sink.site(site)

@@ -70,8 +70,11 @@ class _Notes(AccessSink):
         self._note(self.took_part or takes_part)
         self.took_part = takes_part
 
-    def finished(self) -> tuple[tuple[Value, ...], ...]:
+    def ended(self) -> None:
         self._note(self.took_part)
+        self.machine = None
+
+    def finished(self) -> tuple[tuple[Value, ...], ...]:
         return tuple(self.rows[1:])
 
     def _note(self, is_its_own: bool) -> None:

@@ -125,7 +125,7 @@ def matrix_table(array: MemoryArray, cross: Cross) -> Table:
 def places(moment: Moment, cross: Cross, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The middles (n, 2) of elements of an array on the stage; of threads, where they compute C (NaN for those that don't)."""
     if number == THREADS:
-        homes = moment.reader.homes[at]
+        homes = moment.homes[at]
         return Table(*cross.at["C"], cross.cell, 1, 1).middle(homes[:, 0], homes[:, 1])
     array = moment.trace.arrays[number]
     if array.space == "global":

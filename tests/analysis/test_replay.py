@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.flights import THREADS
-from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.focus import Focus, scope_of
 from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.history import element_history
-from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.moment import Cursors, Reader
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.reuse import LoadCounts
 from gemmviz.analysis.tiles import EMPTY
@@ -28,14 +28,14 @@ def first_step(reader: Reader, text: str, phase: int) -> int:
 
 def test_a_tile_holds_what_was_loaded_into_it(tiled: Reader) -> None:
     number = [array.name for array in tiled.replay.trace.arrays].index("tileA")
-    assert (tiled.tiles(0)[number].array == EMPTY).all()
+    assert (tiled.at(0).tiles[number].array == EMPTY).all()
     for phase in (0, 1):
-        content = tiled.tiles(first_step(tiled, "__syncthreads", phase))[number]
+        content = tiled.at(first_step(tiled, "__syncthreads", phase)).tiles[number]
         rows, columns = tiled.replay.trace.arrays[0].row_column(content.element)
         assert (content.array == 0).all()
         assert rows.reshape(4, 4).tolist() == [[r] * 4 for r in (4, 5, 6, 7)]
         assert columns.reshape(4, 4)[0].tolist() == [4 * phase + c for c in range(4)]
-    assert (tiled.tiles(0)[number].array == EMPTY).all()  # going back forgets
+    assert (tiled.at(0).tiles[number].array == EMPTY).all()  # going back forgets
 
 
 def test_values_agree_with_origins(tiled: Reader) -> None:
@@ -77,7 +77,7 @@ def test_wide_stores_remember_each_element() -> None:
     body = """__shared__ float s[16];
     reinterpret_cast<float4*>(s)[threadIdx.x] = make_float4(A[threadIdx.x], 0.0f, B[0], A[0] * 2.0f);"""
     reader = Reader(Replay.of(trace_of(kernel_from(body))))
-    content = reader.tiles(reader.replay.steps - 1)[3]
+    content = reader.at(reader.replay.steps - 1).tiles[3]
     assert content.array.reshape(4, 4).tolist() == [[0, CONSTANT, 1, -1]] * 4
     assert content.element.reshape(4, 4)[:, 0].tolist() == [0, 1, 2, 3]
 
@@ -131,7 +131,7 @@ def test_owners_store_what_they_own() -> None:
         block, thread = trace.space.indices(sure(owners.thread_of(element)))
         assert divmod(element, 6) == (block[1] * 4 + thread[1], block[0] * 4 + thread[0])
     assert owners.thread_of(99) is None
-    homes = Reader(Replay.of(trace), Focus((1, 1, 0))).homes
+    homes = Reader(Replay.of(trace), Focus((1, 1, 0))).at(0).homes
     assert homes[0].tolist() == [4, 4]
     assert np.isnan(homes[3]).all()  # outside C
 
@@ -155,9 +155,9 @@ def test_flights_say_where_every_copy_goes(tiled: Reader) -> None:
 
 def test_costs_so_far_end_with_all_that_the_block_pays(tiled: Reader) -> None:
     steps = tiled.replay.steps
-    total = tiled.so_far(steps - 1, "global") + tiled.so_far(steps - 1, "shared")
+    total = tiled.at(steps - 1).so_far("global") + tiled.at(steps - 1).so_far("shared")
     assert total == sum((tiled.at(step).cost for step in range(steps)), Counts())
-    assert tiled.so_far(0, "shared") == Counts()
+    assert tiled.at(0).so_far("shared") == Counts()
 
 
 def test_everyone_pays_what_all_blocks_pay() -> None:
@@ -181,15 +181,16 @@ def test_costs_of_one_warp_add_up_to_the_block() -> None:
 def test_going_back_and_forth_holds_the_same_tiles() -> None:
     trace = trace_of("04_tiled", 8, 8, 256, TILE_WIDTH=4)  # 64 phases: more stores than are kept apart
     replay = Replay.of(trace)
-    forwards, jumping = Reader(replay), Reader(replay)
+    scope = scope_of(Focus(), trace)
+    forwards, jumping = Cursors(replay, scope), Cursors(replay, scope)
     for step in [700, 3, trace.steps - 1, 400, 401, 400, 0, 650]:
-        there = Reader(replay).tiles(step)
+        there = Cursors(replay, scope).tiles(step)
         for number, content in jumping.tiles(step).items():
             assert (content.array == there[number].array).all()
             assert (content.element == there[number].element).all()
             assert (content.phase == there[number].phase).all()
     before = forwards.tiles_before(500)
-    after = Reader(replay).tiles(499)
+    after = Cursors(replay, scope).tiles(499)
     assert all((before[n].element == after[n].element).all() for n in after)
 
 

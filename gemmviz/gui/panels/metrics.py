@@ -107,7 +107,7 @@ class Metrics(QWidget):
         space = None if now.main is None else now.main.array.space
         sums: dict[Space, Counts] = {}
         if shown.replay.knows_costs(now.scope):
-            sums = {each: now.reader.so_far(now.step, each) for each in ("global", "shared")}
+            sums = {each: now.so_far(each) for each in ("global", "shared")}
         for row, cost in enumerate(metrics.COSTS):
             self._number(row, _STEP, cost.of(now.cost) if space == cost.space else None)
             self._number(row, _SO_FAR, cost.of(sums[cost.space]) if sums else None)

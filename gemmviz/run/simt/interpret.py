@@ -148,6 +148,8 @@ def interpret(
         fault.place = fault.place or machine.place
         fault.in_file(binding.setup.kernel.file)
         raise
+    finally:
+        sink.ended()
     return memories
 
 
