@@ -27,10 +27,9 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
         table = tile_tables(moment.trace.arrays, cross.corner)[stop.array]
         rows, columns = np.divmod(elements, table.columns)
     boxes = _boxes(table, rows, columns)
-    side = boxes[0, 2]
-    x, y = boxes[:, 0].max(), boxes[boxes[:, 0].argmax(), 1]
-    name = Labels("stop-name", points((x + side + 8, y + side)), (f"{array.name}[{stop.elements[0]}]",), 22.0, theme.warning,
-                  "start", "semibold")  # fmt: skip
+    x, y, side, _ = boxes[0]
+    written = array.subscripted(stop.elements[0]) if array.space == "shared" else f"{array.name}[{stop.elements[0]}]"
+    name = Labels("stop-name", points((x + side / 2, y - 8)), (written,), 22.0, theme.warning, "middle", "semibold")
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]
 
 

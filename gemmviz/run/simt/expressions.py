@@ -42,14 +42,24 @@ from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 class Compiler:
     """Closures for one lane space. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots whose
     values are known while a trip of an unrolled loop is compiled. ``sums_only``: what comes again need not run again.
+    ``numbers``: the float variables that hold nothing of a matrix.
     """
 
     sums_only = False
+    numbers: frozenset[int] = frozenset()
 
     def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
         self.statement = statement
         self.constants: dict[int, int] = {}
+
+    def given(self, slot: int, node: Expr) -> Closure:
+        """What a variable is given."""
+        return self.value(node)
+
+    def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None:
+        """As ``merge_scalar``, for what a variable holds."""
+        return self.merge_scalar(scalar)
 
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
         """The type that values of ``scalar`` have while the kernel runs."""
@@ -241,7 +251,7 @@ class Compiler:
             machine.sink.value(parts[0])
 
     def _inline(self, node: Inline) -> Closure:
-        bindings = [(slot, self.value(expr)) for slot, expr in node.bindings]
+        bindings = [(slot, self.given(slot, expr)) for slot, expr in node.bindings]
         body, result, place = self.statement(self, node.body), node.result, node.place
 
         def call(machine: Machine) -> Any:

@@ -16,6 +16,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.simt.expressions import Compiler
 from gemmviz.run.simt.machine import Machine, step_budget
 from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.simt.numbers import number_slots
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.source import fold
@@ -124,6 +125,7 @@ def interpret(
     sums_only = symbolic and sink.wants_sums
     compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
     compiler.sums_only = sums_only
+    compiler.numbers = number_slots(binding.program) if symbolic else frozenset()
     run = statement(compiler, binding.program.body)
     budget = step_budget(binding.setup.problem.K) if budget is None else budget
     machine = Machine(
@@ -131,7 +133,9 @@ def interpret(
     )
     memories = {name: _matrix(binding, name, scalar, matrices, sums_only) for name, scalar in binding.matrices}
     for argument, parameter in zip(binding.setup.kernel.args, binding.program.parameters, strict=True):
-        machine.slots[parameter.slot] = _argument(binding.setup, argument, parameter, memories, symbolic)
+        machine.slots[parameter.slot] = _argument(
+            binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
+        )
     for number, (array, info) in enumerate(
         zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
     ):
@@ -177,14 +181,14 @@ def _argument(
     argument: str,
     parameter: Parameter,
     memories: Mapping[str, GlobalMemory],
-    symbolic: bool,
+    by_tag: bool,
 ) -> Any:
     if isinstance(parameter.type, Pointer):
         return memories[argument], 0
     assert isinstance(parameter.type, Scalar)
     value = number_argument(setup, argument)
     if parameter.type.is_float:
-        return constant_tag(value) if symbolic else np.float32(value) if parameter.type.bits == 32 else float(value)
+        return constant_tag(value) if by_tag else np.float32(value) if parameter.type.bits == 32 else float(value)
     return fold.wrapped(int(value), parameter.type)
 
 

@@ -61,10 +61,12 @@ class Memory:
     def fault(
         self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], remedy: str | None = None
     ) -> KernelFault:
-        """The error for the active lanes where ``bad`` holds, with the elements that they asked for."""
+        """The error for the active lanes where ``bad`` holds, with the elements that they asked for, the first lane's first."""
         found = machine.fault(message, place, bad, remedy)
         offsets, lanes = np.broadcast_arrays(offset, bad if machine.mask is None else bad & machine.mask)
-        found.array, found.elements = self.number, tuple(np.unique(offsets[lanes])[:_MOST_NAMED].tolist())
+        asked = np.unique(offsets[lanes])[:_MOST_NAMED].tolist()
+        first = int(offsets[lanes][0])
+        found.array, found.elements = self.number, (first, *(each for each in asked if each != first))
         return found
 
     def _outside(self, machine: Machine, offset: npt.NDArray[np.int64], last: int, place: Place) -> Exception:

@@ -1,16 +1,16 @@
 """Loops that do the same again. Where only sums are wanted, a loop that begins with the same variables, and the same threads in
 it, is counted again and not run again: it would touch the same elements in the same order.
 
-Sums are all that is exact so: floats are tags here, and what they hold does not decide where a kernel goes.
+Sums are all that is exact so: floats of matrices are tags here, and what they hold does not decide where a kernel goes.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gemmviz.run.simt.machine import NORMAL, Machine
+from gemmviz.run.simt.numbers import parts
 from gemmviz.run.simt.values import Closure
 from gemmviz.source.nodes import (
     Assign,
@@ -23,7 +23,6 @@ from gemmviz.source.nodes import (
     Loop,
     Read,
     Return,
-    Stmt,
     Unrolled,
 )  # fmt: skip
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
@@ -39,9 +38,11 @@ class _Slots:
     changed: tuple[int, ...]
 
 
-def remembered(node: Loop | Unrolled, closure: Closure) -> Closure:
-    """The closure of a loop that runs it only where it is not known already what comes of it."""
-    slots = _slots_of(node)
+def remembered(node: Loop | Unrolled, closure: Closure, numbers: frozenset[int]) -> Closure:
+    """The closure of a loop that runs it only where it is not known already what comes of it. ``numbers``: the float variables
+    that hold numbers.
+    """
+    slots = _slots_of(node, numbers)
     return closure if slots is None else _Remembered(closure, slots)
 
 
@@ -87,17 +88,17 @@ def _same(a: Any, b: Any) -> bool:
         return isinstance(b, np.ndarray) and a.shape == b.shape and a.size <= _LARGEST_COMPARED and bool((a == b).all())
     if isinstance(a, tuple):
         return isinstance(b, tuple) and len(a) == len(b) and all(map(_same, a, b))
-    return type(a) is type(b) and isinstance(a, int | bool) and bool(a == b)
+    return type(a) is type(b) and isinstance(a, int | float | np.floating) and bool(a == b)
 
 
-def _slots_of(node: Loop | Unrolled) -> _Slots | None:
+def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
     """None for a loop with a barrier in it, or with arrays of a thread whose contents decide what it does."""
     declared: set[int] = set()
     decisive: dict[int, None] = {}
     changed: dict[int, None] = {}
     if isinstance(node, Unrolled):
         declared.add(node.slot)
-    for part in _parts(node):
+    for part in parts(node):
         match part:
             case Barrier():
                 return None
@@ -115,7 +116,7 @@ def _slots_of(node: Loop | Unrolled) -> _Slots | None:
                 changed[slot] = None
             case Read(type=Pointer() as ctype) | Base(type=ctype) if ctype.space == "local" and not _holds_floats(ctype):
                 return None
-            case Read(slot=slot, type=ctype) if not _is_float(ctype):
+            case Read(slot=slot, type=ctype) if slot in numbers or not _is_float(ctype):
                 decisive[slot] = None
             case Base(slot=slot):
                 decisive[slot] = None
@@ -130,15 +131,3 @@ def _holds_floats(ctype: Pointer) -> bool:
 def _is_float(ctype: Any) -> bool:
     """Of a variable whose value decides nothing here; a pointer's does."""
     return not isinstance(ctype, Pointer) and isinstance(ctype, Scalar | Vector) and scalar_of(ctype).is_float
-
-
-def _parts(node: Stmt | Any) -> Iterator[Any]:
-    """All nodes within one, itself first, in the order of the source."""
-    yield node
-    for each in fields(node):
-        value = getattr(node, each.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, tuple):  # a slot and what is bound to it
-                yield from _parts(part[1])
-            elif is_dataclass(part) and type(part).__module__ == Read.__module__:
-                yield from _parts(part)

@@ -48,7 +48,7 @@ def statement(compiler: Compiler, node: Stmt) -> Closure:
         case Declare(slot=slot, value=None):
             return _declare(slot, lambda machine: None)
         case Declare(slot=slot, value=value) if value is not None:
-            return _declare(slot, compiler.value(value))
+            return _declare(slot, compiler.given(slot, value))
         case DeclareArray():
             return _declare_array(compiler, node)
         case If():
@@ -238,7 +238,7 @@ def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
 
 
 def _repeated(compiler: Compiler, node: Loop | Unrolled, closure: Closure) -> Closure:
-    return remembered(node, closure) if compiler.sums_only else closure
+    return remembered(node, closure, compiler.numbers) if compiler.sums_only else closure
 
 
 def _staying(machine: Machine, chosen: Any) -> Any:
@@ -255,9 +255,9 @@ def _staying(machine: Machine, chosen: Any) -> Any:
 def _return(compiler: Compiler, node: Return) -> Closure:
     if node.slot is None or node.value is None:
         return lambda machine: RETURN
-    slot, value = node.slot, compiler.value(node.value)
+    slot, value = node.slot, compiler.given(node.slot, node.value)
     scalar = node.value.type.scalar if isinstance(node.value.type, Vector) else node.value.type
-    running = compiler.merge_scalar(scalar if isinstance(scalar, Scalar) else None)
+    running = compiler.merge_scalar_of(slot, scalar if isinstance(scalar, Scalar) else None)
 
     def give_back(machine: Machine) -> int:
         new = value(machine)

@@ -5,15 +5,18 @@ launch follow without multiplying anything, and what each cell of a shared tile 
 and shuffles alike. A kernel whose flow does depend on contents raises NeedsValues.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gemmviz.model.errors import Place
+from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.simt.expressions import Compiler
 from gemmviz.run.simt.machine import Machine, NeedsValues
 from gemmviz.run.simt.memory import GlobalMemory, Offset, SharedMemory
+from gemmviz.run.simt.numbers import is_float, is_number
 from gemmviz.run.simt.values import Closure
 from gemmviz.source.nodes import (
     Assign,
@@ -34,6 +37,7 @@ from gemmviz.source.nodes import (
     Reinterpret,
     Select,
     Sequence,
+    Stmt,
     Unary,
 )  # fmt: skip
 from gemmviz.source.nodes import (
@@ -101,7 +105,20 @@ class UnseenShared(SharedMemory):
 
 
 class SymbolicCompiler(Compiler):
-    """Closures in which floating-point arithmetic keeps its accesses and loses its numbers."""
+    """Closures in which floating-point arithmetic keeps its accesses and loses its numbers; but for that which has nothing of a
+    matrix in it, and may say where the kernel goes.
+    """
+
+    def __init__(self, space: ThreadSpace, statement: Callable[[Compiler, Stmt], Closure]) -> None:
+        super().__init__(space, statement)
+        self._plain = Compiler(space, statement)
+        self._plain.constants = self.constants
+
+    def given(self, slot: int, node: Expr) -> Closure:
+        return self._plain.value(node) if slot in self.numbers else super().given(slot, node)
+
+    def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None:
+        return scalar if slot in self.numbers else super().merge_scalar_of(slot, scalar)
 
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
         return LONG if scalar is not None and scalar.is_float else scalar
@@ -114,6 +131,12 @@ class SymbolicCompiler(Compiler):
             case Const(type=Scalar(kind="f"), value=number):
                 tag = constant_tag(number)
                 return lambda machine: tag
+            case Read(slot=slot) | Assign(target=Read(slot=slot)) if slot in self.numbers:
+                return _constant_of(self._plain.value(node))
+            case Convert(operand=operand) if not is_float(node.type) and is_float(operand.type) and self._is_number(node):
+                return self._plain.value(node)
+            case Binary(left=left) if not is_float(node.type) and is_float(left.type) and self._is_number(node):
+                return self._plain.value(node)
             case Unary(type=Scalar(kind="f")) | Binary(type=Scalar(kind="f")):
                 return self._computed(node)
             case Convert(type=Scalar(kind="f"), operand=operand):
@@ -143,6 +166,9 @@ class SymbolicCompiler(Compiler):
     def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
         if isinstance(memory, SharedMemory):
             machine.sink.origins(parts)
+
+    def _is_number(self, node: Expr) -> bool:
+        return is_number(node, self.numbers)
 
     def _computed(self, node: Expr) -> Closure:
         return _computed_after(self.effect(node))
@@ -188,6 +214,18 @@ class SymbolicCompiler(Compiler):
             machine.touch(access, memory.number, memory.checked(machine, offset, width, place), place)
 
         return touch
+
+
+def _constant_of(number: Closure) -> Closure:
+    """The tag of a number that is known."""
+
+    def tag(machine: Machine) -> Any:
+        value = number(machine)
+        if isinstance(value, np.ndarray):
+            return CONSTANT - value.astype(np.float32).view(np.uint32).astype(np.int64)
+        return constant_tag(value)
+
+    return tag
 
 
 def _computed_after(effect: Closure | None) -> Closure:

@@ -1,0 +1,99 @@
+"""Floats that hold numbers and nothing of a matrix: sizes divided, rounded up, compared. What follows from them follows from
+the sizes alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from gemmviz.source.nodes import (
+    Assign,
+    Barrier,
+    Binary,
+    Call,
+    Const,
+    Convert,
+    Declare,
+    Deref,
+    Expr,
+    Extent,
+    Field,
+    Index,
+    Inline,
+    Logic,
+    Program,
+    Read,
+    Return,
+    Select,
+    Sequence,
+    Unary,
+)  # fmt: skip
+from gemmviz.source.types import Scalar
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """All nodes within one, itself first, in the order of the source."""
+    yield node
+    for each in fields(node):
+        value = getattr(node, each.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, tuple):  # a slot and what is bound to it
+                yield from parts(part[1])
+            elif is_dataclass(part) and type(part).__module__ == Read.__module__:
+                yield from parts(part)
+
+
+def is_float(ctype: Any) -> bool:
+    """Whether a type is that of one floating-point number."""
+    return isinstance(ctype, Scalar) and ctype.is_float
+
+
+def number_slots(program: Program) -> frozenset[int]:
+    """The float variables that never hold anything of a matrix."""
+    given = list(_given(program))
+    slots = {slot for slot, _ in given} | {each.slot for each in program.parameters if is_float(each.type)}
+    while True:
+        tainted = {slot for slot, value in given if slot in slots and not is_number(value, slots)}
+        if not tainted:
+            return frozenset(slots)
+        slots -= tainted
+
+
+def _given(program: Program) -> Iterator[tuple[int, Expr]]:
+    """Every float variable with everything that it is given."""
+    for part in parts(program.body):
+        match part:
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                if is_float(value.type):
+                    yield slot, value
+            case Assign(target=Read(slot=slot, type=ctype), value=value) if is_float(ctype):
+                yield slot, value
+            case Inline(bindings=bindings):
+                yield from ((slot, value) for slot, value in bindings if is_float(value.type))
+
+
+def is_number(node: Expr, slots: frozenset[int] | set[int]) -> bool:
+    """Whether a value follows from numbers alone, where the variables in ``slots`` hold such."""
+    match node:
+        case Const() | Index() | Extent():
+            return True
+        case Read(slot=slot, type=Scalar() as ctype):
+            return slot in slots if ctype.is_float else True
+        case Unary(operand=operand) | Convert(operand=operand):
+            return is_number(operand, slots)
+        case Binary(left=left, right=right) | Logic(left=left, right=right):
+            return is_number(left, slots) and is_number(right, slots)
+        case Select(condition=condition, then=then, otherwise=otherwise):
+            return all(is_number(each, slots) for each in (condition, then, otherwise))
+        case Assign(target=Read() as target, value=value):
+            return is_number(target, slots) and is_number(value, slots)
+        case Call(name=name, args=args):
+            return not name.startswith("__shfl") and all(is_number(each, slots) for each in args)
+        case Sequence(parts=several):
+            return all(is_number(each, slots) for each in several)
+        case Inline(bindings=bindings, body=body, result=result):
+            reads_none = not any(isinstance(part, Deref | Field | Barrier) for part in parts(body))
+            bound = [slot for slot, value in bindings if is_float(value.type)]
+            own = bound + ([result] if result is not None and is_float(node.type) else [])
+            return reads_none and slots.issuperset(own) and all(is_number(value, slots) for _, value in bindings)
+    return False
