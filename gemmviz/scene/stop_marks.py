@@ -28,8 +28,10 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
         rows, columns = np.divmod(elements, table.columns)
     boxes = _boxes(table, rows, columns)
     x, y, side, _ = boxes[0]
-    written = array.subscripted(stop.elements[0]) if array.space == "shared" else f"{array.name}[{stop.elements[0]}]"
-    name = Labels("stop-name", points((x + side / 2, y - 8)), (written,), 22.0, theme.warning, "middle", "semibold")
+    inside = 0 <= stop.elements[0] < array.size
+    at = points((x + side / 2, y - 8) if inside else (x + side + 8, y + side - 6))
+    written, anchor = array.subscripted(stop.elements[0]), "middle" if inside else "start"
+    name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]
 
 
