@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.moment import Moment
 from gemmviz.scene.layout import Cross, Table, matrix_table, tile_tables
-from gemmviz.scene.primitives import Labels, Primitive, Rects, points
+from gemmviz.scene.primitives import Anchor, Labels, Primitive, Rects, points
 from gemmviz.scene.theme import Theme
 
 Longs = npt.NDArray[np.int64]
@@ -30,7 +30,8 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     x, y, side, _ = boxes[0]
     inside = 0 <= stop.elements[0] < array.size
     at = points((x + side / 2, y - 8) if inside else (x + side + 8, y + side - 6))
-    written, anchor = array.subscripted(stop.elements[0]), "middle" if inside else "start"
+    anchor: Anchor = "middle" if inside else "start"
+    written = array.subscripted(stop.elements[0])
     name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]
 

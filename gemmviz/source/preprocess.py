@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gemmviz.model.errors import Place, SourceError
+from gemmviz.source.headers import KNOWN
 from gemmviz.spec.formula import evaluate
 
 _TOKEN = re.compile(
@@ -46,13 +47,16 @@ class Segment:
 
 @dataclass(frozen=True)
 class ExpandedSource:
-    """The expanded text (same line structure as the file) and the way back."""
+    """The expanded text (same line structure as the file) and the way back. ``left_out``: the headers that it includes and that
+    nobody here has.
+    """
 
     original: str
     text: str
     segments: tuple[Segment, ...]
     starts: tuple[int, ...] = field(repr=False)
     line_starts: tuple[int, ...] = field(repr=False)
+    left_out: tuple[str, ...] = ()
 
     def original_range(self, start: int, stop: int) -> tuple[int, int]:
         """The file's characters behind the expanded characters ``start:stop``."""
@@ -102,6 +106,7 @@ class _Preprocessor:
         self.length = 0
         self.taken: list[bool | None] = []  # one per open #if: True taken now, False not yet, None taken before
         self.expansions = 0
+        self.left_out: list[str] = []
 
     def run(self) -> ExpandedSource:
         i, line_begins = 0, True
@@ -116,7 +121,9 @@ class _Preprocessor:
             raise self._error("an #if without #endif", self.tokens[-1])
         segments = tuple(self.segments) or (Segment(0, 0, 0, True),)
         starts = tuple(segment.at for segment in segments)
-        return ExpandedSource(self.text, "".join(self.pieces), segments, starts, self.line_starts)
+        return ExpandedSource(
+            self.text, "".join(self.pieces), segments, starts, self.line_starts, tuple(dict.fromkeys(self.left_out))
+        )
 
     def _token(self, i: int) -> int:
         token = self.tokens[i]
@@ -232,10 +239,17 @@ class _Preprocessor:
                 self.macros.pop(rest[0].text, None)
             case "error" if live:
                 raise self._error("#error " + " ".join(t.text for t in rest), words[0])
+            case "include" if live:
+                self._leave_out("".join(token.text for token in rest))
             case "include" | "pragma" | "line" | "undef" | "define" | "error" | "warning":
                 pass
             case _ if live:
                 raise self._error(f"#{name} is no directive", words[0])
+
+    def _leave_out(self, header: str) -> None:
+        name = header.strip('<>"')
+        if name not in KNOWN:
+            self.left_out.append(name)
 
     def _define(self, rest: list[Token], line: list[Token]) -> None:
         if not rest or not re.match(r"[A-Za-z_]", rest[0].text):

@@ -11,6 +11,7 @@ from gemmviz.source.assignments import ASSIGNMENTS
 from gemmviz.source.calls import CALLS
 from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
 from gemmviz.source.expressions import EXPRESSIONS
+from gemmviz.source.headers import note_of, remedy_of
 from gemmviz.source.inlining import parameters_of, template_names
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
@@ -43,6 +44,14 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
 @lru_cache(maxsize=64)
 def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tuple[str, str], ...]) -> Program:
     tree = parse_with(text, macros, arguments)
+    try:
+        return _read(tree, entry)
+    except SourceError as error:
+        error.remedy = error.remedy or remedy_of(tree.source.left_out)
+        raise
+
+
+def _read(tree: Tree, entry: str) -> Program:
     low = Lowering(tree, {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS}, STATEMENTS)
     kernels: list[Function] = []
     _collect(low, tree.root, None, kernels)
@@ -125,7 +134,7 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
         loops=tuple(low.loops),
         shared=tuple(low.shared),
         variables=tuple(low.variables),
-        notes=tuple(low.notes),
+        notes=(*map(note_of, low.tree.source.left_out), *low.notes),
         layout=Layout(block.start_byte + 1, low.functions, tuple(_launchers(low))),
         source=low.tree.source,
     )

@@ -5,6 +5,8 @@ import pytest
 
 from gemmviz.analysis.counts import count_steps, totals
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.model.errors import SourceError
+from gemmviz.source.headers import without
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1
@@ -24,6 +26,7 @@ VECTORISED = """// gemmviz = 1
 // default = 4
 
 #include <cuda_runtime.h>
+#include "../include/host_utils.h"
 #define AT(row, col, ld) ((row) * (ld) + (col))
 #define VEC(x) (reinterpret_cast<float4*>(&(x))[0])
 namespace part {
@@ -176,3 +179,15 @@ def test_integer_matrices_are_exact(kind: str) -> None:
     trace = trace_of(parse_kernel(text, "integers.cu"), 16, 8, 5)
     assert trace.check.passed
     assert trace.check.worst_error == 0
+
+
+def test_a_header_of_the_project_is_left_out_and_it_is_said() -> None:
+    text, size = BROUGHT["vectorised"]
+    trace = trace_of(parse_kernel(text, "mine.cu"), *size)
+    assert trace.check.passed
+    assert trace.notes[0] == "#include of ../include/host_utils.h is left out: a kernel here stands in one file"
+    needing = text.replace("AT(row, col * 4, K)", "HOST_AT(row, col * 4, K)")
+    with pytest.raises(SourceError, match=r"host_utils\.h is left out here: put what the kernel needs of it into the file"):
+        trace_of(parse_kernel(needing, "mine.cu"), *size)
+    assert without(text, ["../include/host_utils.h"]).count("\n") == text.count("\n")
+    assert "host_utils" not in without(text, ["../include/host_utils.h"])

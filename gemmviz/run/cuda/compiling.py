@@ -4,12 +4,14 @@ import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cupy
 from cupy.cuda import driver, function, nvrtc
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
+from gemmviz.source.headers import KNOWN, remedy_of, without
 
 _MOST_KEPT = 64
 _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
@@ -18,23 +20,14 @@ _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int3
 )
 _ASSERT = "#define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())\n"
 _ALWAYS = "what_nvcc_always_includes.h"
-# What a kernel's file includes for its host part, or what NVRTC knows without: empty, so that the file compiles as it stands.
 _HEADERS = {
-    **dict.fromkeys(
-        (
-            "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "cstdio",
-            "stdio.h", "cstdlib", "stdlib.h", "cmath", "math.h", "iostream", "vector", "string", "chrono", "algorithm", "ctime",
-            "time.h", "sys/time.h", "cublas_v2.h", "cstring", "string.h", "cfloat", "float.h", "climits", "limits.h",
-        ),
-        "",
-    ),
+    **dict.fromkeys(KNOWN, ""),
     _ALWAYS: "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;\n"
     "typedef unsigned long ulong;\n",
-    "assert.h": _ASSERT,
-    "cassert": _ASSERT,
-    "stdint.h": _INTEGERS,
-    "cstdint": _INTEGERS,
-}  # fmt: skip
+    **dict.fromkeys(("assert.h", "cassert"), _ASSERT),
+    **dict.fromkeys(("stdint.h", "cstdint"), _INTEGERS),
+}
+_MISSING = re.compile(r'cannot open source file "([^"]+)"')
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
 
 
@@ -73,20 +66,18 @@ class Nvrtc:
         return found
 
     def _compiled(self, text: str, file: str, entry: str, options: Sequence[str]) -> Compiled:
-        headers = tuple(tuple(each.encode() for each in texts) for texts in (_HEADERS.values(), _HEADERS))
-        program = nvrtc.createProgram(text, file, *headers)
-        try:
-            nvrtc.addNameExpression(program, entry)
+        """Headers that only the file's project has are left out, as the interpreter leaves them out."""
+        left_out: list[str] = []
+        while True:
             try:
-                nvrtc.compileProgram(
-                    program,
-                    (f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={_ALWAYS}", *options),
-                )
-            except nvrtc.NVRTCError:
-                raise compile_error(nvrtc.getProgramLog(program), text, file) from None
-            code, name = nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, entry)
-        finally:
-            nvrtc.destroyProgram(program)
+                code, name = self._cubin(without(text, left_out), file, entry, options)
+                break
+            except SourceError as error:
+                missing = _MISSING.search(error.message)
+                if missing is None or missing[1] in left_out:
+                    error.remedy = error.remedy or remedy_of(left_out)
+                    raise
+                left_out.append(missing[1])
         module = function.Module()
         module.load(code)
         handle = module.get_function(name if isinstance(name, str) else name.decode())
@@ -102,6 +93,21 @@ class Nvrtc:
             local_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
             max_threads=attribute(driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
         )
+
+    def _cubin(self, text: str, file: str, entry: str, options: Sequence[str]) -> tuple[bytes, Any]:
+        """The code, and the name of the function in it."""
+        headers = tuple(tuple(each.encode() for each in texts) for texts in (_HEADERS.values(), _HEADERS))
+        architecture = f"--gpu-architecture={self.gpu.architecture}"
+        program = nvrtc.createProgram(text, file, *headers)
+        try:
+            nvrtc.addNameExpression(program, entry)
+            try:
+                nvrtc.compileProgram(program, (architecture, "--std=c++17", f"--pre-include={_ALWAYS}", *options))
+            except nvrtc.NVRTCError:
+                raise compile_error(nvrtc.getProgramLog(program), text, file) from None
+            return nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, entry)
+        finally:
+            nvrtc.destroyProgram(program)
 
 
 def compile_error(log: str, text: str, file: str) -> SourceError:
