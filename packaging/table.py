@@ -30,9 +30,14 @@ def table(benchmark: Benchmark) -> str:
     lines = [f"| GFLOP/s at N = | {' | '.join(f'{size:g}' for size in sizes)} |", f"|---|{'---:|' * len(sizes)}"]
     for curve in curves:
         at = dict(curve.points)
-        cells = [f"{number(at[size])} ({100 * at[size] / base[size]:.2g} %)" if size in at else "" for size in sizes]
+        cells = [f"{number(at[size])} ({percent(at[size] / base[size])})" if size in at else "" for size in sizes]
         lines.append(f"| {curve.name} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{benchmark.source[:1].upper()}{benchmark.source[1:]}; CPU: {benchmark.host}.", ""])
+
+
+def percent(share: float) -> str:
+    """Two digits; all of them from 100 on."""
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 if __name__ == "__main__":

@@ -29,5 +29,6 @@ def test_the_device_recorded_what_the_interpreter_does(path: Path) -> None:
     np.testing.assert_allclose(sure(found.value)[active], sure(want.value)[active], rtol=1e-4, atol=1e-6)
 
 
-def test_there_is_one_of_every_kernel() -> None:
-    assert {path.stem for path in RECORDED} == {*kernel_names(), "some-blocks-and-phases"}
+def test_they_are_of_kernels_that_there_are() -> None:
+    assert RECORDED
+    assert {path.stem for path in RECORDED} <= {*kernel_names(), "some-blocks-and-phases"}

@@ -14,6 +14,9 @@ struct dim3 { unsigned int x, y, z; dim3(unsigned int a = 1, unsigned int b = 1,
 struct int2 { int x, y; }; struct int3 { int x, y, z; }; struct int4 { int x, y, z, w; };
 struct uint2 { unsigned int x, y; }; struct uint4 { unsigned int x, y, z, w; };
 struct float2 { float x, y; }; struct float3 { float x, y, z; }; struct alignas(16) float4 { float x, y, z, w; };
+static inline float2 make_float2(float x, float y) { return {x, y}; }
+static inline float3 make_float3(float x, float y, float z) { return {x, y, z}; }
+static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 struct double2 { double x, y; };
 static uint3 make_uint3(unsigned int x, unsigned int y, unsigned int z) { return {x, y, z}; }
 static uint3 threadIdx, blockIdx;
