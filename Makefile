@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test bench lint pictures table record registers golden clean
+.PHONY: run test bench lint pictures table record registers wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -33,6 +33,9 @@ record: $(VENV)/installed
 
 registers: $(VENV)/installed
 	$(BIN)/python packaging/registers.py
+
+wavefronts: $(VENV)/installed
+	$(BIN)/python packaging/wavefronts.py
 
 table: $(VENV)/installed
 	$(BIN)/python packaging/table.py

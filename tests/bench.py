@@ -150,6 +150,7 @@ def window() -> None:
     shown.show()
     wait(app, lambda: shown.session.shown is not None)
     settings_to_picture(app, shown)
+    clicks_on_the_gpu(app, shown)
     shown.docks.hide(True)
     steps_to_frames(app, shown, 32, 16, zoom=4.0)
     steps_to_frames(app, shown, 64, 16)
@@ -174,6 +175,30 @@ def settings_to_picture(app: Any, shown: Any) -> None:
         times.append(time.perf_counter() - start)
         wait_ms(app, 400)
     show("setting changed, new picture painted, 64³", statistics.median(times[4:]) * 1e3, "ms", 60)
+
+
+def clicks_on_the_gpu(app: Any, shown: Any) -> None:
+    """Another setting of a kernel that the GPU runs, and the same settings again; nothing where there is no GPU."""
+    session = shown.session
+    wait(app, lambda: session.runners.gpu is not None or session.runners.why_not is not None)
+    if session.runners.gpu is None:
+        return
+    for name, tiles in (("04_tiled", (8, 16, 32)), ("08_register_tiled", (32, 64, 8))):
+        session.ask(replace(session.shot, setup=setup_for(load_kernel(name), Problem(1024, 1024, 1024)), camera=Camera()))
+        wait(app, lambda: not session.is_working)
+        fresh: list[float] = []
+        again: list[float] = []
+        for number in range(10):
+            tile = tiles[number % len(tiles)]
+            before, start = session.shown, time.perf_counter()
+            session.change("TILE_WIDTH", tile)
+            wait(app, partial(is_another, session, before))
+            shown.replay.stage.repaint()
+            (fresh if number < len(tiles) else again).append((time.perf_counter() - start) * 1e3)
+            assert "NVIDIA" in session.shown.trace.by, session.shown.trace.by
+            wait(app, lambda: not session.is_working)
+        print(f"    first: {', '.join(f'{ms:.0f}' for ms in fresh)} ms; again: {', '.join(f'{ms:.0f}' for ms in again)} ms")
+        show(f"{name} 1024³ on the GPU, setting to picture", statistics.median(again), "ms", 300)
 
 
 def is_another(session: Any, before: Any) -> bool:

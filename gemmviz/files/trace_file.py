@@ -7,6 +7,7 @@ manifest before any of it is read. Nothing in it is ever executed or unpickled.
 import hashlib
 import json
 import math
+import os
 import tokenize
 import zipfile
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
@@ -27,6 +28,7 @@ from gemmviz.model.trace import CONSTANT, Trace
 FORMAT = "gemmviz trace"
 VERSION = 4  # see gemmviz.files.old_traces for what the older ones lack
 _MANIFEST = "manifest.json"
+_SMALL_BYTES = 1 << 20
 _ARRAYS = {
     "site": "<i4", "visits": "<i4", "epoch": "<i4", "element": "<i4", "value": "<f4", "origin_step": "<i4",
     "origin_array": "|i1", "origin": "<i4",
@@ -116,12 +118,18 @@ def read_from_folder(folder: Path) -> Trace:
     """What ``write_to_folder`` put there. Raises TraceFileError where it is not all there."""
     try:
         manifest = from_json((folder / _MANIFEST).read_bytes(), Manifest)
-        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest.arrays}
+        arrays = {name: _mapped(folder / f"{name}.npy") for name in manifest.arrays}
     except (OSError, ValueError) as error:
         raise TraceFileError(f"the trace did not arrive: {error}", file=str(folder)) from None
-    for array in arrays.values():
-        array.flags.writeable = False
     return _trace(manifest.trace, arrays)
+
+
+def _mapped(path: Path) -> npt.NDArray[Any]:
+    """An array, read-only. A large one stays where it is, where a file in use can be deleted."""
+    maps = os.name == "posix" and path.stat().st_size > _SMALL_BYTES
+    array = np.asarray(np.load(path, mmap_mode="r" if maps else None, allow_pickle=False))
+    array.flags.writeable = False
+    return array
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -55,9 +55,8 @@ def trace_kernel(
     """
     recording = recording or Recording()
     binding = bound(setup)
-    blocks = (blocks or asked_blocks(setup, binding.launch) or BlockRange.all(binding.launch)).checked(binding.launch)
     phases = asked_phases(binding)
-    space = ThreadSpace(binding.launch, blocks, device_for(setup).rules.warp_size)
+    space = traced_space(binding, blocks)
     data = matrices(setup.problem, binding.dtypes, setup.filling, cancelled)
     origin, steps = origins_of(binding, space, phases, budget, cancelled) if recording.origins else ({}, None)
     recorder = Recorder(space, recording.values, recording.limit_bytes, steps)
@@ -264,6 +263,19 @@ def _stored(element: Ints, offsets: tuple[int, ...]) -> Any:
     first = np.sort(element[element >= 0]).astype(np.int64)
     first = first[np.diff(first, prepend=-1) > 0]
     return np.unique((first[:, None] + np.array(offsets)).ravel()) if offsets != (0,) else first
+
+
+def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
+    """The threads of ``blocks``; by default of those that the setup names, or of all."""
+    setup, launch = binding.setup, binding.launch
+    blocks = (blocks or asked_blocks(setup, launch) or BlockRange.all(launch)).checked(launch)
+    return ThreadSpace(launch, blocks, device_for(setup).rules.warp_size)
+
+
+def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = never) -> dict[str, Any]:
+    """What each store into shared memory writes, as the fields of a Trace: for a run that somebody else makes."""
+    binding = bound(setup)
+    return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), cancelled=cancelled)[0]
 
 
 def origins_of(

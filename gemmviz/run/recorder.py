@@ -151,23 +151,38 @@ class PhaseFilter(AccessSink):
 class StepCounter(AccessSink):
     """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
 
+    wants_sums = True
+
     def __init__(self) -> None:
         self.steps = 0
         self.masked = False
+        self._begun: list[int] = []
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.steps += 1
         self.masked |= mask is not None
 
+    def begin(self) -> None:
+        self._begun.append(self.steps)
 
-class OriginRecorder(StepCounter):
+    def end(self) -> int:
+        return self.steps - self._begun.pop()
+
+    def again(self, part: int, visits: tuple[int, ...]) -> None:
+        self.steps += part
+
+
+class OriginRecorder(AccessSink):
     """Records of a run by tags only what the stores into shared memory wrote: one row for each element of a store's width."""
 
     def __init__(self, space: ThreadSpace) -> None:
-        super().__init__()
         self.space = space
+        self.steps = 0
         self.stores: list[int] = []
         self.tags = Rows(space.thread_count, np.int64, _FIRST_TAGS)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.steps += 1
 
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:

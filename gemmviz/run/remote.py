@@ -3,7 +3,9 @@
 import contextlib
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +28,14 @@ from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Tim
 from gemmviz.model.trace import Check
 from gemmviz.run import profiler
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Progress
-from gemmviz.run.executor import Recording
+from gemmviz.run.executor import Recording, origins
 from gemmviz.run.link import WorkerLink
 from gemmviz.run.protocol import TIMEOUT_S, Facts
+from gemmviz.run.recorder import DEFAULT_BYTES
 from gemmviz.run.simt.interpret import never
 from gemmviz.spec.legality import device_for
+
+_MEMORY = "/dev/shm"
 
 
 class RemoteGpu(Engine):
@@ -56,7 +61,7 @@ class RemoteGpu(Engine):
     def _folder_for_result(self) -> Iterator[Path]:
         """A folder for what the worker hands over. One of a cancelled job is left to the worker until the next is done."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", ignore_cleanup_errors=True)
+            self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", dir=_in_memory(), ignore_cleanup_errors=True)
         before = list(Path(self._folder.name).iterdir())
         made = Path(tempfile.mkdtemp(dir=self._folder.name))
         yield made
@@ -74,13 +79,21 @@ class RemoteGpu(Engine):
     def trace(
         self, setup: Setup, blocks: BlockRange | None = None, recording: Recording | None = None, *, cancelled: Cancel = never
     ) -> Outcome:
-        """As the interpreter's. Raises KernelFault for a kernel that faults: there is no trace up to there."""
-        with self._folder_for_result() as folder:
-            facts = {"blocks": blocks, "recording": recording or Recording(), "output": str(folder)}
-            result = self._run("trace", setup, facts, cancelled)
-            self.last_cost = from_plain(result["cost"], TraceCost)
-            trace = read_from_folder(folder)
-            return Outcome(trace, trace.by)
+        """As the interpreter's. Raises KernelFault for a kernel that faults: there is no trace up to there.
+
+        What tiles hold copies of is worked out here, from the source, while the GPU runs.
+        """
+        recording, over = recording or Recording(), threading.Event()
+        with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside:
+            facts = {"blocks": blocks, "recording": replace(recording, origins=False), "output": str(folder)}
+            origin = beside.submit(origins, setup, blocks, over.is_set) if recording.origins else None
+            try:
+                result = self._run("trace", setup, facts, cancelled)
+                self.last_cost = from_plain(result["cost"], TraceCost)
+                trace = read_from_folder(folder)
+                return Outcome(trace if origin is None else replace(trace, **origin.result()), trace.by)
+            finally:
+                over.set()
 
     def count(
         self, setup: Setup, counter: LaunchSink, *, progress: Progress = lambda done, total: None, cancelled: Cancel = never
@@ -143,3 +156,11 @@ class RemoteGpu(Engine):
     def _run(self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel, progress: Progress | None = None) -> Facts:
         facts = {**facts, "setup": setup, "timeout_s": self.timeout_s}
         return self.link.run(do, facts, cancelled=cancelled, progress=progress)
+
+
+def _in_memory() -> str | None:
+    """Where files are memory and take no disk's time, if this system has such a place with room enough."""
+    try:
+        return _MEMORY if shutil.disk_usage(_MEMORY).free > DEFAULT_BYTES else None
+    except OSError:
+        return None

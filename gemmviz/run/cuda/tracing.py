@@ -18,7 +18,7 @@ from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, che
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload
-from gemmviz.run.executor import UNCHECKED, Phases, Recording, asked_blocks, asked_phases, checked, origins_of
+from gemmviz.run.executor import UNCHECKED, Phases, Recording, asked_phases, checked, traced_space
 from gemmviz.source.instrument import Twin, shared_numbers, twin_for
 from gemmviz.spec.legality import device_for
 
@@ -224,35 +224,31 @@ def _too_small(accesses: int, space: ThreadSpace, values: bool, file: str) -> De
 def trace_on_device(
     nvrtc: Nvrtc, work: Workload, blocks: BlockRange | None, recording: Recording, timeout_s: float
 ) -> tuple[Trace, TraceCost]:
-    """The trace of ``blocks`` (default: those of the setup), recorded by the GPU. What tiles hold copies of is worked out from
-    the source.
+    """The trace of ``blocks`` (default: those of the setup), recorded by the GPU. It doesn't tell what tiles hold copies of.
 
     Raises KernelFault for an access outside of its array, DeviceError where the record outgrows its limit.
     """
     setup, launched = work.setup, work.launch
-    blocks = (blocks or asked_blocks(setup, launched) or BlockRange.all(launched)).checked(launched)
     phases = asked_phases(work.binding)
-    rules = device_for(setup).rules
-    space = ThreadSpace(launched, blocks, rules.warp_size)
+    space = traced_space(work.binding, blocks)
     capacity = min(recording.limit_bytes // (space.thread_count * (8 if recording.values else 4)), 1 << 24)
     runner = TwinRunner(nvrtc, work, phases, recording.values, timeout_s)
-    record = runner.run(blocks, max(1, capacity))
+    record = runner.run(space.blocks, max(1, capacity))
     steps = record.alignment
-    origin = origins_of(work.binding, space, phases)[0] if recording.origins else {}
     trace = Trace(
-        setup=setup, launch=launched, blocks=blocks, rules=rules, arrays=work.binding.arrays, sites=steps.sites,
-        loops=work.binding.loops, site=steps.site, visits=steps.visits, epoch=steps.epoch, element=record.element.get(),
+        setup=setup, launch=launched, blocks=space.blocks, rules=device_for(setup).rules, arrays=work.binding.arrays,
+        sites=steps.sites, loops=work.binding.loops, site=steps.site, visits=steps.visits, epoch=steps.epoch, element=record.element.get(),
         value=None if record.value is None else record.value.get(), check=UNCHECKED, notes=work.binding.program.notes,
-        phases=phases, by=nvrtc.gpu.label, **origin,
+        phases=phases, by=nvrtc.gpu.label,
     )  # fmt: skip
     data = {name: work.matrix("C").get() if name == "C" else array for name, array in work.data.items()}
     return checked(trace, work.binding, data), TraceCost(runner.twin_ms, runner.align_ms, runner.runs)
 
 
-def bands(launched: Launch, lanes_at_once: int) -> Iterator[BlockRange]:
+def bands(launched: Launch, threads_at_once: int) -> Iterator[BlockRange]:
     """Windows that cover the grid, each of whole rows of blocks or of a piece of one row."""
     gx, gy, gz = launched.grid
-    blocks = max(1, lanes_at_once // launched.threads_per_block)
+    blocks = max(1, threads_at_once // launched.threads_per_block)
     wide, high = min(gx, blocks), max(1, blocks // gx)
     for z in range(gz):
         for y in range(0, gy, high):

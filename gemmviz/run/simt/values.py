@@ -170,11 +170,15 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
 
 def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
     """NumPy rounds quotients down, C towards zero; they differ where the signs do."""
-    if within.kind == "u" or (np.min(x) >= 0 and np.min(y) > 0):
+    if within.kind == "u" or (_least(x) >= 0 and _least(y) > 0):
         return x // y if op == "/" else x % y
     x, y = np.asarray(x, np.int64), np.asarray(y, np.int64)
     quotient = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
     return (quotient if op == "/" else x - y * quotient).astype(within.dtype)
+
+
+def _least(value: Any) -> Any:
+    return value.min() if isinstance(value, Array) else value
 
 
 def unary(op: str, within: Scalar, a: Closure) -> Closure:

@@ -1,0 +1,133 @@
+"""Records how many passes over the banks single shared-memory accesses take on the GPU of this machine: make wavefronts.
+
+Every access recorded before is measured again, and those of ``patterns`` with them. Needs CuPy and Nsight Compute.
+"""
+
+import csv
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gemmviz.run.profiler import find_profiler, profiler_version
+
+RECORD = Path(__file__).resolve().parent.parent / "tests" / "data" / "h200-shared-wavefronts.json"
+TAKEN = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
+IDEAL = "memory_l1_wavefronts_shared_ideal"
+WHAT = (
+    "one warp, one shared-memory instruction; words = index of the first 4-byte word that lane 0..31 touches; active = mask of "
+    f"active lanes; threads = of the block, 32 where it isn't said; wavefronts = {TAKEN.format(op='{ld,st}')}; ideal = {IDEAL}"
+)
+SHARED_BYTES = 48 * 1024
+Access = dict[str, Any]
+
+
+def kernel_text(op: str, bits: int) -> str:
+    """A kernel of one access that no compiler merges, moves or leaves out."""
+    several = bits // 32
+    names = ", ".join(f"%{i}" for i in range(several))
+    kind = {32: "f32", 64: "v2.f32", 128: "v4.f32"}[bits]
+    braces = names if several == 1 else f"{{{names}}}"
+    if op == "ld":
+        values = ", ".join(f'"=f"(v[{i}])' for i in range(several))
+        access = f'asm volatile("ld.shared.{kind} {braces}, [%{several}];" : {values} : "r"(address));'
+    else:
+        values = ", ".join(f'"f"(v[{i}])' for i in range(several))
+        access = f'asm volatile("st.shared.{kind} [%{several}], {braces};" :: {values}, "r"(address));'
+    return f"""
+extern "C" __global__ void {op}{bits}(const int *words, unsigned active, float *out) {{
+    extern __shared__ float4 tile[];
+    unsigned address = (unsigned)__cvta_generic_to_shared(tile) + 4 * words[threadIdx.x];
+    float v[4] = {{1, 2, 3, 4}};
+    if (active >> threadIdx.x & 1) {{
+        {access}
+        out[threadIdx.x] = v[0] + v[1] + v[2] + v[3];
+    }}
+}}
+"""
+
+
+def patterns() -> Iterator[Access]:
+    """Wide accesses of parts of warps, in groups of equal and unequal neighbours."""
+    chance = random.Random(9)
+    for op, bits in (("ld", 128), ("ld", 64), ("st", 128), ("st", 64)):
+        wide = bits // 32
+        regular = {
+            f"lane % {count} × {step}": [lane % count * step for lane in range(32)]
+            for count in (2, 4, 8, 16) for step in (wide, 2 * wide, 4 * wide, 32)
+        } | {
+            f"lane / {count} × {step}": [lane // count * step for lane in range(32)]
+            for count in (2, 4, 8) for step in (wide, 2 * wide, 4 * wide, 32)
+        }  # fmt: skip
+        for name, words in regular.items():
+            for active, threads in ((0xFFFFFFFF, 32), (0xFFFF, 32), (0xFFFF, 16), (0xFF, 8)):
+                if op == "ld" or (threads == 16 and "%" in name):
+                    yield {"op": op, "bits": bits, "pattern": name, "active": active, "words": words, "threads": threads}
+        for number in range(60 if op == "ld" else 10):
+            few = [wide * chance.randrange(16) for _ in range(chance.choice((2, 3, 4)))]
+            words = [chance.choice(few) for _ in range(32)]
+            active = (0xFFFF, 0xFFFF0000, 0x00FF00FF, 0xF0F0F0F0, 0x0F0F, 0xFFFFFF, 0xFFFFFFFF)[number % 7]
+            yield {"op": op, "bits": bits, "pattern": f"few words #{number}", "active": active, "words": words, "threads": 32}
+
+
+def accesses() -> list[Access]:
+    before: list[Access] = json.loads(RECORD.read_text(encoding="utf-8"))["accesses"]
+    known = {key_of(access) for access in before}
+    return before + [access for access in patterns() if key_of(access) not in known]
+
+
+def key_of(access: Access) -> tuple[Any, ...]:
+    return access["op"], access["bits"], access["active"], access.get("threads", 32), tuple(access["words"])
+
+
+def launch(listed: Path) -> None:
+    """What the profiler watches: one launch for each access."""
+    import cupy
+
+    out, kernels = cupy.zeros(32, cupy.float32), {}
+    for access in json.loads(listed.read_text(encoding="utf-8")):
+        name = f"{access['op']}{access['bits']}"
+        if name not in kernels:
+            kernels[name] = cupy.RawKernel(kernel_text(access["op"], access["bits"]), name)
+        words = cupy.asarray(access["words"], cupy.int32)
+        active = cupy.uint32(access["active"])
+        kernels[name]((1,), (access.get("threads", 32),), (words, active, out), shared_mem=SHARED_BYTES)
+    cupy.cuda.Device().synchronize()
+
+
+def main() -> None:
+    if len(sys.argv) == 2:
+        return launch(Path(sys.argv[1]))
+    profiler, asked = find_profiler(), accesses()
+    with tempfile.TemporaryDirectory() as folder:
+        listed, log = Path(folder) / "accesses.json", Path(folder) / "counters.csv"
+        listed.write_text(json.dumps(asked), encoding="utf-8")
+        metrics = ",".join([TAKEN.format(op="ld"), TAKEN.format(op="st"), IDEAL])
+        command = [str(profiler), "--clock-control", "none", "--csv", "--page", "raw", "--log-file", str(log)]
+        command += ["--kernel-name", r"regex:^(ld|st)\d+$", "--metrics", metrics, sys.executable, __file__, str(listed)]
+        subprocess.run(command, check=True)
+        lines = [line for line in log.read_text(encoding="utf-8").splitlines() if line and not line.startswith("==")]
+    rows = list(csv.DictReader(lines))[1:]  # less the units
+    assert len(rows) == len(asked), f"{len(rows)} of {len(asked)} launches were seen"
+    for access, row in zip(asked, rows, strict=True):
+        access["wavefronts"] = int(row[TAKEN.format(op=access["op"])].replace(",", ""))
+        access["ideal"] = int(row[IDEAL].replace(",", ""))
+    head = {"what": WHAT, "device": device(), "tool": f"{profiler_version(profiler)}, clock control off, {date.today()}"}
+    each = ",\n  ".join(map(json.dumps, asked))
+    text = json.dumps(head, indent=1)[:-2] + f',\n "accesses": [\n  {each}\n ]\n}}\n'
+    RECORD.write_text(text, encoding="utf-8")
+
+
+def device() -> str:
+    query = ["nvidia-smi", "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"]
+    name, capability, driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split(", ")
+    return f"{name}, compute capability {capability}, driver {driver.strip()}"
+
+
+if __name__ == "__main__":
+    main()
