@@ -53,7 +53,7 @@ extern "C" __global__ void {op}{bits}(const int *words, unsigned active, float *
 
 
 def patterns() -> Iterator[Access]:
-    """Wide accesses of parts of warps, in groups of equal and unequal neighbours."""
+    """Wide accesses of whole warps and of parts of them, in groups of equal and unequal neighbours."""
     chance = random.Random(9)
     for op, bits in (("ld", 128), ("ld", 64), ("st", 128), ("st", 64)):
         wide = bits // 32
@@ -73,6 +73,15 @@ def patterns() -> Iterator[Access]:
             words = [chance.choice(few) for _ in range(32)]
             active = (0xFFFF, 0xFFFF0000, 0x00FF00FF, 0xF0F0F0F0, 0x0F0F, 0xFFFFFF, 0xFFFFFFFF)[number % 7]
             yield {"op": op, "bits": bits, "pattern": f"few words #{number}", "active": active, "words": words, "threads": 32}
+        for quarters in range(1, 16):
+            active = sum(0xFF << 8 * quarter for quarter in range(4) if quarters >> quarter & 1)
+            for name in (f"lane % 4 × {wide}", f"lane % 8 × {wide}", f"lane / 2 × {wide}") if op == "ld" else ():
+                yield {"op": op, "bits": bits, "pattern": name, "active": active, "words": regular[name], "threads": 32}
+        for number in range(60 if op == "ld" else 0):
+            few = [wide * chance.randrange(8) for _ in range(chance.choice((2, 3)))]
+            words = [chance.choice(few) for _ in range(32)]
+            active = chance.getrandbits(32) & (0xFFFFFFFF, 0xFFFFFF, 0xFFFF, 0x00FFFFFF, 0xFF00FFFF)[number % 5]
+            yield {"op": op, "bits": bits, "pattern": f"some lanes #{number}", "active": active, "words": words, "threads": 32}
 
 
 def accesses() -> list[Access]:

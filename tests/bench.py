@@ -180,6 +180,7 @@ def settings_to_picture(app: Any, shown: Any) -> None:
 def clicks_on_the_gpu(app: Any, shown: Any) -> None:
     """Another setting of a kernel that the GPU runs, and the same settings again; nothing where there is no GPU."""
     session = shown.session
+    session.runners.look()
     wait(app, lambda: session.runners.gpu is not None or session.runners.why_not is not None)
     if session.runners.gpu is None:
         return
@@ -198,7 +199,8 @@ def clicks_on_the_gpu(app: Any, shown: Any) -> None:
             assert "NVIDIA" in session.shown.trace.by, session.shown.trace.by
             wait(app, lambda: not session.is_working)
         print(f"    first: {', '.join(f'{ms:.0f}' for ms in fresh)} ms; again: {', '.join(f'{ms:.0f}' for ms in again)} ms")
-        show(f"{name} 1024³ on the GPU, setting to picture", statistics.median(again), "ms", 300)
+        show(f"{name} 1024³ on the GPU, setting to picture", statistics.median(fresh + again), "ms", 300)
+    session.runners.choose("cpu")
 
 
 def is_another(session: Any, before: Any) -> bool:

@@ -19,7 +19,6 @@ from gemmviz.run.inputs import matrices
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Recorder, StepCounter
 from gemmviz.run.simt.interpret import Binding, bind, interpret, never
 from gemmviz.run.simt.machine import NeedsValues
-from gemmviz.run.simt.symbolic import tag_array, tag_element
 from gemmviz.source.program import program_for
 from gemmviz.spec.legality import device_for, launch_for, other_choices
 
@@ -291,11 +290,10 @@ def origins_of(
         return {}, None
     except KernelFault:
         pass  # the run with values ends there too, and says why
-    tags = recorder.tags.finished()
     origin = {
         "origin_step": _frozen(recorder.stores),
-        "origin_array": tag_array(tags).astype(np.int8),
-        "origin": tag_element(tags).astype(np.int32),
+        "origin_array": recorder.arrays.finished(),
+        "origin": recorder.elements.finished(),
     }
     return origin, recorder.steps
 

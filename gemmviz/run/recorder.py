@@ -10,10 +10,11 @@ from gemmviz.model.sinks import AccessSink, Bools
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Ints, Longs
+from gemmviz.run.simt.symbolic import tag_array, tag_element
 
 DEFAULT_BYTES = 4 << 30
 _RESERVED_BYTES = 512 << 20
-_FIRST_TAGS = 64
+_FIRST_STORES = 64
 
 
 class Rows:
@@ -173,13 +174,14 @@ class StepCounter(AccessSink):
 
 
 class OriginRecorder(AccessSink):
-    """Records of a run by tags only what the stores into shared memory wrote: one row for each element of a store's width."""
+    """Records of a run by tags what the stores into shared memory wrote: a row for each element of a store's width."""
 
     def __init__(self, space: ThreadSpace) -> None:
         self.space = space
         self.steps = 0
         self.stores: list[int] = []
-        self.tags = Rows(space.thread_count, np.int64, _FIRST_TAGS)
+        self.arrays = Rows(space.thread_count, np.int8, _FIRST_STORES)
+        self.elements = Rows(space.thread_count, np.int32, _FIRST_STORES)
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.steps += 1
@@ -187,4 +189,5 @@ class OriginRecorder(AccessSink):
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:
             self.stores.append(self.steps - 1)
-            fill(self.tags.new(), self.space, tag)
+            fill(self.arrays.new(), self.space, tag_array(tag))
+            fill(self.elements.new(), self.space, tag_element(tag))

@@ -39,6 +39,7 @@ class Job:
     def __init__(self, facts: Facts, send: Callable[[Facts], None]) -> None:
         self.facts, self._send = facts, send
         self.cancel = threading.Event()
+        self.afterwards: Callable[[Setup], None] | None = None  # what to do once it is answered
 
     @property
     def timeout_s(self) -> float:
@@ -125,6 +126,8 @@ class Server:
             lost = True
             answer["error"] = error_to_plain(error, lost)
         self._send(answer)
+        if job.afterwards is not None:
+            job.afterwards(job.setup)
         return not lost
 
     def _gpu(self) -> "CudaRunner":
@@ -159,6 +162,7 @@ class Server:
         if job.cancel.is_set():
             raise Cancelled
         write_to_folder(trace, Path(job.facts["output"]))
+        job.afterwards = self._gpu().compile_ahead
         return {"cost": cost}
 
     def _time(self, job: Job) -> Any:

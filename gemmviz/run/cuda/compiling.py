@@ -2,8 +2,9 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cupy
@@ -14,6 +15,7 @@ from gemmviz.model.gpu import Gpu
 from gemmviz.source.headers import KNOWN, remedy_of, without
 
 _MOST_KEPT = 64
+_COMPILERS = 2  # that work ahead
 _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;"
     " typedef unsigned long long uint64_t;\n"
@@ -29,6 +31,16 @@ _HEADERS = {
 }
 _MISSING = re.compile(r'cannot open source file "([^"]+)"')
 _ERROR = re.compile(r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?:\s*(?P<what>.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What NVRTC is given: a file's text, the function wanted of it (a name expression, as "sgemm<64>") and its options."""
+
+    text: str
+    file: str
+    entry: str
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,62 +64,79 @@ class Nvrtc:
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
-        self._kept: OrderedDict[tuple[str, str, tuple[str, ...]], Compiled] = OrderedDict()
+        self._kept: OrderedDict[Unit, Compiled] = OrderedDict()
+        self._ahead: dict[Unit, Future[tuple[bytes, Any]]] = {}
+        self._compilers = ThreadPoolExecutor(_COMPILERS, thread_name_prefix="nvrtc")
 
-    def __call__(self, text: str, file: str, entry: str, options: Sequence[str] = ()) -> Compiled:
-        """The function ``entry`` (a name expression, as "sgemm<64>") of ``text``. Raises SourceError with NVRTC's words."""
-        key = (text, entry, tuple(options))
-        found = self._kept.pop(key, None)
+    def __call__(self, unit: Unit) -> Compiled:
+        """The function of a unit, loaded. Raises SourceError with NVRTC's words."""
+        found = self._kept.pop(unit, None)
         if found is None:
-            found = self._compiled(text, file, entry, options)
-        self._kept[key] = found
+            found = _loaded(*self._code(unit))
+        self._kept[unit] = found
         if len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
         return found
 
-    def _compiled(self, text: str, file: str, entry: str, options: Sequence[str]) -> Compiled:
-        """Headers that only the file's project has are left out, as the interpreter leaves them out."""
+    def compile_ahead(self, units: Iterable[Unit]) -> None:
+        """Compiles these beside what else is done, and no longer those of before that were not begun."""
+        for unit, code in list(self._ahead.items()):
+            if code.cancel():
+                del self._ahead[unit]
+        for unit in units:
+            if unit not in self._kept and unit not in self._ahead:
+                self._ahead[unit] = self._compilers.submit(self._compiled, unit)
+
+    def _code(self, unit: Unit) -> tuple[bytes, Any]:
+        begun = self._ahead.pop(unit, None)
+        return self._compiled(unit) if begun is None or begun.cancel() else begun.result()
+
+    def _compiled(self, unit: Unit) -> tuple[bytes, Any]:
+        """The code, and the name of the function in it. Headers that only the file's project has are left out, as the
+        interpreter leaves them out.
+        """
         left_out: list[str] = []
         while True:
             try:
-                code, name = self._cubin(without(text, left_out), file, entry, options)
-                break
+                return self._cubin(replace(unit, text=without(unit.text, left_out)))
             except SourceError as error:
                 missing = _MISSING.search(error.message)
                 if missing is None or missing[1] in left_out:
                     error.remedy = error.remedy or remedy_of(left_out)
                     raise
                 left_out.append(missing[1])
-        module = function.Module()
-        module.load(code)
-        handle = module.get_function(name if isinstance(name, str) else name.decode())
 
-        def attribute(number: int) -> int:
-            return int(driver.funcGetAttribute(number, handle.ptr))
-
-        return Compiled(
-            module=module,
-            handle=handle.ptr,
-            registers=attribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS),
-            shared_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-            local_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-            max_threads=attribute(driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-        )
-
-    def _cubin(self, text: str, file: str, entry: str, options: Sequence[str]) -> tuple[bytes, Any]:
-        """The code, and the name of the function in it."""
+    def _cubin(self, unit: Unit) -> tuple[bytes, Any]:
         headers = tuple(tuple(each.encode() for each in texts) for texts in (_HEADERS.values(), _HEADERS))
-        architecture = f"--gpu-architecture={self.gpu.architecture}"
-        program = nvrtc.createProgram(text, file, *headers)
+        options = f"--gpu-architecture={self.gpu.architecture}", "--std=c++17", f"--pre-include={_ALWAYS}", *unit.options
+        program = nvrtc.createProgram(unit.text, unit.file, *headers)
         try:
-            nvrtc.addNameExpression(program, entry)
+            nvrtc.addNameExpression(program, unit.entry)
             try:
-                nvrtc.compileProgram(program, (architecture, "--std=c++17", f"--pre-include={_ALWAYS}", *options))
+                nvrtc.compileProgram(program, options)
             except nvrtc.NVRTCError:
-                raise compile_error(nvrtc.getProgramLog(program), text, file) from None
-            return nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, entry)
+                raise compile_error(nvrtc.getProgramLog(program), unit.text, unit.file) from None
+            return nvrtc.getCUBIN(program), nvrtc.getLoweredName(program, unit.entry)
         finally:
             nvrtc.destroyProgram(program)
+
+
+def _loaded(code: bytes, name: Any) -> Compiled:
+    module = function.Module()
+    module.load(code)
+    handle = module.get_function(name if isinstance(name, str) else name.decode())
+
+    def attribute(number: int) -> int:
+        return int(driver.funcGetAttribute(number, handle.ptr))
+
+    return Compiled(
+        module=module,
+        handle=handle.ptr,
+        registers=attribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS),
+        shared_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+        local_bytes=attribute(driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+        max_threads=attribute(driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+    )
 
 
 def compile_error(log: str, text: str, file: str) -> SourceError:

@@ -15,7 +15,7 @@ from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import trips
-from gemmviz.run.cuda.compiling import Nvrtc, free_memory
+from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
 from gemmviz.run.cuda.launches import launch, wait
 from gemmviz.run.cuda.tracing import MOST_ROWS, Record, TwinRunner, bands
 from gemmviz.run.cuda.workload import Workload
@@ -70,7 +70,7 @@ def _corners(work: Workload) -> list[BlockRange]:
 def _counted(
     nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, timeout_s: float
 ) -> dict[tuple[Site, int], np.ndarray]:
-    kernel = nvrtc(_TEXT.read_text(encoding="utf-8"), _TEXT.name, "count_steps")
+    kernel = nvrtc(Unit(_TEXT.read_text(encoding="utf-8"), _TEXT.name, "count_steps"))
     lined_up = record.alignment
     phases = trips(work.binding.phase_loop, lined_up.sites, lined_up.site, lined_up.visits)
     pairs, bucket = np.unique(np.stack([lined_up.site, phases], axis=1), axis=0, return_inverse=True)

@@ -1,10 +1,13 @@
 """The GPU as the worker uses it: opened once, what was compiled and uploaded lately kept, all that it can do in one place."""
 
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import islice
 from typing import TypeVar
 
 from gemmviz.files.codec import to_json
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
@@ -16,14 +19,15 @@ from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
 from gemmviz.run.cuda.scheduling import schedule_on_device
 from gemmviz.run.cuda.timing import Timed, time_cublas, time_kernel, time_transfer
-from gemmviz.run.cuda.tracing import trace_on_device
+from gemmviz.run.cuda.tracing import trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, workload
 from gemmviz.run.executor import Recording
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.spec.legality import other_choices, setup_for
 
 _MOST_WORKLOADS = 2
+_MOST_AHEAD = 8
 _WARM_BYTES = 1 << 20
 Cancel = Callable[[], bool]
 Result = TypeVar("Result")
@@ -48,6 +52,12 @@ class CudaRunner:
         self, work: Workload, blocks: BlockRange | None, recording: Recording, timeout_s: float
     ) -> tuple[Trace, TraceCost]:
         return trace_on_device(self.nvrtc, work, blocks, recording, timeout_s)
+
+    def compile_ahead(self, setup: Setup) -> None:
+        """Compiles, beside what else is done, what tracing the nearest other choices of the kernel's parameters will need."""
+        nearest = islice(other_choices(setup), _MOST_AHEAD)
+        with contextlib.suppress(GemmvizError):  # it is said once one of them is asked for
+            self.nvrtc.compile_ahead(twin_unit(changed, False, bool(setup.phases)) for _, _, changed in nearest)
 
     def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timed:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)
@@ -75,7 +85,7 @@ class CudaRunner:
     def launch_real(self, work: Workload, times: int) -> None:
         """Launches the real kernel so many times."""
         file = work.setup.kernel.file
-        compiled = self.nvrtc(work.kernel_text, file, work.entry, work.macros)
+        compiled = self.nvrtc(work.unit)
         check_resources(compiled, work.launch, file)
         for _ in range(times):
             launch(compiled, work.launch, work.arguments)

@@ -4,9 +4,9 @@ import cupy
 import numpy as np
 
 from gemmviz.model.schedule import Schedule
-from gemmviz.run.cuda.compiling import Nvrtc
+from gemmviz.run.cuda.compiling import Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
-from gemmviz.run.cuda.workload import Workload
+from gemmviz.run.cuda.workload import Workload, entry_of
 from gemmviz.source.instrument import probed
 
 _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
@@ -14,7 +14,7 @@ _BOOK = np.dtype([("start", "u8"), ("stop", "u8"), ("sm", "u8")])
 
 def schedule_on_device(nvrtc: Nvrtc, work: Workload, timeout_s: float) -> Schedule:
     """The schedule of the second of two runs: the first one warms up."""
-    compiled = nvrtc(probed(work.setup.kernel, work.setup.parameters), work.setup.kernel.file, work.entry)
+    compiled = nvrtc(Unit(probed(work.setup.kernel, work.setup.parameters), work.setup.kernel.file, entry_of(work.setup)))
     check_resources(compiled, work.launch, work.setup.kernel.file)
     blocks, runtime = work.launch.block_count, cupy.cuda.runtime
     stop, sm = cupy.empty(blocks, cupy.uint64), cupy.empty(blocks, cupy.uint32)

@@ -16,7 +16,7 @@ from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
-from gemmviz.run.cuda.compiling import Compiled, Nvrtc
+from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, launcher, wait
 from gemmviz.run.cuda.workload import Workload
 
@@ -32,7 +32,7 @@ class Stopwatch:
     """Times what is launched, in milliseconds of the GPU: all of it is queued before the GPU starts on it. Raises Cancelled."""
 
     def __init__(self, nvrtc: Nvrtc, timeout_s: float, file: str, cancelled: Callable[[], bool]) -> None:
-        self._hold = nvrtc(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold")
+        self._hold = nvrtc(Unit(_HOLD.read_text(encoding="utf-8"), _HOLD.name, "hold"))
         self._timeout_s, self._file, self._cancelled = timeout_s, file, cancelled
         self._memory = cupy.cuda.alloc_pinned_memory(4)
         self._go = np.frombuffer(self._memory, np.int32, 1)
@@ -77,7 +77,7 @@ class Timed:
 
 def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timed:
     """The real kernel, as it stands in its file: checked first, then timed."""
-    compiled = nvrtc(work.kernel_text, work.setup.kernel.file, work.entry, work.macros)
+    compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
     arguments = work.arguments
     check, reads_c = _check(compiled, work, arguments, timeout_s)

@@ -11,16 +11,17 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
-from gemmviz.run.cuda.compiling import Compiled, Nvrtc
+from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
-from gemmviz.run.cuda.workload import Workload
+from gemmviz.run.cuda.workload import Workload, entry_of
 from gemmviz.run.executor import UNCHECKED, Phases, Recording, asked_phases, checked, traced_space
-from gemmviz.source.instrument import Twin, shared_numbers, twin_for
-from gemmviz.spec.legality import device_for
+from gemmviz.source.instrument import shared_numbers, twin_for
+from gemmviz.spec.legality import device_for, launch_for
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256
@@ -41,6 +42,15 @@ _BOOK = np.dtype(
 )  # fmt: skip
 
 
+def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
+    """What is compiled to record a setup, or only some of its phases."""
+    threads = launch_for(setup).threads_per_block
+    most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
+    asked = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
+    options = (f"--maxrregcount={most}", *(option for option, wanted in asked.items() if wanted))
+    return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, entry_of(setup), options)
+
+
 @dataclass(frozen=True)
 class Record:
     """What the twin wrote about one window, lined up: ``element`` int32 and ``value`` float32 (steps, threads), on the GPU."""
@@ -55,14 +65,10 @@ class TwinRunner:
 
     def __init__(self, nvrtc: Nvrtc, work: Workload, phases: Phases, values: bool, timeout_s: float) -> None:
         self.work, self.phases, self.values, self.timeout_s = work, phases, values, timeout_s
-        self.twin: Twin = twin_for(work.setup.kernel, work.setup.parameters)
-        self.book = PathBook(self.twin)
-        threads = work.launch.threads_per_block
-        most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
-        options = (f"--maxrregcount={most}", *(["-DGV_VALUES"] if values else []), *(["-DGV_PHASES"] if phases else []))
-        self.compiled: Compiled = nvrtc(self.twin.text, work.setup.kernel.file, work.entry, options)
+        self.book = PathBook(twin_for(work.setup.kernel, work.setup.parameters))
+        self.compiled: Compiled = nvrtc(twin_unit(work.setup, values, phases is not None))
         check_resources(self.compiled, work.launch, work.setup.kernel.file)
-        self.aligner = nvrtc(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align")
+        self.aligner = nvrtc(Unit(_ALIGN.read_text(encoding="utf-8"), _ALIGN.name, "align"))
         self.expected = _FIRST_STEPS
         self.twin_ms = self.align_ms = 0.0
         self.runs = 0
@@ -237,9 +243,9 @@ def trace_on_device(
     steps = record.alignment
     trace = Trace(
         setup=setup, launch=launched, blocks=space.blocks, rules=device_for(setup).rules, arrays=work.binding.arrays,
-        sites=steps.sites, loops=work.binding.loops, site=steps.site, visits=steps.visits, epoch=steps.epoch, element=record.element.get(),
-        value=None if record.value is None else record.value.get(), check=UNCHECKED, notes=work.binding.program.notes,
-        phases=phases, by=nvrtc.gpu.label,
+        sites=steps.sites, loops=work.binding.loops, site=steps.site, visits=steps.visits, epoch=steps.epoch,
+        element=record.element.get(), value=None if record.value is None else record.value.get(), check=UNCHECKED,
+        notes=work.binding.program.notes, phases=phases, by=nvrtc.gpu.label,
     )  # fmt: skip
     data = {name: work.matrix("C").get() if name == "C" else array for name, array in work.data.items()}
     return checked(trace, work.binding, data), TraceCost(runner.twin_ms, runner.align_ms, runner.runs)

@@ -11,7 +11,7 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
 from gemmviz.run.align import Region
-from gemmviz.run.cuda.compiling import free_memory
+from gemmviz.run.cuda.compiling import Unit, free_memory
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpret import Binding, never, number_argument
@@ -83,22 +83,20 @@ class Workload:
         }
 
     @property
-    def entry(self) -> str:
-        """The kernel's name expression: template arguments filled in."""
-        given = self.setup.kernel.template_arguments
-        named = ", ".join(str(self.setup.parameters.get(each, each)) for each in given)
-        return f"{self.setup.kernel.function}<{named}>" if given else self.setup.kernel.function
+    def unit(self) -> Unit:
+        """The real kernel: the file as it stands; without its host functions where it has such that launch."""
+        setup, program = self.setup, self.binding.program
+        text = without_launchers(program) if program.layout.launchers else setup.kernel.text
+        given = setup.kernel.template_arguments
+        macros = tuple(f"-D{name}={value}" for name, value in setup.parameters.items() if name not in given)
+        return Unit(text, setup.kernel.file, entry_of(setup), macros)
 
-    @property
-    def kernel_text(self) -> str:
-        """The file as it stands; without its host functions where it has such that launch."""
-        program = self.binding.program
-        return without_launchers(program) if program.layout.launchers else self.setup.kernel.text
 
-    @property
-    def macros(self) -> tuple[str, ...]:
-        given = self.setup.kernel.template_arguments
-        return tuple(f"-D{name}={value}" for name, value in self.setup.parameters.items() if name not in given)
+def entry_of(setup: Setup) -> str:
+    """The kernel's name expression: template arguments filled in."""
+    given = setup.kernel.template_arguments
+    named = ", ".join(str(setup.parameters.get(each, each)) for each in given)
+    return f"{setup.kernel.function}<{named}>" if given else setup.kernel.function
 
 
 def workload(setup: Setup) -> Workload:

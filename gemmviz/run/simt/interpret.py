@@ -1,4 +1,4 @@
-"""Runs a Program over a lane space and reports every access to a sink: with values, or by tags alone."""
+"""Runs a Program over a space of threads and reports every access to a sink: with values, or by tags alone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -57,12 +57,16 @@ def constant_tag(value: float) -> int:
 def tag_array(tags: Any) -> Any:
     """Number of the array that each tag names; COMPUTED or CONSTANT where it names none."""
     found = np.asarray(tags)
+    if not (found < 0).any():
+        return found >> TAG_SHIFT
     return np.where(found < 0, np.maximum(found, CONSTANT), found >> TAG_SHIFT)
 
 
 def tag_element(tags: Any) -> Any:
     """The element that each tag names, int32; of a CONSTANT the bits of its float32; meaningless where it is COMPUTED."""
     found = np.asarray(tags)
+    if not (found < 0).any():
+        return (found & ((1 << TAG_SHIFT) - 1)).astype(np.int32)
     bits = (CONSTANT - np.minimum(found, CONSTANT)).astype(np.uint32).view(np.int32)
     return np.where(found <= CONSTANT, bits, found & ((1 << TAG_SHIFT) - 1)).astype(np.int32)
 
