@@ -17,11 +17,13 @@ from typing import Any
 from gemmviz.run.profiler import find_profiler, profiler_version
 
 RECORD = Path(__file__).resolve().parent.parent / "tests" / "data" / "h200-shared-wavefronts.json"
+PROFILED = "memory_l1_wavefronts_shared"
 TAKEN = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"
 IDEAL = "memory_l1_wavefronts_shared_ideal"
 WHAT = (
     "one warp, one shared-memory instruction; words = index of the first 4-byte word that lane 0..31 touches; active = mask of "
-    f"active lanes; threads = of the block, 32 where it isn't said; wavefronts = {TAKEN.format(op='{ld,st}')}; ideal = {IDEAL}"
+    f"active lanes; threads = of the block, 32 where it isn't said; wavefronts = {TAKEN.format(op='{ld,st}')}; "
+    f"profiled = {PROFILED}; ideal = {IDEAL}"
 )
 SHARED_BYTES = 48 * 1024
 Access = dict[str, Any]
@@ -116,7 +118,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         listed, log = Path(folder) / "accesses.json", Path(folder) / "counters.csv"
         listed.write_text(json.dumps(asked), encoding="utf-8")
-        metrics = ",".join([TAKEN.format(op="ld"), TAKEN.format(op="st"), IDEAL])
+        metrics = ",".join([TAKEN.format(op="ld"), TAKEN.format(op="st"), PROFILED, IDEAL])
         command = [str(profiler), "--clock-control", "none", "--csv", "--page", "raw", "--log-file", str(log)]
         command += ["--kernel-name", r"regex:^(ld|st)\d+$", "--metrics", metrics, sys.executable, __file__, str(listed)]
         subprocess.run(command, check=True)
@@ -125,6 +127,7 @@ def main() -> None:
     assert len(rows) == len(asked), f"{len(rows)} of {len(asked)} launches were seen"
     for access, row in zip(asked, rows, strict=True):
         access["wavefronts"] = int(row[TAKEN.format(op=access["op"])].replace(",", ""))
+        access["profiled"] = int(row[PROFILED].replace(",", ""))
         access["ideal"] = int(row[IDEAL].replace(",", ""))
     head = {"what": WHAT, "device": device(), "tool": f"{profiler_version(profiler)}, clock control off, {date.today()}"}
     each = ",\n  ".join(map(json.dumps, asked))

@@ -291,6 +291,7 @@ def wait(app: Any, ready: Callable[[], bool]) -> None:
     end = time.perf_counter() + 20
     while not ready() and time.perf_counter() < end:
         app.processEvents()
+        time.sleep(0.0002)  # as the event loop waits: other threads need the interpreter
 
 
 def wait_ms(app: Any, ms: int) -> None:

@@ -18,6 +18,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
 Vector = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
+Passes = Callable[[Rows, int, bool, MemoryRules], tuple[Vector, Vector]]  # as ``wavefronts``
 _Key = tuple[Site, Operand, int]
 _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
@@ -68,8 +69,10 @@ def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRu
     return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
 
 
-def cost_table(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules) -> npt.NDArray[np.int64]:
-    """What each request costs: int64 (rows, columns), columns as COST_COLUMNS names them."""
+def cost_table(
+    rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes = wavefronts
+) -> npt.NDArray[np.int64]:
+    """What each request costs: int64 (rows, columns), columns as COST_COLUMNS names them. ``passes`` reckons the banks."""
     lanes = np.count_nonzero(rows >= 0, axis=1)
     asked = lanes * (array.itemsize * operand.width)
     found: dict[str, npt.NDArray[np.int64]] = {"requests": (lanes > 0).astype(np.int64), "lanes": lanes, "bytes_asked": asked}
@@ -78,7 +81,7 @@ def cost_table(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRu
         found |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
     else:
         words, per_lane = words_of(rows, array.itemsize, rules, operand.width)
-        found["wavefronts"], found["ideal_wavefronts"] = wavefronts(words, per_lane, operand.access == "read", rules)
+        found["wavefronts"], found["ideal_wavefronts"] = passes(words, per_lane, operand.access == "read", rules)
     nothing = np.zeros(len(rows), np.int64)
     return np.stack([found.get(name, nothing) for name in COST_COLUMNS], axis=1)
 
@@ -109,9 +112,10 @@ class LaunchCounts:
 class LaunchCounter:
     """Counts a launch as its accesses stream by, and holds none of them: a ``LaunchSink``."""
 
-    def __init__(self, rules: MemoryRules, cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, rules: MemoryRules, cancelled: Callable[[], bool] = lambda: False, passes: Passes = wavefronts) -> None:
         self.rules = rules
         self.cancelled = cancelled
+        self.passes = passes
         self.arrays: tuple[MemoryArray, ...] = ()
         self._sums: dict[_Key, Vector] = {}
         self._groups: list[GroupCounter] = []
@@ -157,7 +161,7 @@ class LaunchCounter:
         """
         array = self.arrays[operand.array]
         if rows.size > _LARGEST_PATTERN:
-            return np.asarray(cost_table(rows, operand, array, self.rules).sum(axis=0))
+            return np.asarray(cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0))
         unit = self.unit(array)
         active = rows >= 0
         low = int(rows.min()) if active.all() else int(rows[active].min(initial=0))
@@ -166,7 +170,7 @@ class LaunchCounter:
         if found is None:
             if len(self._patterns) >= _MOST_PATTERNS:
                 self._patterns.clear()
-            found = self._patterns[key] = cost_table(rows, operand, array, self.rules).sum(axis=0)
+            found = self._patterns[key] = cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0)
         return found
 
 

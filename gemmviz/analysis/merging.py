@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.analysis.banks import profiled_wavefronts
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, totals
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
@@ -29,12 +30,12 @@ Key = tuple[int, Access]
 
 class MergingCounter:
     """Counts a launch as it is written and, for each of WIDEST_BYTES, with all neighbours merged that could be: a
-    ``LaunchSink``.
+    ``LaunchSink``. Wavefronts are those that Nsight Compute would reckon.
     """
 
     def __init__(self, rules: MemoryRules) -> None:
-        self.written = LaunchCounter(rules)
-        self.merged = {size: LaunchCounter(rules) for size in WIDEST_BYTES}
+        self.written = LaunchCounter(rules, passes=profiled_wavefronts)
+        self.merged = {size: LaunchCounter(rules, passes=profiled_wavefronts) for size in WIDEST_BYTES}
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         written = self.written.sink(space, arrays, phase_loop)

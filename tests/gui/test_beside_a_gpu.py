@@ -18,7 +18,7 @@ def test_a_gpu_that_is_found_runs_what_is_shown(window: MainWindow, qtbot: QtBot
     shown = shown_of(window)
     assert shown.trace.by.startswith("NVIDIA")
     assert "NVIDIA" in window.recorder.text()
-    assert metrics_of(window).speed.text().startswith("Real kernel, measured here on NVIDIA")
+    qtbot.waitUntil(lambda: metrics_of(window).speed.text().startswith("Real kernel, measured here on NVIDIA"))
     assert not window.banner.isVisible()
     pictured(window, qtbot, lambda: spin_of(window, "K").setValue(12))
     assert shown_of(window).trace.by == shown.trace.by

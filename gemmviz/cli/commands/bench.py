@@ -43,10 +43,7 @@ def _run(args: argparse.Namespace) -> int:
     if not any(case.setup for case in cases):
         raise SettingError("none of these kernels can run at these sizes", remedy="choose other sizes")
     benchmark = _measured(args, cases)
-    text = benchmark_text(benchmark)
-    if args.output is not None:
-        write_text(args.output, text)
-    print(text if args.json else benchmark_table(benchmark))
+    print(benchmark_text(benchmark) if args.json else benchmark_table(benchmark))
     return 0 if any(row.timing for row in benchmark.rows) else 1
 
 
@@ -59,6 +56,8 @@ def _measured(args: argparse.Namespace, cases: list[Case]) -> Benchmark:
         row = benchmark.rows[-1]
         rate = f"{row.gflops:10,.1f} GFLOP/s" if row.gflops else f"  {row.failure}"
         print(f"{done:4} of {len(cases)}  {row.label:38} {row.problem!s:20} {rate}", file=sys.stderr)
+        if args.output is not None:
+            write_text(args.output, benchmark_text(benchmark))  # what takes long leaves behind what it has
 
     with closing(RemoteGpu(timeout_s=args.timeout)) as gpu:
         try:

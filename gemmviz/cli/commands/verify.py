@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import date
 from typing import Any
 
+from gemmviz.analysis.banks import profiled_wavefronts
 from gemmviz.analysis.counts import LaunchCounter, totals
 from gemmviz.analysis.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, complain
@@ -45,13 +46,13 @@ def _run(args: argparse.Namespace) -> int:
     profiler.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:
         gpu = engine.gpu()
-        setups = [
-            each for kernel in kernels for size in asked for each in legal_choices(kernel, Problem(*size), device=args.device)
-        ]
-        rows = [_row(engine, setup, said) for setup, said in zip(setups, engine.verify(setups), strict=True)]
-    record = _record(gpu, rows)
-    if args.output is not None:
-        write_text(args.output, json.dumps(record, indent=0) + "\n")
+        rows: list[Row] = []
+        for kernel in kernels:
+            setups = [each for size in asked for each in legal_choices(kernel, Problem(*size), device=args.device)]
+            rows += [_row(engine, setup, said) for setup, said in zip(setups, engine.verify(setups), strict=True)]
+            record = _record(gpu, rows)
+            if args.output is not None:
+                write_text(args.output, json.dumps(record, indent=0) + "\n")  # what takes long leaves behind what it has
     print(json.dumps(record, indent=1) if args.json else "\n".join(map(_verdict, rows)))
     same = sum(row["as_compiled"] == AS_WRITTEN for row in rows)
     print(f"{len(rows)} launches on {gpu.label}: {same} count as the source is written", file=sys.stderr)
@@ -64,7 +65,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _row(engine: RemoteGpu, setup: Setup, said: Counters) -> Row:
     """Our counts of a launch, those of the hardware, and what the compiler did where they differ."""
-    counter = LaunchCounter(device_for(setup).rules)
+    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
     stream_launch(setup, counter)
     ours = {name: value for name, value in totals(counter.counts).items() if name in profiler.METRICS}
     measured = engine.time_kernel(setup)
