@@ -59,7 +59,8 @@ def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: 
 
 def _fewest(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
     """The words asked for over the banks."""
-    return -(-np.count_nonzero(words >= 0, axis=1) * words_per_lane // rules.banks)
+    asked: PerRow = np.count_nonzero(words >= 0, axis=1) * words_per_lane
+    return -(-asked // rules.banks)
 
 
 def _served(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> PerRow:

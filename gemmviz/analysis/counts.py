@@ -207,7 +207,7 @@ class GroupCounter(AccessSink):
     comes again is added again. ``sums`` are by site and phase.
     """
 
-    wants_sums = True
+    wants = "sums"
 
     def __init__(self, counter: LaunchCounter, space: ThreadSpace, phase_loop: int) -> None:
         self.counter = counter

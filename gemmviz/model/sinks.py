@@ -1,7 +1,7 @@
 """Who takes the accesses of a run, and the sums over a launch, as they come."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,12 @@ Longs = npt.NDArray[np.int64]
 class AccessSink:
     """Takes the accesses of a run as they happen. ``offset`` and ``mask`` broadcast over the thread space's axes.
 
-    A sink inherits from this and says only what it wants to know; the rest passes by. One that ``wants_sums`` alone is told
-    where a part of the run begins and ends, and that a part which came before comes again.
+    A sink inherits from this and says only what it wants to know; the rest passes by. One that ``wants`` no more than sums, or
+    than what is stored into shared memory, is told where a part of the run begins and ends, and that a part which came before
+    comes again.
     """
 
-    wants_sums = False
+    wants: Literal["all", "origins", "sums"] = "all"
 
     def started(self, machine: Any) -> None:
         """The run begins: ``machine.slots`` hold the kernel's variables, ``machine.exited`` who has returned (None: nobody)."""

@@ -1,6 +1,6 @@
 """The sink that keeps everything: turns accesses as they happen into the dense matrices of a trace."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +152,7 @@ class PhaseFilter(AccessSink):
 class StepCounter(AccessSink):
     """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
 
-    wants_sums = True
+    wants: Literal["all", "origins", "sums"] = "sums"
 
     def __init__(self) -> None:
         self.steps = 0
@@ -173,18 +173,17 @@ class StepCounter(AccessSink):
         self.steps += part
 
 
-class OriginRecorder(AccessSink):
+class OriginRecorder(StepCounter):
     """Records of a run by tags what the stores into shared memory wrote: a row for each element of a store's width."""
 
+    wants = "origins"
+
     def __init__(self, space: ThreadSpace) -> None:
+        super().__init__()
         self.space = space
-        self.steps = 0
         self.stores: list[int] = []
         self.arrays = Rows(space.thread_count, np.int8, _FIRST_STORES)
         self.elements = Rows(space.thread_count, np.int32, _FIRST_STORES)
-
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.steps += 1
 
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:

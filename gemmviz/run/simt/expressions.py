@@ -26,6 +26,7 @@ from gemmviz.source.nodes import (
     Index,
     Inline,
     Logic,
+    Loop,
     MakeVector,
     Offset,
     PointerDifference,
@@ -35,23 +36,24 @@ from gemmviz.source.nodes import (
     Sequence,
     Stmt,
     Unary,
+    Unrolled,
 )  # fmt: skip
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 
 
 class Compiler:
-    """Closures for one lane space. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots whose
-    values are known while a trip of an unrolled loop is compiled. ``sums_only``: what comes again need not run again.
-    ``numbers``: the float variables that hold nothing of a matrix.
+    """Closures for one space of threads. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots
+    whose values are known while a trip of an unrolled loop is compiled; ``numbers`` the float variables that hold nothing of a
+    matrix. ``may_repeat``: whether a loop that does the same again need not run again.
     """
 
-    sums_only = False
     numbers: frozenset[int] = frozenset()
 
     def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
         self.space = space
         self.statement = statement
         self.constants: dict[int, int] = {}
+        self.may_repeat: Callable[[Loop | Unrolled], bool] = lambda node: False
 
     def given(self, slot: int, node: Expr) -> Closure:
         """What a variable is given."""

@@ -13,6 +13,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.simt.carriers import brings_nothing, carriers
 from gemmviz.run.simt.expressions import Compiler
 from gemmviz.run.simt.machine import Machine, step_budget
 from gemmviz.run.simt.memory import GlobalMemory, SharedMemory
@@ -20,7 +21,7 @@ from gemmviz.run.simt.numbers import number_slots
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.source import fold
-from gemmviz.source.nodes import Parameter, Program, SharedArray
+from gemmviz.source.nodes import Loop, Parameter, Program, SharedArray, Unrolled
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 from gemmviz.spec.legality import evaluated
 
@@ -122,10 +123,11 @@ def interpret(
     NeedsValues when tags don't suffice.
     """
     symbolic = matrices is None
-    sums_only = symbolic and sink.wants_sums
+    sums_only = symbolic and sink.wants == "sums"
     compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
-    compiler.sums_only = sums_only
-    compiler.numbers = number_slots(binding.program) if symbolic else frozenset()
+    if symbolic:
+        compiler.numbers = number_slots(binding.program)
+        compiler.may_repeat = _may_repeat(binding.program, sink)
     run = statement(compiler, binding.program.body)
     budget = step_budget(binding.setup.problem.K) if budget is None else budget
     machine = Machine(
@@ -155,6 +157,16 @@ def interpret(
     finally:
         sink.ended()
     return memories
+
+
+def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
+    match sink.wants:
+        case "sums":
+            return lambda node: True
+        case "origins":
+            reaching = carriers(program)
+            return lambda node: brings_nothing(node, reaching)
+    return lambda node: False
 
 
 def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) -> None:

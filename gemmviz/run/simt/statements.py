@@ -238,7 +238,7 @@ def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
 
 
 def _repeated(compiler: Compiler, node: Loop | Unrolled, closure: Closure) -> Closure:
-    return remembered(node, closure, compiler.numbers) if compiler.sums_only else closure
+    return remembered(node, closure, compiler.numbers) if compiler.may_repeat(node) else closure
 
 
 def _staying(machine: Machine, chosen: Any) -> Any:
