@@ -1,3 +1,36 @@
-"""gemmviz turns a CUDA C matrix-multiplication kernel into a moving picture of every memory access."""
+"""gemmviz turns a CUDA C matrix-multiplication kernel into a moving picture of every memory access.
+
+As a library: see ``gemmviz.api``, whose names are here too.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+__all__ = [
+    "Count", "GemmvizError", "Kernel", "Measurements", "Picture", "Run", "count", "kernels", "load", "save", "scene", "trace",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    from gemmviz.api import (
+        Count,
+        GemmvizError,
+        Kernel,
+        Measurements,
+        Picture,
+        Run,
+        count,
+        kernels,
+        load,
+        save,
+        scene,
+        trace,
+    )  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """The library is loaded when it is first asked for: the program starts without it."""
+    if name in __all__:
+        from gemmviz import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

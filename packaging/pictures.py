@@ -18,9 +18,9 @@ from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.run.executor import trace_kernel
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import ViewOptions
-from gemmviz.scene.theme import load_theme
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.theme import load_theme
 from gemmviz.show.shot import default_shot, shot_text
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for

@@ -18,7 +18,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
 from gemmviz.run.executor import Recording, trace_kernel
-from gemmviz.scene.primitives import Scene
+from gemmviz.scenes.primitives import Scene
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 

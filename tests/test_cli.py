@@ -13,7 +13,7 @@ from gemmviz.analysis.position import Position
 from gemmviz.cli.main import commands, main
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.filling import Filling
-from gemmviz.scene.theme import load_theme
+from gemmviz.scenes.theme import load_theme
 from gemmviz.show.flags import words_of
 from gemmviz.show.shot import default_shot, save_view
 from tests.conftest import DATA, kernel_from, sure

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 import gemmviz.cli.commands
 import gemmviz.gui.panels
 import gemmviz.render.formats
-import gemmviz.scene.views
+import gemmviz.scenes.views
 from gemmviz.analysis.moment import Moment
 from gemmviz.cli.main import commands, main
 from gemmviz.files import resources
@@ -23,8 +23,8 @@ from gemmviz.gui.actions import actions
 from gemmviz.gui.docks import panels
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.render.export import stills
-from gemmviz.scene.catalog import views, views_of
-from gemmviz.scene.theme import load_theme, theme_names
+from gemmviz.scenes.catalog import views, views_of
+from gemmviz.scenes.theme import load_theme, theme_names
 from gemmviz.show import metrics
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from tests.gui.conftest import metrics_of, pictured, text_in
@@ -76,11 +76,11 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path) -> None:
     dropped(
-        gemmviz.scene.views,
+        gemmviz.scenes.views,
         "plain_view",
         "from gemmviz.analysis.moment import Moment\n"
-        "from gemmviz.scene.frame import framed, message\n"
-        "from gemmviz.scene.view import View\n"
+        "from gemmviz.scenes.frame import framed, message\n"
+        "from gemmviz.scenes.view import View\n"
         "VIEW = View('Plain', Moment, lambda moment, options: framed([message('plain', options)], moment, options))\n",
     )
     assert list(views_of(Moment))[-1] == "plain"
@@ -185,7 +185,7 @@ def test_the_engine_draws_no_qt_in_by_the_way() -> None:
     code = (
         "import sys\n"
         "for name in ('PySide6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
-        "from gemmviz.scene.catalog import views\nfrom gemmviz.render.export import stills\n"
+        "from gemmviz.scenes.catalog import views\nfrom gemmviz.render.export import stills\n"
         "from gemmviz.cli.main import commands\nfrom gemmviz.show.session import Session\n"
         "print(len(views()), len(stills()), len(commands()))"
     )

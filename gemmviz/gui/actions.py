@@ -16,9 +16,9 @@ from gemmviz.gui.keys import show_keys
 from gemmviz.gui.parts import Parts
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.render.export import stills
-from gemmviz.scene.catalog import views_of
-from gemmviz.scene.frame import LAYERS
-from gemmviz.scene.theme import load_theme, theme_names
+from gemmviz.scenes.catalog import views_of
+from gemmviz.scenes.frame import LAYERS
+from gemmviz.scenes.theme import load_theme, theme_names
 from gemmviz.show.shot import SYSTEM_THEME, Camera
 from gemmviz.spec.legality import device_for
 

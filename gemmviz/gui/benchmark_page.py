@@ -27,8 +27,8 @@ from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import GemmvizError
-from gemmviz.scene.catalog import view_named, views_of
-from gemmviz.scene.chart import curve_colours
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.chart import curve_colours
 from gemmviz.show.shot import ChartChoice
 
 if TYPE_CHECKING:

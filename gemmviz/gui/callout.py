@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygon
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from gemmviz.scene.theme import Theme
+from gemmviz.scenes.theme import Theme
 
 _WIDTH, _TIP, _MARGIN = 320, 10, 12
 

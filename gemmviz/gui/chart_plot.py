@@ -13,10 +13,10 @@ from gemmviz.gui.dialogs import copy_scene, save_numbers, save_scene
 from gemmviz.model.chart import Axis, Chart, Curve
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
-from gemmviz.scene.chart import apart, bar_colour, chart_scene, curve_colours, curve_names, ticks, y_range
-from gemmviz.scene.frame import ViewOptions
-from gemmviz.scene.primitives import Scene
-from gemmviz.scene.theme import Theme, mixed
+from gemmviz.scenes.chart import apart, bar_colour, chart_scene, curve_colours, curve_names, ticks, y_range
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.theme import Theme, mixed
 
 _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
 _NEAR_PIXELS = 24.0

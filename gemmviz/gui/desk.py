@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gemmviz.gui.preferences import Preferences
-from gemmviz.scene.theme import Theme
+from gemmviz.scenes.theme import Theme
 from gemmviz.show.events import Event, Post
 from gemmviz.show.opening import Opening
 from gemmviz.show.session import Session

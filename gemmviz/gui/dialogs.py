@@ -18,8 +18,8 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.render.formats.png import PIXELS_PER_UNIT
 from gemmviz.render.qt.painter import scene_image
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.primitives import Scene
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.primitives import Scene
 from gemmviz.show.flags import command_line
 from gemmviz.show.picture import picture
 from gemmviz.show.shot import save_view

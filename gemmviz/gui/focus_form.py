@@ -6,7 +6,7 @@ from gemmviz.analysis.focus import Focus, thread_place
 from gemmviz.gui.controls import choice, number, quietly, set_quietly
 from gemmviz.gui.desk import Desk
 from gemmviz.model.kernel import Launch
-from gemmviz.scene.frame import LAYERS
+from gemmviz.scenes.frame import LAYERS
 from gemmviz.spec.legality import device_for
 
 SCOPES = {"block": "One block", "warp": "One warp", "thread": "One thread", "everyone": "All traced blocks"}

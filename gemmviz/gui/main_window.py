@@ -18,7 +18,7 @@ from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, system_is_dark
 from gemmviz.gui.tour import Tour, tour_stops
-from gemmviz.scene.theme import Theme
+from gemmviz.scenes.theme import Theme
 from gemmviz.show.metrics import recorder_line
 from gemmviz.show.naming import title_of
 from gemmviz.show.shot import Shot

@@ -10,10 +10,10 @@ from gemmviz.gui.desk import Desk
 from gemmviz.gui.stage import Stage
 from gemmviz.gui.timeline import Timeline
 from gemmviz.model.errors import UsageError
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import ViewOptions
-from gemmviz.scene.hover import hover_lines
-from gemmviz.scene.primitives import Hit
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.hover import hover_lines
+from gemmviz.scenes.primitives import Hit
 from gemmviz.show.picture import options_for
 
 STALE = "This is the picture of the settings before: the present ones can't run"

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.painter import ScenePainter, View
-from gemmviz.scene.primitives import Hit, Primitive, Scene
+from gemmviz.scenes.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
 

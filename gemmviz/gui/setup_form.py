@@ -9,7 +9,7 @@ from gemmviz.gui.controls import choice, line, quietly, ruler
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.field_row import Control, control_for, show_field
 from gemmviz.model.errors import GemmvizError, SettingError
-from gemmviz.scene.theme import Theme, mixed
+from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.show.fields import Field, fields_of, launch_lines, limits_line
 from gemmviz.spec.catalog import kernel_names
 from gemmviz.spec.legality import device_for

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from gemmviz.model.errors import Place
 from gemmviz.render.qt.fonts import font
-from gemmviz.scene.theme import Theme, load_theme, mixed
+from gemmviz.scenes.theme import Theme, load_theme, mixed
 
 _WORDS = re.compile(
     r"//.*|\b(?:for|while|do|if|else|return|break|continue|const|constexpr|template|int|float|double|unsigned|void|extern|"

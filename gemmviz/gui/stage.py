@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import View
-from gemmviz.scene.frame import WIDTH
+from gemmviz.scenes.frame import WIDTH
 from gemmviz.show.shot import MOST_ZOOM, Camera
 
 _DRAG_PIXELS = 4.0

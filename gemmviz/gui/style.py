@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.scene.theme import Theme, mixed
+from gemmviz.scenes.theme import Theme, mixed
 
 
 def system_is_dark(app: QApplication) -> bool:

@@ -20,7 +20,7 @@ from gemmviz.gui.controls import choice, quietly
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.icons import transport_icon
 from gemmviz.gui.wheel import WheelGuard
-from gemmviz.scene.theme import load_theme
+from gemmviz.scenes.theme import load_theme
 from gemmviz.show.player import SPEEDS
 
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from gemmviz.gui.docks import Docks, panels
 from gemmviz.gui.replay_page import ReplayPage
 from gemmviz.gui.scene_widget import faded
-from gemmviz.scene.theme import Theme
+from gemmviz.scenes.theme import Theme
 
 Stop = tuple[QWidget, str, str]
 _CAPTION_WIDTH = 380

@@ -4,8 +4,8 @@ from gemmviz.gui.desk import Desk
 from gemmviz.gui.refresh import Refresh
 from gemmviz.gui.replay_page import STALE
 from gemmviz.gui.scene_widget import SceneDock
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import ViewOptions
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import ViewOptions
 
 
 class ViewDock(SceneDock):

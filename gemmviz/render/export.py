@@ -14,7 +14,7 @@ import gemmviz.render.formats as folder
 from gemmviz.files.whole import written_whole
 from gemmviz.model.errors import UsageError
 from gemmviz.render.still import Still
-from gemmviz.scene.primitives import Scene
+from gemmviz.scenes.primitives import Scene
 
 if TYPE_CHECKING:
     from gemmviz.render.qt.painter import ScenePainter

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gemmviz.scene.primitives import Scene
+from gemmviz.scenes.primitives import Scene
 
 
 @dataclass(frozen=True, slots=True)

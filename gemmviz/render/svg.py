@@ -9,9 +9,9 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from gemmviz.render.png import encode_png
-from gemmviz.scene.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scene.text import CAP_HEIGHT, font_path, text_width
-from gemmviz.scene.theme import channels
+from gemmviz.scenes.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.text import CAP_HEIGHT, font_path, text_width
+from gemmviz.scenes.theme import channels
 
 _MOST_VECTOR_CELLS = 256 * 256
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}

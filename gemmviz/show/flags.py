@@ -14,9 +14,9 @@ from gemmviz.files.devices import device_names
 from gemmviz.files.kinds import kind_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setup import Setting, Setup, settings_of
-from gemmviz.scene.catalog import views
-from gemmviz.scene.frame import LAYERS
-from gemmviz.scene.theme import theme_names
+from gemmviz.scenes.catalog import views
+from gemmviz.scenes.frame import LAYERS
+from gemmviz.scenes.theme import theme_names
 from gemmviz.show.shot import Camera, Shot, read_view
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import setup_for

@@ -3,7 +3,7 @@
 from gemmviz.analysis.focus import Focus
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.setup import Setting, changes
-from gemmviz.scene.catalog import view_named
+from gemmviz.scenes.catalog import view_named
 from gemmviz.show.fields import device_title
 from gemmviz.show.shot import Shot
 

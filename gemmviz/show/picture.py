@@ -12,11 +12,11 @@ from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.run.executor import Recording, blocks_to_trace
 from gemmviz.run.simt.interpret import never
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import HEIGHT, WIDTH, ViewOptions
-from gemmviz.scene.magnify import magnified
-from gemmviz.scene.primitives import Scene
-from gemmviz.scene.theme import Theme, load_theme
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import HEIGHT, WIDTH, ViewOptions
+from gemmviz.scenes.magnify import magnified
+from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.theme import Theme, load_theme
 from gemmviz.show.shot import Camera, Shot
 
 QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open

@@ -3,8 +3,8 @@
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.model.errors import Place, UsageError
-from gemmviz.scene.hover import pointed_at
-from gemmviz.scene.primitives import Hit
+from gemmviz.scenes.hover import pointed_at
+from gemmviz.scenes.primitives import Hit
 
 
 def focus_at(moment: Moment, hit: Hit) -> Focus | None:

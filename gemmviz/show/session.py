@@ -16,10 +16,10 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.run.executor import asked_blocks
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import Layer
-from gemmviz.scene.primitives import Hit
-from gemmviz.scene.theme import Theme
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import Layer
+from gemmviz.scenes.primitives import Hit
+from gemmviz.scenes.theme import Theme
 from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put

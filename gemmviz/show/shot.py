@@ -13,9 +13,9 @@ from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, to
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.setup import Setup
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import LAYERS, Layer
-from gemmviz.scene.theme import theme_names
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import LAYERS, Layer
+from gemmviz.scenes.theme import theme_names
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import setup_for
 

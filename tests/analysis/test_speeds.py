@@ -4,7 +4,7 @@ from gemmviz.analysis.speeds import by_tile, cache_lines, rate_chart, rates, sha
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Timing, Transfer
-from gemmviz.scene.catalog import views_of
+from gemmviz.scenes.catalog import views_of
 from tests.conftest import sure
 from tests.files.test_benchmark_file import GPU
 

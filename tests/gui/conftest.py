@@ -17,7 +17,7 @@ from gemmviz.gui.panels.source import Source
 from gemmviz.gui.preferences import Nowhere
 from gemmviz.gui.tables import Table
 from gemmviz.gui.view_dock import ViewDock
-from gemmviz.scene.primitives import Cells, Labels, Rects, Scene
+from gemmviz.scenes.primitives import Cells, Labels, Rects, Scene
 from gemmviz.show.findings import Shown
 from gemmviz.show.shot import default_shot, shot_text
 

@@ -19,7 +19,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Curve
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import Gpu
-from gemmviz.scene.catalog import views_of
+from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
 from tests.gui.conftest import choice_of, line_of, metrics_of, pictured, settings_of, settled, shown_of, spin_of

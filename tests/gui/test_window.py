@@ -28,9 +28,9 @@ from gemmviz.gui.keys import keys_text
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.model.errors import TraceFileError
 from gemmviz.model.problem import Problem
-from gemmviz.scene.hover import hover_lines
-from gemmviz.scene.primitives import Hit
-from gemmviz.scene.theme import load_theme
+from gemmviz.scenes.hover import hover_lines
+from gemmviz.scenes.primitives import Hit
+from gemmviz.scenes.theme import load_theme
 from gemmviz.show.shot import Camera
 from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from

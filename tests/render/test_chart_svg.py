@@ -12,8 +12,8 @@ from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis
 from gemmviz.render.svg import scene_svg
-from gemmviz.scene.catalog import view_named, views_of
-from gemmviz.scene.frame import ViewOptions
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.frame import ViewOptions
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

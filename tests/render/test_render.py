@@ -11,11 +11,11 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.svg import scene_svg
-from gemmviz.scene.catalog import view_named
-from gemmviz.scene.frame import Layer, ViewOptions
-from gemmviz.scene.primitives import Cells, Scene, Squares
-from gemmviz.scene.theme import channels, load_theme
-from gemmviz.scene.views.stage_view import stage_scene
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import Layer, ViewOptions
+from gemmviz.scenes.primitives import Cells, Scene, Squares
+from gemmviz.scenes.theme import channels, load_theme
+from gemmviz.scenes.views.stage_view import stage_scene
 from tests.conftest import moment_of, piece, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -21,9 +21,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setting import Control
 from gemmviz.model.setup import Setup, changes, settings_of
 from gemmviz.run.engine import Cancel
-from gemmviz.scene.catalog import views
-from gemmviz.scene.frame import LAYERS
-from gemmviz.scene.theme import theme_names
+from gemmviz.scenes.catalog import views
+from gemmviz.scenes.frame import LAYERS
+from gemmviz.scenes.theme import theme_names
 from gemmviz.show.fields import fields_of, put
 from gemmviz.show.flags import add_setup, add_view, setup_flags, shot_from, words_of
 from gemmviz.show.following import Following

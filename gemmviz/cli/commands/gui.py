@@ -48,8 +48,8 @@ def _without_display(path: Path | None, shot: Shot | None) -> int:
     from gemmviz.files.trace_file import read_trace
     from gemmviz.render.export import save_animation, save_frame
     from gemmviz.run.choosing import engine_for
-    from gemmviz.scene.catalog import view_named
-    from gemmviz.scene.frame import ViewOptions
+    from gemmviz.scenes.catalog import view_named
+    from gemmviz.scenes.frame import ViewOptions
     from gemmviz.show.picture import run
     from gemmviz.show.shot import default_shot, read_view
     from gemmviz.spec.catalog import load_kernel

@@ -18,7 +18,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import save_frame
 from gemmviz.run.choosing import engine_for
-from gemmviz.scene.catalog import view_named
+from gemmviz.scenes.catalog import view_named
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
 from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, with_hazards

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gemmviz.render.still import Still
-from gemmviz.scene.primitives import Scene
+from gemmviz.scenes.primitives import Scene
 
 PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
 

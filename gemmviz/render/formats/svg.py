@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gemmviz.render.still import Still
 from gemmviz.render.svg import scene_svg
-from gemmviz.scene.primitives import Scene
+from gemmviz.scenes.primitives import Scene
 
 
 def _save(scene: Scene, path: Path, scale: int) -> None:

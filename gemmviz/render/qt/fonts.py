@@ -4,8 +4,8 @@ from functools import cache
 
 from PySide6.QtGui import QFont, QFontDatabase
 
-from gemmviz.scene.primitives import Face
-from gemmviz.scene.text import font_path
+from gemmviz.scenes.primitives import Face
+from gemmviz.scenes.text import font_path
 
 
 @cache

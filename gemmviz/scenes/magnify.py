@@ -1,0 +1,35 @@
+"""A part of a scene as large as the whole: what one sees who has zoomed in."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
+
+
+def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
+    """The scene ``zoom`` times as large, what was at (``x``, ``y``), shares of its width and height, in the middle. Lines stay
+    as thin as they are.
+    """
+    if zoom == 1.0 and (x, y) == (0.5, 0.5):
+        return scene
+    left, top = scene.width * (0.5 - x * zoom), scene.height * (0.5 - y * zoom)
+    return replace(scene, primitives=tuple(map(partial(_magnified, zoom=zoom, left=left, top=top), scene.primitives)))
+
+
+def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:
+    match each:
+        case Cells():
+            size, height = each.size * zoom, None if each.height is None else each.height * zoom
+            at_x, at_y = each.x * zoom + left, each.y * zoom + top
+            return replace(each, x=at_x, y=at_y, size=size, height=height, label_size=each.label_size * zoom)
+        case Rects():
+            return replace(each, boxes=each.boxes * zoom + np.array((left, top, 0.0, 0.0)), radius=each.radius * zoom)
+        case Lines():
+            return replace(each, segments=each.segments * zoom + np.array((left, top, left, top)))
+        case Labels():
+            return replace(each, at=each.at * zoom + np.array((left, top)), size=each.size * zoom)
+        case Squares():
+            boxes = each.boxes * zoom + np.array((left, top, 0.0))
+            return replace(each, boxes=boxes, label_size=each.label_size * zoom)

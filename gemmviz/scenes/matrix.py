@@ -1,0 +1,82 @@
+"""One matrix as a table of cells, at a resolution that makes sense on a screen."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.grid import Grid
+from gemmviz.model.sites import MemoryArray
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.layout import Table
+from gemmviz.scenes.palette import Palette, inks_for
+from gemmviz.scenes.primitives import Cells
+from gemmviz.scenes.text import text_width
+
+_LEAST_CELL = 1.7  # units: at least a pixel where a frame is at least 950 wide
+_COUNTED_ONCE = 1 << 20
+_CROP_STEP = 16
+_MOST_LABELS = 256 * 256
+_SMALLEST_LABEL = 7.0
+
+
+@lru_cache(maxsize=32)
+def index_labels(rows: int, columns: int, first: tuple[int, int] = (0, 0)) -> npt.NDArray[np.str_]:
+    """The text ``row,column`` for every cell of a table that begins with row and column ``first``."""
+    across = range(first[1], first[1] + columns)
+    return np.array([[f"{row},{column}" for column in across] for row in range(first[0], first[0] + rows)])
+
+
+@lru_cache(maxsize=256)
+def label_size(longest: str, cell: float, zoom: float = 1.0) -> float:
+    """The font size at which ``longest`` fits a cell with some air; 0 where it would be too small to read at this zoom."""
+    size = min(cell * 0.42, cell * 0.84 / max(text_width(longest, 1.0), 1e-9))
+    return size if size * zoom >= _SMALLEST_LABEL else 0.0
+
+
+def grid_of(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
+    """The grid that a matrix is drawn on: no cell smaller than can be seen, and no more of it than ``options.clip``."""
+    grid = Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom))))
+    if options.clip is None:
+        return grid
+    x, y, width, height = options.clip
+    side = table.cell * grid.factor
+
+    def cells(at: float, length: float, origin: float) -> tuple[int, int]:
+        step = side * _CROP_STEP
+        return math.floor((at - origin) / step) * _CROP_STEP, math.ceil((at + length - origin) / step) * _CROP_STEP
+
+    return grid.cropped((*cells(y, height, table.y), *cells(x, width, table.x)))
+
+
+def counting_grid(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
+    """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen. Those of a large one
+    keep one resolution, so that zooming doesn't mean counting all of it again.
+    """
+    zoom = 1.0 if array.size > _COUNTED_ONCE else options.zoom
+    return Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * zoom))))
+
+
+def matrix_cells(
+    key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: Table, grid: Grid, options: ViewOptions,
+    labels: npt.NDArray[np.str_] | None = None,
+) -> Cells:  # fmt: skip
+    """``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are written
+    where all of them fit their cells.
+    """
+    theme, zoom = options.theme, options.zoom
+    rows, columns = fill.shape
+    size = 0.0
+    if grid.factor == 1 and rows * columns <= _MOST_LABELS and table.cell * zoom > _SMALLEST_LABEL:
+        all_rows, all_columns = grid.whole
+        longest = f"{all_rows - 1},{all_columns - 1}" if labels is None else max(labels.ravel().tolist(), key=len) or "0"
+        size = label_size(longest, table.cell, zoom)
+        if size and labels is None:
+            labels = index_labels(rows, columns, grid.origin)
+    side = table.cell * grid.factor
+    x, y = table.x + grid.origin[1] * side, table.y + grid.origin[0] * side
+    return Cells(
+        key, x, y, side, fill, palette, inks_for(theme, palette), labels if size else None, size,
+        theme.background if side * zoom >= 7.5 else None, grid.factor, None, grid.origin,
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""What a cell's colour says: states of a matrix, of a tile, and how often something was loaded."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.problem import Problem
+from gemmviz.scenes.theme import WARP_ACCENTS, Theme, mixed
+
+# States of a matrix's cells. From FIRST_WARP on: lit by that warp; from FIRST_OWNER on: computed by that warp.
+BASE, AREA, SOURCE, LIT, SEVERAL = range(5)
+FIRST_WARP = 5
+FIRST_OWNER = FIRST_WARP + len(WARP_ACCENTS)
+# States of a tile's cells come in threes for each kind of content: stored in an earlier phase, held, lit.
+STALE, HELD, TOUCHED = range(3)
+HEAT_LEVELS = 9
+HEAT_LIT = HEAT_LEVELS
+
+Palette = tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def matrix_palette(theme: Theme, name: str) -> Palette:
+    """Colours of BASE, in the block's AREA, SOURCE of what is read from a tile now, LIT, lit by SEVERAL warps, by each warp,
+    owned by each warp.
+    """
+    tints = (theme.tint(name, share) for share in (0.13, 0.33, 0.62, 1.0))
+    return *tints, theme.text, *WARP_ACCENTS, *(mixed(theme.background, accent, 0.45) for accent in WARP_ACCENTS)
+
+
+@lru_cache(maxsize=64)
+def heat_palette(theme: Theme, accent: str) -> Palette:
+    """Colours for levels of heat, and one for what is touched now."""
+    shares = (0.05, *(0.22 + 0.78 * (level / (HEAT_LEVELS - 2)) ** 1.2 for level in range(HEAT_LEVELS - 1)))
+    return *(mixed(theme.background, accent, share) for share in shares), theme.text
+
+
+@lru_cache(maxsize=64)
+def inks_for(theme: Theme, palette: Palette) -> Palette:
+    """A colour for text on each colour; faint on the faintest."""
+    return theme.faint, *(theme.ink_on(colour) for colour in palette[1:])
+
+
+def most_loads(problem: Problem) -> int:
+    """The top of the scale of loads. Without any reuse an element of A is loaded N times, one of B M times; a cell of a tile
+    is loaded at most once for each of K.
+    """
+    return max(problem.M, problem.N, problem.K)
+
+
+def shared_cells(cells: npt.NDArray[np.int64], warps: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:
+    """Of touches, each of a cell by a warp: whether other warps touch that cell too."""
+    latest = np.full(size, -1, np.int64)
+    latest[cells] = warps
+    several = np.zeros(size, bool)
+    several[cells[latest[cells] != warps]] = True
+    return np.asarray(several[cells])
+
+
+def heat_levels(counts: npt.NDArray[np.int64], elements: int, top: int) -> npt.NDArray[np.uint8]:
+    """Levels on a logarithmic scale: 0 for none, 1 for one load, the last for ``top`` and more. ``counts`` are loads in cells
+    of ``elements`` elements each.
+    """
+    bounds = elements * max(2, top) ** (np.arange(1, HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) * (1 - 1e-9)
+    return np.where(counts > 0, 1 + np.searchsorted(bounds, counts, side="right"), 0).astype(np.uint8)

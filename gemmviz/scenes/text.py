@@ -1,0 +1,42 @@
+"""Widths of text, from the bundled fonts' own tables, so that every renderer agrees on what fits."""
+
+from functools import cache, lru_cache
+from pathlib import Path
+
+from fontTools.ttLib import TTFont
+
+from gemmviz.files.resources import resource_folder
+from gemmviz.scenes.primitives import Face
+
+FONT_FILES: dict[Face, str] = {
+    "regular": "Inter-Regular.otf",
+    "semibold": "Inter-SemiBold.otf",
+    "mono": "JetBrainsMono-Regular.ttf",
+}
+CAP_HEIGHT = 0.727
+
+
+def font_path(face: Face) -> Path:
+    return resource_folder("assets") / "fonts" / FONT_FILES[face]
+
+
+@cache
+def _advances(face: Face) -> tuple[dict[int, str], dict[str, tuple[int, int]], int]:
+    font = TTFont(font_path(face), lazy=True)
+    return font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
+
+
+@lru_cache(maxsize=8192)
+def text_width(text: str, size: float, face: Face = "regular") -> float:
+    """Width of ``text`` in scene units at this font size, kerning left out."""
+    glyphs, advances, units = _advances(face)
+    return sum(advances[glyphs.get(ord(char), ".notdef")][0] for char in text) * size / units
+
+
+def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
+    """``text``, or as much of its beginning as fits ``room`` with an ellipsis."""
+    if text_width(text, size, face) <= room:
+        return text
+    while text and text_width(text + "…", size, face) > room:
+        text = text[:-1]
+    return text.rstrip() + "…"

@@ -1,0 +1,198 @@
+"""The shared-memory arrays of one block: each cell in the colour of the matrix it holds a copy of, with that element's
+indices. What an earlier phase stored is faded.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.moment import Moment, Touched
+from gemmviz.analysis.tiles import EMPTY, TileContent
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import CONSTANT
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.layout import Box, Table, tile_tables
+from gemmviz.scenes.matrix import label_size
+from gemmviz.scenes.palette import (
+    HEAT_LEVELS,
+    HEAT_LIT,
+    HELD,
+    STALE,
+    TOUCHED,
+    Palette,
+    heat_levels,
+    heat_palette,
+    inks_for,
+    most_loads,
+    shared_cells,
+)
+from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.theme import WARP_ACCENTS, Theme
+
+_HEADING = 24.0
+_NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, then the matrices, counted from 0
+_MOST_LABELS = 96 * 96
+
+
+def tile_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """All shared arrays of the focus's block, side by side in ``room``."""
+    contents = moment.tiles if options.arrived else moment.tiles_before
+    found: list[Primitive] = []
+    for number, table in tile_tables(moment.trace.arrays, room).items():
+        found += _tile(moment, number, table, contents.get(number), options)
+    return found
+
+
+def tile_matrix(moment: Moment) -> str | None:
+    """The matrix whose copies are read or written in a tile at this moment, where that is one."""
+    for touched in moment.touched:
+        content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
+        cells = touched.in_block[touched.in_block >= 0]
+        if content is not None and len(cells):
+            numbers = np.unique(content.array[cells])
+            return moment.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
+    return None
+
+
+def _tile(moment: Moment, number: int, table: Table, content: TileContent | None, options: ViewOptions) -> list[Primitive]:
+    array, theme, zoom = moment.trace.arrays[number], options.theme, options.zoom
+    kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
+    if options.layer == "reuse":
+        fill, palette, texts = _heat(moment, number, array, kinds, theme)
+        inks = inks_for(theme, palette)
+    else:
+        palette = tile_palette(moment.trace.arrays, theme)
+        inks = tile_inks(moment.trace.arrays, theme)
+        fill = _look(moment, number, kinds, content, options)
+        texts = None if content is None or array.size > _MOST_LABELS else _texts(moment, content)
+    size = 0.0
+    if texts is not None:
+        longest = max(texts.tolist(), key=len)
+        size = label_size(longest or "0", table.cell, zoom)
+    labels = _padded(texts, table) if texts is not None and size else None
+    key = f"tile-{array.name}"
+    cells = Cells(
+        key, table.x, table.y, table.cell, _padded(fill, table), palette, inks, labels, size,
+        theme.background if table.cell * zoom >= 7.5 else None,
+    )  # fmt: skip
+    frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
+    name = Labels(f"{key}-name", points((table.x, table.y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
+    return [cells, frame, name, *_conflicts(moment, number, table, theme)]
+
+
+@lru_cache(maxsize=16)
+def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
+    """Threes of (stale, held, touched) for nothing, constant, computed and a copy of each matrix in the trace's order; then
+    touched by several warps, and by each.
+    """
+    threes = [(theme.empty, theme.empty, theme.faint), *[(theme.empty, theme.line, theme.text)] * 2]
+    for array in arrays:
+        if array.space == "global":
+            threes.append((theme.tint(array.name, 0.12), theme.tint(array.name, 0.36), theme.accent(array.name)))
+    return *(colour for three in threes for colour in three), theme.text, *WARP_ACCENTS
+
+
+@lru_cache(maxsize=16)
+def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
+    """Text on ``tile_palette``: faint on what an earlier phase stored."""
+    palette = tile_palette(arrays, theme)
+    return tuple(
+        theme.faint if entry < _first_warp_entry(arrays) and entry % 3 == STALE else theme.ink_on(colour)
+        for entry, colour in enumerate(palette)
+    )
+
+
+def _first_warp_entry(arrays: tuple[MemoryArray, ...]) -> int:
+    """The entry of ``tile_palette`` after its threes: touched by several warps."""
+    return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
+
+
+def _look(
+    moment: Moment, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
+) -> npt.NDArray[np.uint8]:
+    """The palette's entry for every element, flat."""
+    stale = np.zeros(len(kinds), bool) if content is None else content.phase < moment.phase
+    fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
+    touched = moment.of_array(number)
+    if touched is None or (touched.operand.access == "write" and not options.arrived):
+        return fill
+    cells = touched.block_cells
+    fill[cells] = kinds[cells] * 3 + TOUCHED
+    if options.layer == "warp":
+        first = _first_warp_entry(moment.trace.arrays)
+        fill[cells] = first + _warp_entries(moment, touched, len(kinds))
+    return fill
+
+
+def _warp_entries(moment: Moment, touched: Touched, size: int) -> npt.NDArray[Any]:
+    """For each touched cell 0 where several warps touch it, else 1 + the warp's colour."""
+    threads = np.flatnonzero(touched.in_block >= 0) + moment.scope.first_thread
+    warps = np.repeat(threads // moment.trace.rules.warp_size, touched.operand.width)
+    cells = touched.block_cells
+    return np.where(shared_cells(cells, warps, size), 0, 1 + warps % len(WARP_ACCENTS))
+
+
+def _heat(
+    moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
+) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
+    """Loads of every cell so far: fill, palette and labels."""
+    counts = moment.loads(number, Grid(array)).reshape(-1)
+    levels = heat_levels(counts, 1, most_loads(moment.trace.setup.problem))
+    names = [each.name for each in moment.trace.arrays if each.space == "global"]
+    accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]
+    palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
+    touched = moment.of_array(number)
+    if touched is not None:
+        levels[touched.block_cells] = HEAT_LIT
+    texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
+    return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
+
+
+def _conflicts(moment: Moment, number: int, table: Table, theme: Theme) -> list[Primitive]:
+    """A frame around each cell in which two threads collide at this step."""
+    cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
+    if not len(cells):
+        return []
+    rows, columns = np.divmod(cells, table.columns)
+    side = table.cell
+    marked = np.stack([table.x + columns * side, table.y + rows * side, *np.full((2, len(cells)), side)], axis=1)
+    mark = Labels(
+        f"conflict-{number}-name", points((table.x + table.columns * side, table.y - 12)), ("hazard",), _HEADING,
+        theme.warning, "end", "semibold",
+    )  # fmt: skip
+    return [Rects(f"conflict-{number}", marked, None, theme.warning, 5.0), mark]
+
+
+def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
+    return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
+
+
+def _texts(moment: Moment, content: TileContent) -> npt.NDArray[np.str_]:
+    texts = np.full(len(content.array), "", "<U12")
+    for number, array in enumerate(moment.trace.arrays):
+        here = content.array == number
+        if here.any():
+            rows, columns = array.row_column(content.element[here])
+            texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str)
+    constant = content.array == CONSTANT
+    if constant.any():
+        texts[constant] = ["" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
+    return texts
+
+
+@lru_cache(maxsize=256)
+def _names(rows: bytes, columns: bytes, dtype: str) -> list[str]:
+    pairs = zip(np.frombuffer(rows, dtype).tolist(), np.frombuffer(columns, dtype).tolist(), strict=True)
+    return [f"{row},{column}" for row, column in pairs]
+
+
+def _padded(flat: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
+    missing = table.rows * table.columns - len(flat)
+    return (
+        np.concatenate([flat, np.zeros(missing, flat.dtype)]).reshape(table.rows, -1)
+        if missing
+        else flat.reshape(table.rows, -1)
+    )

@@ -1,0 +1,46 @@
+"""What a view is: a title, the kind of subject that it shows, and the functions that make scenes of one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gemmviz.model.chart import Chart
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Primitive, Scene
+
+_MOMENTS = 6
+
+
+def _nothing_moves(subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``still`` draws a subject; ``motion`` what is on its way in it at ``options.moment``; ``order``: its place among views.
+
+    ``subject`` is the type of what it shows: a Moment of a replay, a Benchmark, ... ``chart``: of a view that is one, the chart
+    of a subject, which can be drawn in other ways too. A view is one file in ``gemmviz.scenes.views`` that ends with
+    ``VIEW = View(...)``; its name is the file's.
+    """
+
+    title: str
+    subject: type
+    still: Callable[[Any, ViewOptions], Scene]
+    motion: Callable[[Any, ViewOptions], tuple[Primitive, ...]] = _nothing_moves
+    chart: Callable[[Any], Chart] | None = None
+    order: int = 99
+
+    def scene(self, subject: Any, options: ViewOptions) -> Scene:
+        """The whole picture at ``options.moment``."""
+        still = self.still(subject, options)
+        return replace(still, primitives=(*still.primitives, *self.motion(subject, options)))
+
+    def film(self, subject: Any, options: ViewOptions, step_ms: int) -> Iterator[tuple[Scene, int]]:
+        """A step as scenes and how many milliseconds each is shown: several where something moves, else one."""
+        moments = [number / _MOMENTS for number in range(_MOMENTS)]
+        if any(self.motion(subject, replace(options, moment=moment)) for moment in moments):
+            for moment in moments:
+                yield self.scene(subject, replace(options, moment=moment)), step_ms // _MOMENTS
+        else:
+            yield self.still(subject, options), step_ms

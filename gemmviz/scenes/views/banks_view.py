@@ -1,0 +1,110 @@
+"""One warp's access to shared memory as a punchcard: 32 banks across, wavefronts down, and in each hole the lanes it serves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.banks import served_groups, words_of
+from gemmviz.analysis.moment import Moment
+from gemmviz.scenes.frame import MARGIN, WIDTH, ViewOptions, framed, message
+from gemmviz.scenes.matrix import label_size
+from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.tile_cells import tile_matrix
+from gemmviz.scenes.view import View
+
+_IDLE, _FIRST, _AGAIN = range(3)
+_LEFT, _HEADING = 190.0, 24.0
+
+
+@dataclass(frozen=True)
+class Punchcard:
+    """``first`` (wavefronts, banks): the first lane that each hole serves, -1 for none; ``served``: how many lanes it serves;
+    ``starts``: the wavefront that each group of lanes begins with.
+    """
+
+    first: npt.NDArray[np.int64]
+    served: npt.NDArray[np.int64]
+    starts: tuple[int, ...]
+
+
+def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """The access of the chosen warp (or of the block's first that makes one)."""
+    shared = next((touched for touched in moment.touched if touched.array.space == "shared"), None)
+    request = moment.request
+    if shared is None or request is None:
+        return framed([message("This step does not touch shared memory.", options)], moment, options)
+    rules, operand = moment.trace.rules, shared.operand
+    words, per_lane = words_of(request.lanes[None], shared.array.itemsize, rules, operand.width)
+    card = punchcard(words[0], per_lane, operand.access == "read", rules.banks)
+    accent = options.theme.accent(tile_matrix(moment) or shared.array.name)
+    return framed(_card(card, f"{shared.array.name}, warp {request.warp}", accent, options), moment, options)
+
+
+def punchcard(words: npt.NDArray[np.int64], per_lane: int = 1, is_load: bool = True, banks: int = 32) -> Punchcard:
+    """``words``: the first 4-byte word of each lane (-1 inactive), of ``per_lane`` that it touches.
+
+    Within a bank, words come in the order of their first lanes; equal words are one (a broadcast).
+    """
+    firsts, counts, starts, rows = [], [], [], 0
+    for group in served_groups(words, per_lane, is_load):
+        first, served = _group(words, per_lane, group, banks)
+        starts.append(rows)
+        rows += len(first)
+        firsts.append(first)
+        counts.append(served)
+    return Punchcard(np.concatenate(firsts), np.concatenate(counts), tuple(starts))
+
+
+def _group(
+    words: npt.NDArray[np.int64], per_lane: int, group: slice, banks: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    holes: list[dict[int, list[int]]] = [{} for _ in range(banks)]
+    for lane in range(group.start, group.stop):
+        for word in range(int(words[lane]), int(words[lane]) + per_lane) if words[lane] >= 0 else ():
+            holes[word % banks].setdefault(word, []).append(lane)
+    rows = max(len(bank) for bank in holes)
+    first, served = np.full((rows, banks), -1, np.int64), np.zeros((rows, banks), np.int64)
+    for number, bank in enumerate(holes):
+        for row, lanes in enumerate(bank.values()):
+            first[row, number], served[row, number] = lanes[0], len(lanes)
+    return first, served
+
+
+def _card(card: Punchcard, who: str, accent: str, options: ViewOptions) -> list[Primitive]:
+    theme, first, served = options.theme, card.first, card.served
+    rows, banks = first.shape
+    top, bottom = options.top + 62, options.bottom - 8
+    cell, high = (WIDTH - _LEFT - MARGIN) / banks, min((bottom - top) / rows, 42.0)
+    x, y = _LEFT, top + max(0.0, (bottom - top - rows * high) / 4)
+    starts = np.isin(np.arange(rows), card.starts)[:, None]
+    fill = np.where(first < 0, _IDLE, np.where(starts, _FIRST, _AGAIN)).astype(np.uint8)
+    palette = (theme.empty, accent, theme.warning)
+    texts = np.where(first < 0, "", np.where(served > 1, np.char.add("×", served.astype("<U3")), first.astype("<U4")))
+    size = label_size("×32" if (served > 1).any() else "31", min(cell, 1.6 * high), options.zoom)
+    inks = (theme.faint, theme.ink_on(palette[1]), theme.ink_on(palette[2]))
+    count = f"{rows} wavefront{'s' if rows > 1 else ''}"
+    needed = f", in {len(card.starts)} groups of {len(first) and 32 // len(card.starts)} lanes" if len(card.starts) > 1 else ""
+    shared = "; ×n: n lanes share one word, a broadcast" if (served > 1).any() else ""
+    heading = f"{who}: {count}{needed}; numbers are lanes{shared}"
+    numbers = [(x + (bank + 0.5) * cell, y - 8) for bank in range(banks)]
+    line = theme.background if high > 7 else None
+    found: list[Primitive] = [
+        Cells("banks", x, y, cell, fill, palette, inks, texts if size else None, size, line, 1, high),
+        Rects("banks-frame", boxes((x, y, banks * cell, rows * high)), None, theme.line, 1.5),
+        Labels("bank-numbers", points(*numbers), tuple(str(bank) for bank in range(banks)), 16.0, theme.faint,
+               "middle"),
+        Labels("bank-name", points((x - 14, y - 8)), ("bank",), 16.0, theme.faint, "end"),
+        Labels("wavefront-name", points((x - 14, y + high / 2 + 6)), ("wavefront 1",), 18.0, theme.faint, "end"),
+        Labels("bank-heading", points((WIDTH / 2, y - 36)), (heading,), _HEADING, theme.text, "middle", "semibold"),
+    ]  # fmt: skip
+    if rows > 1:
+        last = points((x - 14, y + (rows - 0.5) * high + 6))
+        found.append(Labels("last-wavefront", last, (f"wavefront {rows}",), 18.0, theme.faint, "end"))
+    if len(card.starts) > 1:
+        cuts = np.array([(x - 8, y + row * high, x + banks * cell, y + row * high) for row in card.starts[1:]])
+        found.append(Lines("groups", cuts, theme.text, 2.0))
+    return found
+
+
+VIEW = View("Banks of shared memory", Moment, banks_scene, order=3)

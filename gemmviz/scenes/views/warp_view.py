@@ -1,0 +1,93 @@
+"""One warp, lane by lane: its threadIdx, the element and the byte that it touches, the value, and whether it takes part."""
+
+import numpy as np
+
+from gemmviz.analysis.focus import thread_text
+from gemmviz.analysis.moment import Moment
+from gemmviz.model.words import spaced
+from gemmviz.scenes.frame import MARGIN, WIDTH, ViewOptions, framed, message
+from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, points
+from gemmviz.scenes.sentence import element_text
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.tile_cells import tile_matrix
+from gemmviz.scenes.view import View
+
+_COLUMNS = 4
+_GAP = 8.0
+
+
+def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """The chosen warp, or the block's first with an active lane."""
+    request, chosen = moment.request, moment.focus.warp
+    warp = chosen if chosen is not None else request.warp if request else None
+    if warp is None:
+        return framed([message("No thread of this block takes part in this step.", options)], moment, options)
+    return framed(_lanes(moment, warp, options), moment, options)
+
+
+def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
+    trace, theme = moment.trace, options.theme
+    size = trace.rules.warp_size
+    columns = _COLUMNS if options.words else 2 * _COLUMNS
+    rows = -(-size // columns)
+    top, heading = options.top + 44, f"warp {warp}: {_heading(moment, options)}"
+    width = (WIDTH - 2 * MARGIN + _GAP) / columns
+    height = min(96.0, (options.bottom - top) / rows)
+    lane = np.arange(size)
+    x, y = MARGIN + lane % columns * width, top + lane // columns * height
+    box = np.stack([x, y, np.full(size, width - _GAP), np.full(size, height - _GAP)], axis=1)
+    texts = [_lane(moment, warp, number, options.words) for number in range(size)]
+    active = np.array([touched is not None for _, touched in texts])
+    font = min(22.0, (height - _GAP) * 0.36)
+    accent = theme.accent(_matrix(moment))
+    room = width - _GAP - 34
+    first = [fitted(title, font, room, "semibold") for title, _ in texts]
+    second = [fitted(touched or "inactive", font, room) for _, touched in texts]
+    upper, lower = (
+        np.stack([x + 22, y + (height - _GAP) * 0.42], axis=1),
+        np.stack([x + 22, y + (height - _GAP) * 0.84], axis=1),
+    )
+    bars = np.stack([x, y, np.full(size, 8.0), np.full(size, height - _GAP)], axis=1)
+    on, off = np.flatnonzero(active), np.flatnonzero(~active)
+    return [
+        Labels("warp-heading", points((MARGIN, top - 16)), (heading,), 24.0, theme.text, "start", "semibold"),
+        Rects("lanes-active", box[on], theme.panel, radius=5.0),
+        Rects("lane-bars", bars[on], accent),
+        Rects("lanes-inactive", box[off], theme.empty, radius=5.0),
+        Labels("lane-titles", upper[on], tuple(first[i] for i in on), font, theme.text, "start", "semibold"),
+        Labels("lane-touches", lower[on], tuple(second[i] for i in on), font, theme.text),
+        Labels("idle-titles", upper[off], tuple(first[i] for i in off), font, theme.faint, "start", "semibold"),
+        Labels("idle-touches", lower[off], tuple(second[i] for i in off), font, theme.faint),
+    ]
+
+
+def _matrix(moment: Moment) -> str:
+    return "" if moment.main is None else tile_matrix(moment) or moment.main.array.name
+
+
+def _heading(moment: Moment, options: ViewOptions) -> str:
+    address = ", byte address" if options.words else ""
+    return f"lane, threadIdx, element{address}" + (", value" if moment.replay.value is not None else "")
+
+
+def _lane(moment: Moment, warp: int, lane: int, with_address: bool) -> tuple[str, str | None]:
+    """Two lines of text for one lane; None for the second where it does nothing."""
+    trace, value = moment.trace, moment.replay.value
+    thread = warp * trace.rules.warp_size + lane
+    if thread >= trace.space.threads_per_block:
+        return f"{lane}  no thread", None
+    title, column = f"{lane}  {thread_text(thread, trace.launch)}", moment.scope.of_block.start + thread
+    if trace.element[trace.row[moment.step], column] < 0:
+        return title, None
+    if not moment.touched:
+        return title, "waits"
+    parts = []
+    for touched in moment.touched:
+        element = int(trace.element[touched.row, column])
+        what = "" if value is None else f"  {value[touched.row, column]:.3g}"
+        address = f"  {spaced(element * touched.array.itemsize)}" if with_address else ""
+        parts.append(f"{element_text(touched.array, element)}{address}{what}")
+    return title, ", ".join(parts)
+
+
+VIEW = View("Warp: every lane of it", Moment, warp_scene, order=4)

@@ -1,0 +1,42 @@
+"""Many threads may draw one replay at the same time."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.replay import Replay
+from gemmviz.render.svg import scene_svg
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.frame import LAYERS, ViewOptions
+from gemmviz.scenes.primitives import Scene
+from tests.conftest import trace_of
+
+THREADS = 4
+
+
+def drawn(replay: Replay, view: str, backwards: bool) -> list[Scene]:
+    """Every step in every layer, through several focuses."""
+    found = []
+    for focus in (Focus(), Focus((1, 1, 0), 0), Focus((1, 0, 0), None, 5), Focus(everyone=True)):
+        reader = Reader(replay, focus)
+        steps = range(replay.steps)
+        for step in reversed(steps) if backwards else steps:
+            for layer in LAYERS:
+                found.append(
+                    (focus, step, layer, view_named(view).scene(reader.at(step), ViewOptions(layer=layer, moment=0.4)))
+                )
+    return [scene for _, _, _, scene in sorted(found, key=lambda each: (str(each[0]), each[1], each[2]))]
+
+
+@pytest.mark.parametrize("view", list(views_of(Moment)))
+def test_four_threads_draw_what_one_draws(view: str) -> None:
+    trace = trace_of("04_tiled", 8, 8, 12, TILE_WIDTH=4, values=True)
+    alone = drawn(Replay.of(trace), view, backwards=False)
+    shared = Replay.of(trace)
+    with ThreadPoolExecutor(THREADS) as pool:
+        together = list(pool.map(lambda number: drawn(shared, view, backwards=number % 2 == 1), range(THREADS)))
+    for found in together:
+        assert found == alone
+    assert scene_svg(together[0][-1]) == scene_svg(alone[-1])

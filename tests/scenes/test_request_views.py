@@ -1,0 +1,159 @@
+"""The memory strip and the punchcard show just what was counted."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.trace import Trace
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Cells, Labels, Lines
+from gemmviz.scenes.theme import load_theme
+from gemmviz.scenes.views.banks_view import banks_scene, punchcard
+from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
+from tests.conftest import DATA, kernel_from, moment_of, piece, sure, trace_of
+
+OPTIONS = ViewOptions()
+RULES = MemoryRules()
+
+
+def step_of(trace: Trace, text: str) -> int:
+    return next(step for step in range(trace.steps) if trace.site_of(step).text == text)
+
+
+@pytest.mark.parametrize("kernel", ["02_naive", "03_coalesced"])
+@pytest.mark.parametrize("warp", [0, 5])
+def test_the_strip_holds_the_requests_sectors_lines_and_lanes(kernel: str, warp: int) -> None:
+    trace = trace_of(kernel, 32, 32, 32, BLOCK=32)
+    for step in (0, 1, trace.steps - 1):
+        moment = moment_of(trace, step, Focus(warp=warp))
+        cost, lines = moment.cost, touched_lines(sure(moment.request).lanes, 4, (0,), RULES)
+        table = lines.first
+        assert lines.asking.sum() == cost.lanes
+        assert len(lines.numbers) == cost.lines
+        assert (table.reshape(-1, 4, 8) > -2).any(axis=2).sum() == cost.sectors
+        assert (table >= 0).sum() * 4 == cost.bytes_used
+        cells = piece(memory_scene(moment, OPTIONS), "lines", Cells)
+        assert isinstance(cells, Cells)
+        assert (cells.fill == 2).sum() == (table >= 0).sum()
+        assert (cells.fill == 1).sum() * 4 == cost.sectors * 32 - cost.bytes_used
+
+
+def test_a_shared_element_tells_how_many_lanes_share_it() -> None:
+    lines = touched_lines(np.full(32, 5), 4, (0,), RULES)
+    assert lines.first[0, 5] == 0
+    assert lines.asking[0, 5] == 32
+    moment = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 0, Focus(warp=0))
+    cells = piece(memory_scene(moment, OPTIONS), "lines", Cells)
+    assert isinstance(cells, Cells)
+    assert cells.labels is not None
+    assert cells.labels[0, 0] == "×32"
+
+
+def test_wide_requests_fill_all_elements_of_a_lane() -> None:
+    trace = trace_of(kernel_from("float4 v = reinterpret_cast<const float4*>(A)[threadIdx.x]; C[threadIdx.x] = v.x;"))
+    table = touched_lines(sure(moment_of(trace).request).lanes, 4, (0, 1, 2, 3), RULES).first
+    assert table[0, :16].tolist() == np.repeat(np.arange(4), 4).tolist()
+    assert (table[0, 16:] == -2).all()
+
+
+@pytest.mark.parametrize(("pad", "rows"), [(0, 32), (1, 1), (2, 2)])
+def test_the_punchcard_has_a_row_for_each_wavefront(pad: int, rows: int) -> None:
+    trace = trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32, PAD=pad)
+    moment = moment_of(trace, step_of(trace, "tileA[x][y]"), Focus(warp=3))
+    cells = piece(banks_scene(moment, OPTIONS), "banks", Cells)
+    assert isinstance(cells, Cells)
+    assert cells.fill.shape == (rows, 32)
+    assert len(cells.fill) == moment.cost.wavefronts
+    assert (cells.fill > 0).sum() == 32
+
+
+def test_a_broadcast_is_one_hole() -> None:
+    card = punchcard(np.zeros(32, np.int64))
+    assert card.first.shape == (1, 32)
+    assert card.served[0].tolist() == [32] + [0] * 31
+    trace = trace_of("07_tiled_transposed", 32, 32, 32)
+    cells = piece(banks_scene(moment_of(trace, step_of(trace, "tileA[k][y]"), Focus(warp=0)), OPTIONS), "banks", Cells)
+    assert isinstance(cells, Cells)
+    assert cells.labels is not None
+    assert cells.labels[0, 0] == "×32"
+
+
+@pytest.mark.parametrize("name", list(views_of(Moment)))
+def test_every_view_draws_every_step_within_its_frame(name: str) -> None:
+    reader = Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)))
+    for step in range(reader.replay.steps):
+        scene = view_named(name).scene(reader.at(step), ViewOptions(load_theme("light")))
+        assert scene.find("action" if view_named(name).chart is None else "notes") is not None
+        for primitive in scene.primitives:
+            if isinstance(primitive, Labels):
+                assert (primitive.at >= 0).all()
+                assert (primitive.at <= (scene.width, scene.height)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in views_of(Moment) if name != "stage"])
+@pytest.mark.parametrize("height", [260.0, 420.0])
+def test_every_view_but_the_stage_fits_a_low_band_without_words(name: str, height: float) -> None:
+    reader = Reader(Replay.of(trace_of("07_tiled_transposed", 32, 32, 32, TILE_WIDTH=32)))
+    for step in range(0, reader.replay.steps, 7):
+        scene = view_named(name).scene(reader.at(step), ViewOptions(height=height, words=False))
+        assert scene.find("action") is None
+        for primitive in scene.primitives:
+            if isinstance(primitive, Labels):
+                assert (primitive.at >= 0).all()
+                assert (primitive.at <= (scene.width, scene.height)).all()
+            if isinstance(primitive, Cells):
+                x, y, width, rows = primitive.box
+                assert x >= 0 <= y
+                assert x + width <= scene.width
+                assert y + rows <= scene.height
+
+
+def test_punchcards_have_the_wavefronts_that_an_h200_took() -> None:
+    """All 348 measured accesses, 32 to 128 bits: one row a wavefront."""
+    for access in json.loads((DATA / "h200-shared-wavefronts.json").read_text())["accesses"]:
+        active = (access["active"] >> np.arange(32)) & 1
+        words = np.where(active, access["words"], -1).astype(np.int64)
+        card = punchcard(words, access["bits"] // 32, access["op"] == "ld")
+        assert len(card.first) == access["wavefronts"], access["pattern"]
+
+
+def test_the_sentence_tells_moved_and_needed_sectors() -> None:
+    naive = moment_of(trace_of("02_naive", 32, 32, 32, BLOCK=32), 0, Focus(warp=0))
+    coalesced = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 1, Focus(warp=0))
+    sentence = piece(memory_scene(naive, OPTIONS), "memory-sentence", Labels).texts[0]
+    assert sentence.endswith("32 lanes, 32 sectors moved, 4 needed: 12.5 %")
+    assert (
+        piece(memory_scene(coalesced, OPTIONS), "memory-sentence", Labels)
+        .texts[0]
+        .endswith("32 lanes, 4 sectors of 4 needed: 100 %")
+    )
+
+
+def test_threads_of_the_strip_end_at_what_their_lanes_touch() -> None:
+    moment = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 1, Focus(warp=2))
+    ends = piece(memory_scene(moment, OPTIONS), "lane-threads", Lines).segments[:, 2]
+    assert len(ends) == 32
+    assert np.allclose(np.diff(ends), ends[1] - ends[0])  # neighbours touch neighbours
+
+
+def test_the_warp_view_tells_thread_element_byte_and_value() -> None:
+    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4, values=True)
+    scene = view_named("warp").still(moment_of(trace, 0, Focus((1, 0, 0))), OPTIONS)
+    assert piece(scene, "lane-titles", Labels).texts[5] == "5  (1, 1)"
+    lane = trace.space.number((1, 0, 0), (1, 1, 0))
+    assert piece(scene, "lane-touches", Labels).texts[5] == f"A[1, 1]  36  {sure(trace.value)[0, lane]:.3g}"
+    assert len(piece(scene, "idle-titles", Labels).texts) == 16
+    assert piece(scene, "idle-titles", Labels).texts[0] == "16  no thread"
+
+
+def test_steps_without_such_an_access_say_so() -> None:
+    trace = trace_of("04_tiled", 8, 8, 8)
+    tile = moment_of(trace, step_of(trace, "tileA[y][k]"))
+    assert "no request" in piece(memory_scene(tile, OPTIONS), "message", Labels).texts[0]
+    assert "not touch shared" in piece(banks_scene(moment_of(trace), OPTIONS), "message", Labels).texts[0]

@@ -1,0 +1,279 @@
+"""The picture's numbers are the trace's."""
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.grid import Grid
+from gemmviz.analysis.hazards import examined
+from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.trace import Trace
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import ARRIVAL, Layer, ViewOptions
+from gemmviz.scenes.layout import cross_layout
+from gemmviz.scenes.matrix import label_size
+from gemmviz.scenes.palette import AREA, BASE, FIRST_OWNER, FIRST_WARP, LIT, SEVERAL, SOURCE, heat_levels
+from gemmviz.scenes.primitives import Cells, Labels, Rects, Scene, Squares
+from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.theme import load_theme
+from gemmviz.scenes.views.stage_view import matrix_state
+from gemmviz.scenes.views.stage_view import stage_scene as drawn
+from tests.conftest import kernel_from, outcome_of, piece, sure, trace_of
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus((1, 0, 0)))
+
+
+def read(trace: Trace, focus: Focus | None = None) -> Reader:
+    return Reader(Replay.of(trace), focus)
+
+
+def state_of(reader: Reader, step: int, number: int, by_warp: bool = False) -> np.ndarray:
+    return matrix_state(reader.at(step), number, Grid(reader.replay.trace.arrays[number]), by_warp)
+
+
+def stage_scene(reader: Reader, step: int, options: ViewOptions | None = None) -> Scene:
+    return drawn(reader.at(step), options or ViewOptions())
+
+
+def test_lit_cells_are_the_touched_elements(reader: Reader) -> None:
+    for step in range(reader.replay.steps):
+        site = reader.replay.trace.site_of(step)
+        for number, array in enumerate(reader.replay.trace.arrays[:3]):
+            lit = state_of(reader, step, number) == LIT
+            main = reader.at(step).main
+            touched = {int(e) for e in main.elements if e >= 0} if site.touches(number) and main is not None else set()
+            rows, columns = np.nonzero(lit)
+            assert {int(r) * array.shape[1] + int(c) for r, c in zip(rows, columns, strict=True)} == touched
+
+
+def test_what_is_read_from_a_tile_shows_where_it_came_from(reader: Reader) -> None:
+    step = next(s for s in range(reader.replay.steps) if reader.replay.trace.site_of(s).text == "tileB[k][x]")
+    state = state_of(reader, step, 1)
+    assert np.argwhere(state == SOURCE).tolist() == [[0, 4], [0, 5], [0, 6], [0, 7]]
+    assert (state[:4, 4:] >= AREA).all()
+    assert (state[4:] == BASE).all()
+
+
+def test_tiles_are_labelled_with_the_element_they_hold(reader: Reader) -> None:
+    step = next(s for s in range(reader.replay.steps) if reader.replay.trace.site_of(s).is_barrier)
+    tile = piece(stage_scene(reader, step), "tile-tileB", Cells)
+    assert isinstance(tile, Cells)
+    assert tile.labels is not None
+    assert tile.labels.tolist() == [[f"{r},{c}" for c in range(4, 8)] for r in range(4)]
+
+
+def test_words_tell_the_step_and_its_cost(reader: Reader) -> None:
+    scene = stage_scene(reader, 0)
+    cost = reader.at(0).cost
+    texts = {p.key: p.texts[0] for p in scene.primitives if isinstance(p, Labels)}
+    assert texts["title"] == "04_tiled, TILE_WIDTH = 4"
+    assert texts["progress"] == f"step 1 of {reader.replay.steps}, phase 1 of 2"
+    assert texts["action"] == "block (1, 0): 16 threads read A, line 36"
+    assert texts["cost"].startswith(
+        f"{cost.requests} request moves {cost.sectors} sectors of 32 bytes: {cost.excessive_sectors} too many, {cost.ideal_sectors}"
+    )
+
+
+def test_the_same_moment_is_the_same_scene(reader: Reader) -> None:
+    assert stage_scene(reader, 5) == stage_scene(reader, 5)
+    assert stage_scene(reader, 5) != stage_scene(reader, 6)
+    assert stage_scene(reader, 5, ViewOptions(load_theme("light"))) != stage_scene(reader, 5, ViewOptions(load_theme("dark")))
+
+
+@pytest.mark.parametrize(
+    "size", [(8, 8, 8), (64, 64, 64), (1, 1, 1), (200, 3, 7), (3, 200, 7), (7, 3, 200), (4096, 4096, 4096), (300, 8, 8)]
+)
+def test_everything_stays_inside_the_frame_and_apart(size: tuple[int, int, int]) -> None:
+    cross = cross_layout(*size)
+    m, n, k = size
+    extents = {"A": (k, m), "B": (n, k), "C": (n, m)}
+    boxes = [(*cross.at[name], columns * cross.cell, rows * cross.cell) for name, (columns, rows) in extents.items()]
+    for x, y, width, height in boxes:
+        assert x >= 0
+        assert y >= 70
+        assert x + width <= 1600
+        assert y + height <= 900 - 90
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1 :]:
+            assert a[0] + a[2] < b[0] or b[0] + b[2] < a[0] or a[1] + a[3] < b[1] or b[1] + b[3] < a[1]
+
+
+def test_labels_only_where_they_can_be_read() -> None:
+    assert label_size("7,7", 40) > 12
+    assert label_size("127,127", 6) == 0
+    assert label_size("127,127", 6, zoom=8) > 0
+    assert text_width("127,127", label_size("127,127", 30)) <= 30
+
+
+def test_large_matrices_are_pooled_and_lose_nothing_lit() -> None:
+    reader = read(trace_of("03_coalesced", 3000, 8, 2, BLOCK=8), Focus((0, 374, 0)))
+    cells = piece(stage_scene(reader, 0), "A", Cells)
+    assert isinstance(cells, Cells)
+    assert cells.size >= 1.7  # at least a pixel: nothing is lost when it is stretched
+    assert cells.fill.shape == (-(-3000 // cells.factor), 1)
+    assert np.flatnonzero(cells.fill == LIT)[-1] == len(cells.fill) - 1
+    assert piece(stage_scene(reader, 0, ViewOptions(zoom=32)), "A", Cells).factor == 1
+
+
+def test_what_is_seen_closely_is_all_that_is_drawn_and_the_same() -> None:
+    reader = read(trace_of("03_coalesced", 600, 600, 2, BLOCK=8), Focus((40, 50, 0)))
+    table = cross_layout(600, 600, 2)
+    x, y = table.at["C"]
+    clip = (x + 320 * table.cell, y + 400 * table.cell, 40 * table.cell, 30 * table.cell)
+    step = reader.replay.steps - 1
+    whole = piece(stage_scene(reader, step, ViewOptions(zoom=64)), "C", Cells)
+    seen = piece(stage_scene(reader, step, ViewOptions(zoom=64, clip=clip)), "C", Cells)
+    assert seen.fill.size < whole.fill.size / 20
+    row, column = seen.origin
+    rows, columns = seen.fill.shape
+    assert (seen.fill == whole.fill[row : row + rows, column : column + columns]).all()
+    assert (seen.fill == LIT).sum() == 64
+    assert (seen.x, seen.y) == pytest.approx((x + column * table.cell, y + row * table.cell))
+    assert sure(seen.labels)[0, 0] == f"{row},{column}"
+
+
+def test_text_is_cut_to_its_room() -> None:
+    assert fitted("short", 20, 500) == "short"
+    cut = fitted("a very long title indeed", 20, 100)
+    assert cut.endswith("…")
+    assert text_width(cut, 20) <= 100
+
+
+def test_watching_a_warp_lights_only_its_lanes() -> None:
+    trace = trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)
+    assert (state_of(read(trace, Focus(warp=1)), 0, 0) == LIT).sum() == 32
+    assert (state_of(read(trace), 0, 0) == LIT).sum() == 64
+    assert (state_of(read(trace, Focus(everyone=True)), 0, 0) == LIT).sum() == 128  # two rows of blocks of it
+
+
+def test_colours_by_warp_are_those_of_the_lanes() -> None:
+    trace = trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)
+    reader = read(trace)
+    load = state_of(reader, 0, 0, by_warp=True)
+    assert load[:4, :8].tolist() == [[FIRST_WARP] * 8] * 4
+    assert load[4:8, :8].tolist() == [[FIRST_WARP + 1] * 8] * 4
+    owned = state_of(reader, 0, 2, by_warp=True)
+    assert owned[:8, :8].tolist() == [[FIRST_OWNER] * 8] * 4 + [[FIRST_OWNER + 1] * 8] * 4
+    naive = state_of(read(trace_of("03_coalesced", 8, 8, 8, BLOCK=8)), 1, 1, by_warp=True)
+    assert (naive[0] == SEVERAL).all()  # both warps read the row of B
+
+
+def test_a_followed_thread_is_lit_alone_and_ringed() -> None:
+    trace = trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)
+    reader = read(trace, Focus((1, 0, 0), thread=6))
+    assert np.argwhere(state_of(reader, 0, 0) == LIT).tolist() == [[1, 2]]
+    assert (state_of(reader, 0, 0) == SOURCE).sum() == 15  # the rest of its warp
+    ring = piece(stage_scene(reader, 0), "followed", Rects)
+    cross = cross_layout(8, 8, 8)
+    x, y = cross.at["C"]
+    assert ring.boxes.tolist() == [[x + 6 * cross.cell, y + cross.cell, cross.cell, cross.cell]]
+    assert (
+        piece(stage_scene(reader, 0), "action", Labels).texts[0].startswith("block (1, 0), thread (2, 1): reads A[1, 2], line")
+    )
+
+
+def test_heat_is_the_loads_so_far(reader: Reader) -> None:
+    last = reader.replay.steps - 1
+    scene = stage_scene(reader, last, ViewOptions(layer="reuse"))
+    cells, tile = piece(scene, "A", Cells), piece(scene, "tile-tileA", Cells)
+    assert sure(cells.labels)[:4].tolist() == [["1"] * 8] * 4
+    assert set(sure(cells.labels)[4:].ravel()) == {""}
+    assert set(sure(tile.labels).ravel()) == {"8"}  # four threads, two phases
+    assert heat_levels(np.array([0, 1, 8, 80]), 1, 8).tolist() == [0, 1, 8, 8]
+
+
+def test_what_an_earlier_phase_stored_is_faded(reader: Reader) -> None:
+    def shown(text: str, phase: int) -> Cells:
+        trace = reader.replay.trace
+        step = next(s for s in range(reader.replay.steps) if trace.site_of(s).text.startswith(text) and trace.phase[s] == phase)
+        return piece(stage_scene(reader, step), "tile-tileB", Cells)
+
+    stale, held = shown("A[row", 1), shown("__syncthreads", 1)
+    assert len(set(stale.fill.ravel().tolist())) == 1
+    assert set(held.fill.ravel().tolist()) != set(stale.fill.ravel().tolist())
+    palette = held.palette
+    assert palette[int(held.fill[0, 0])] == load_theme("dark").tint("B", 0.36)
+    assert palette[int(stale.fill[0, 0])] == load_theme("dark").tint("B", 0.12)
+
+
+@pytest.mark.parametrize("layer", ["matrix", "warp"])
+def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader, layer: Layer) -> None:
+    def middles(step: int, moment: float) -> np.ndarray:
+        moving = view_named("stage").motion(reader.at(step), ViewOptions(moment=moment, layer=layer))
+        squares = [each for each in moving if isinstance(each, Squares)]
+        return np.concatenate([each.boxes[:, :2] + each.boxes[:, 2:] / 2 for each in squares])
+
+    cross = cross_layout(8, 8, 8)
+    texts = [reader.replay.trace.site_of(step).text for step in range(reader.replay.steps)]
+    load, store = 0, texts.index("tileA[y][x]")
+    read = texts.index("tileA[y][k]")
+    first = np.array([cross.at["A"][0] + cross.cell / 2, cross.at["A"][1] + cross.cell / 2])
+    assert middles(load, 0.0)[0] == pytest.approx(first)
+    assert middles(store, 0.0)[0] == pytest.approx(middles(load, ARRIVAL * 0.9999999)[0], abs=0.01)  # it waits in a register
+    tile = piece(stage_scene(reader, store), "tile-tileA", Cells)
+    assert middles(store, ARRIVAL * 0.9999999)[0] == pytest.approx([tile.x + tile.size / 2, tile.y + tile.size / 2], abs=0.01)
+    home = np.array([cross.at["C"][0] + 4.5 * cross.cell, cross.at["C"][1] + cross.cell / 2])
+    assert middles(read, ARRIVAL * 0.9999999)[0] == pytest.approx(home, abs=0.01)
+    assert view_named("stage").motion(reader.at(load), ViewOptions(moment=1.0)) == ()
+    assert view_named("stage").motion(reader.at(store), ViewOptions(moment=ARRIVAL)) == ()
+    before, after = (
+        piece(stage_scene(reader, store, ViewOptions(moment=m)), "tile-tileA", Cells).labels for m in (0.5, ARRIVAL)
+    )
+    assert set(sure(before).ravel().tolist()) == {""}  # nothing is in the tile before it arrives
+    assert sure(after)[0, 0] == "0,0"
+    barrier = next(s for s in range(reader.replay.steps) if reader.replay.trace.site_of(s).is_barrier)
+    assert view_named("stage").motion(reader.at(barrier), ViewOptions(moment=0.5)) == ()
+
+
+def test_cells_in_which_threads_collide_are_framed() -> None:
+    trace = trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x] = 1.0f; C[threadIdx.x] = s[3 - threadIdx.x];"))
+    finder = examined(trace)
+    found = Replay.of(trace).with_findings(None, tuple(finder.hazards), finder.conflicts)
+    reader = Reader(found)
+    step = next(s for s in range(reader.replay.steps) if trace.site_of(s).text.startswith("s[3"))
+    marks = piece(stage_scene(reader, step), "conflict-3", Rects)
+    assert len(marks.boxes) == 4
+    assert stage_scene(reader, 0).find("conflict-3") is None
+
+
+def test_outlines_are_the_blocks_area(reader: Reader) -> None:
+    outline = piece(stage_scene(reader, 0), "C-area", Rects)
+    cross = cross_layout(8, 8, 8)
+    assert isinstance(outline, Rects)
+    x, y = cross.at["C"]
+    assert outline.boxes.tolist() == [[x + 4 * cross.cell, y, 4 * cross.cell, 4 * cross.cell]]
+
+
+@pytest.mark.parametrize(
+    ("body", "array", "elements", "inside"),
+    [
+        ("C[threadIdx.x] = A[threadIdx.x * 30];", "A", (30, 60, 90), False),
+        ("C[threadIdx.x] = A[(int)threadIdx.x - 2];", "A", (-2, -1), False),
+        (
+            "__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = B[0]; C[threadIdx.x] = s[threadIdx.x];",
+            "s",
+            (3,),
+            True,
+        ),
+    ],
+)
+def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, ...], inside: bool) -> None:
+    spec = kernel_from("float keep = A[0]; " + body)
+    trace = sure(outcome_of(spec).trace)
+    stop = sure(trace.stop)
+    assert stop.elements == elements
+    assert trace.arrays[stop.array].name == array
+    scene = stage_scene(read(trace), trace.steps - 1)
+    marks, table = piece(scene, "stop", Rects), piece(scene, array if array != "s" else "tile-s", Cells)
+    x, y, width, height = table.box
+    for left, top, side, _ in marks.boxes.tolist():
+        middle = left + side / 2, top + side / 2
+        assert (x <= middle[0] <= x + width and y <= middle[1] <= y + height) == inside
+        assert 0 <= left <= 1600 - side
+        assert 0 <= top <= 900 - side
+    assert "the run ends" in piece(scene, "cost", Labels).texts[0]
+    assert stage_scene(read(trace), 0).find("stop") is None or trace.steps == 1

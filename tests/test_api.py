@@ -1,0 +1,130 @@
+"""gemmviz as a library."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gemmviz
+from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.model.errors import SettingError
+from gemmviz.run.executor import stream_launch
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import device_for
+from tests.conftest import DATA, kernel_from, trace_of
+
+WITHOUT_QT = """
+import sys
+for name in ("PySide6", "shiboken6", "pyqtgraph", "pytestqt"):
+    sys.modules[name] = None  # as if it weren't installed
+import gemmviz
+run = gemmviz.trace("tiled", M=8, N=8, K=8, TILE_WIDTH=4)
+assert run.scene(step=3)._repr_svg_().startswith("<svg")
+assert "<svg" in run._repr_html_()
+gemmviz.save(run, sys.argv[1] + "/run.gvt")
+gemmviz.save(run.scene(view="memory"), sys.argv[1] + "/frame.svg")
+assert gemmviz.load(sys.argv[1] + "/run.gvt").steps == run.steps
+assert gemmviz.count("naive", M=64, N=64, K=64).totals["global_load_requests"]
+print(len(gemmviz.kernels()))
+"""
+
+
+def test_it_works_where_qt_is_not_installed(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_QT, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(kernel_names())
+    assert (tmp_path / "frame.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_run_is_what_the_engine_records() -> None:
+    run = gemmviz.trace("04_tiled", M=8, N=8, K=8, TILE_WIDTH=4, on="cpu")
+    assert (run.trace.element == trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4).element).all()
+    assert repr(run).startswith("<Run 04_tiled, 8 x 8 x 8, ")
+    assert "C is right" in repr(run)
+    assert run.hazards == []
+    assert run.fault is None
+
+
+def test_counts_are_those_of_the_whole_launch() -> None:
+    found = gemmviz.count("08_register_tiled", M=64, N=64, K=64, TILE_WIDTH=32)
+    counter = LaunchCounter(device_for(found.setup).rules)
+    stream_launch(found.setup, counter)
+    assert found.totals == totals(counter.counts)
+    assert (
+        sum(each["requests"] for each in found.accesses if each["space"] == "global" and each["access"] == "read")
+        == (found.totals["global_load_requests"])
+    )
+    assert f"{found.totals['global_load_sectors']:,}" in found._repr_html_()
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 5}, {"phase": 2, "warp": 0}, {"view": "warp"}, {"everyone": True}])
+def test_pictures_of_a_run(options: dict[str, int]) -> None:
+    run = gemmviz.trace("tiled", on="cpu")
+    assert gemmviz.scene(run, **options).svg == run.scene(**options).svg  # type: ignore[arg-type]
+    assert run.scene(step=1).svg != run.scene(step=5).svg
+
+
+def test_whatever_is_saved_can_be_loaded(tmp_path: Path) -> None:
+    run = gemmviz.trace("naive", M=4, N=4, K=4, on="cpu")
+    gemmviz.save(run, tmp_path / "run.gvt")
+    loaded = gemmviz.load(tmp_path / "run.gvt")
+    assert isinstance(loaded, gemmviz.Run)
+    assert gemmviz.scene(tmp_path / "run.gvt", step=2).svg == run.scene(step=2).svg
+    kernel = gemmviz.load("naive")
+    assert isinstance(kernel, gemmviz.Kernel)
+    gemmviz.save(kernel, tmp_path / "mine.cu")
+    assert gemmviz.trace(tmp_path / "mine.cu", M=4, N=4, K=4, on="cpu").steps == run.steps
+    measured = gemmviz.load(DATA.parent.parent / "assets" / "measurements" / "benchmark-nvidia-h200.json")
+    assert isinstance(measured, gemmviz.Measurements)
+    gemmviz.save(measured, tmp_path / "b.json")
+    assert gemmviz.load(tmp_path / "b.json") == measured
+    assert "<svg" in measured._repr_html_()
+
+
+def test_a_kernel_shows_its_text() -> None:
+    kernel = gemmviz.load("tiled")
+    assert isinstance(kernel, gemmviz.Kernel)
+    assert repr(kernel) == "<Kernel 04_tiled TILE_WIDTH=4>"
+    assert "__shared__ float" in kernel._repr_html_()
+    assert "&lt;" in kernel._repr_html_()  # text is text
+
+
+def test_a_fault_gives_the_run_up_to_there() -> None:
+    run = gemmviz.trace(gemmviz.Kernel(kernel_from("C[threadIdx.x] = A[1000 * threadIdx.x];")), on="cpu")
+    assert run.fault is not None
+    assert "A[" in str(run.fault)
+    assert run.scene().svg != ""
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: gemmviz.trace("tield"), "there is no kernel 'tield'"),
+        (lambda: gemmviz.trace("tiled", Q=3), "04_tiled has no Q (it has M, N, K, TILE_WIDTH)"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(step=0), "counted from 1"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(phase=99), "there is no phase 99"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(block=(9, 9)), "block 9,9 is not in the trace"),
+        (lambda: gemmviz.load("no.gvt"), "no.gvt"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_and_what_to_do(call: object, words: str) -> None:
+    with pytest.raises(gemmviz.GemmvizError) as caught:
+        call()  # type: ignore[operator]
+    assert words in str(caught.value)
+
+
+def test_settings_that_can_not_run_say_which_limit_they_break() -> None:
+    with pytest.raises(SettingError) as caught:
+        gemmviz.count("tiled", TILE_WIDTH=64)
+    assert caught.value.nearest == {"TILE_WIDTH": 32}
+
+
+def test_names_are_those_of_the_library() -> None:
+    assert all(getattr(gemmviz, name) is not None for name in gemmviz.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'tracer'"):
+        _ = gemmviz.tracer  # type: ignore[attr-defined]
+
+
+def test_the_readers_know_kernels_of_their_own() -> None:
+    assert gemmviz.load("04_tiled") == gemmviz.Kernel(load_kernel("04_tiled"))
