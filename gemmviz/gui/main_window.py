@@ -1,6 +1,7 @@
 """The main window: puts the parts together, and remembers how they lay."""
 
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
@@ -146,8 +147,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls()]
-        chosen = next((path for path in paths if is_known(path)), None)
+        chosen = next((path for url in event.mimeData().urls() if is_known(path := Path(url.toLocalFile()))), None)
         if chosen is not None:
             event.acceptProposedAction()
             self.desk.opening.open(chosen)
@@ -198,6 +198,4 @@ class MainWindow(QMainWindow):
 
 
 def _app() -> QApplication:
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    return app
+    return cast(QApplication, QApplication.instance())

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import gemmviz.render.formats as folder
 from gemmviz.files.whole import written_whole
 from gemmviz.model.errors import UsageError
+from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.still import Still
 from gemmviz.scenes.primitives import Scene
 
@@ -42,6 +43,7 @@ def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
 
 def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_unit: float = 0.6) -> None:
     """Writes an endlessly repeated GIF of scenes, each shown for so many milliseconds; one palette serves all."""
+    require_qt()
     from PIL import Image
 
     from gemmviz.render.qt.painter import ScenePainter

@@ -9,6 +9,7 @@ from gemmviz.cli.command import Command
 from gemmviz.files.kinds import kind_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import many
+from gemmviz.render.qt.libraries import platform_here, require_qt
 from gemmviz.show.flags import add_setup, is_set, setup_from
 from gemmviz.show.shot import Shot
 
@@ -30,6 +31,7 @@ def _run(args: argparse.Namespace) -> int:
         path, shot = None, Shot(setup_from(args))
     if not _has_display():
         return _without_display(path, shot)
+    require_qt(platform_here())
     from gemmviz.gui.app import run_window
 
     return run_window(path, shot)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.still import Still
 from gemmviz.scenes.primitives import Scene
 
@@ -9,6 +10,7 @@ PIXELS_PER_UNIT = 1.2  # 1600 x 900 units are 1920 x 1080 pixels
 
 
 def _save(scene: Scene, path: Path, scale: int) -> None:
+    require_qt()
     from gemmviz.render.qt.offscreen import start_qt
     from gemmviz.render.qt.painter import scene_image
 

@@ -1,0 +1,92 @@
+"""The system libraries that Qt needs on Linux, and which of them are missing: Qt would end the program, or name another one.
+
+Loads nothing of Qt.
+"""
+
+import ctypes
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from gemmviz.model.errors import GemmvizError
+
+_MODULES = ("QtCore.abi3.so", "QtGui.abi3.so", "QtWidgets.abi3.so", "QtSvg.abi3.so")
+_NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
+_SONAME = re.compile(r"(lib.+)\.so\.(\d+)")
+_OTHERWISE = {"libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
+_INSTALL = "pip install PySide6-Essentials"
+
+
+def platform_here() -> str:
+    """The plugin that Qt would open a window with: "xcb" on X11; "" where it isn't ours to know."""
+    wanted = os.environ.get("QT_QPA_PLATFORM", "").partition(":")[0]
+    return wanted or ("xcb" if os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY") else "")
+
+
+def require_qt(platform: str = "offscreen") -> None:
+    """Raises GemmvizError that names what is missing, where Qt couldn't start on this platform."""
+    if importlib.util.find_spec("PySide6") is None:
+        raise GemmvizError("Qt is not installed", remedy=_INSTALL)
+    if sys.platform.startswith("linux") and not _loads(platform):
+        missing = missing_libraries(platform)
+        if missing:
+            several = "these system libraries are" if len(missing) > 1 else "a system library is"
+            raise GemmvizError(f"Qt can't start here, {several} missing: {', '.join(missing)}", remedy=install_command(missing))
+
+
+def missing_libraries(platform: str) -> list[str]:
+    """Names of the shared libraries that the system's loader doesn't find for Qt on this platform ("offscreen", "xcb", …)."""
+    found: dict[str, None] = {}
+    for file in [*(_folder() / name for name in _MODULES), _plugin(platform)]:
+        if file.is_file():
+            done = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
+            found |= dict.fromkeys(not_found(done.stdout))
+    return sorted(found)
+
+
+def not_found(printed: str) -> list[str]:
+    """The libraries that ``ldd`` says are missing."""
+    return list(dict.fromkeys(_NOT_FOUND.findall(printed)))
+
+
+def packages_of(libraries: list[str]) -> list[str]:
+    """The Debian packages that hold these libraries, by the rule that names them (Debian Policy, section 8.1)."""
+    return sorted({_OTHERWISE.get(name) or _package(name) for name in libraries})
+
+
+def install_command(libraries: list[str]) -> str:
+    """How to install them on Debian and Ubuntu; other systems name their packages alike."""
+    return f"on Debian or Ubuntu: sudo apt-get install {' '.join(packages_of(libraries))}"
+
+
+def _package(library: str) -> str:
+    found = _SONAME.match(library)
+    if found is None:
+        return library
+    name, version = found[1].lower(), found[2]
+    return f"{name}{'-' if name[-1].isdigit() else ''}{version}"
+
+
+def _folder() -> Path:
+    spec = importlib.util.find_spec("PySide6")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _plugin(platform: str) -> Path:
+    return _folder() / "Qt" / "plugins" / "platforms" / f"libq{platform}.so"
+
+
+def _loads(platform: str) -> bool:
+    """Whether the loader finds everything: quick, and what it loads is needed anyway."""
+    try:
+        for file in (_folder() / "QtWidgets.abi3.so", _plugin(platform)):
+            if file.is_file():
+                ctypes.CDLL(str(file))
+    except OSError:
+        return False
+    return True
