@@ -24,8 +24,7 @@ from gemmviz.show.metrics import recorder_line
 from gemmviz.show.naming import title_of
 from gemmviz.show.shot import Shot
 
-_FRAME_MS, _MESSAGE_MS = 16, 8000
-_NARROW = 1400
+_FRAME_MS, _MESSAGE_MS, _NARROW = 16, 8000, 1400
 _REPLAY, _BENCHMARK = 0, 1
 
 

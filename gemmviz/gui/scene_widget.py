@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPix
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.render.qt.painter import ScenePainter, View
+from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
@@ -55,11 +55,11 @@ class SceneWidget(QWidget):
             self.update()
 
     @property
-    def view(self) -> View:
+    def view(self) -> Viewport:
         """How the scene's units become this widget's pixels."""
         assert self.scene is not None
-        fitted = View.fit(self.scene, self.width(), self.height())
-        return View(fitted.scale, fitted.dx, fitted.dy, self.devicePixelRatioF())
+        fitted = Viewport.fit(self.scene, self.width(), self.height())
+        return Viewport(fitted.scale, fitted.dx, fitted.dy, self.devicePixelRatioF())
 
     def hit(self, at: QPointF) -> Hit | None:
         """The cell at a point of the widget."""
@@ -101,7 +101,7 @@ class SceneWidget(QWidget):
             painter.setPen(QPen(self.palette().text().color(), 2.0))
             painter.drawRect(view.rect(*self._pointed.box))
 
-    def _painted(self, scene: Scene, view: View, area: QRectF) -> QPixmap:
+    def _painted(self, scene: Scene, view: Viewport, area: QRectF) -> QPixmap:
         ratio = self.devicePixelRatioF()
         pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         pixmap.setDevicePixelRatio(ratio)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget
-from gemmviz.render.qt.painter import View
+from gemmviz.render.qt.painter import Viewport
 from gemmviz.scenes.frame import WIDTH
 from gemmviz.show.shot import MOST_ZOOM, Camera
 
@@ -39,15 +39,15 @@ class Stage(SceneWidget):
             self.forget_still()
 
     @property
-    def view(self) -> View:
+    def view(self) -> Viewport:
         assert self.scene is not None
         return self._view_of(self.scene.width, self.scene.height, self.camera)
 
-    def _view_of(self, width: float, height: float, camera: Camera) -> View:
+    def _view_of(self, width: float, height: float, camera: Camera) -> Viewport:
         scale = min(self.width() / width, self.height() / height) * camera.zoom
         dx = self.width() / 2 - camera.x * width * scale
         dy = self.height() / 2 - camera.y * height * scale
-        return View(scale, dx, dy, self.devicePixelRatioF(), camera.zoom)
+        return Viewport(scale, dx, dy, self.devicePixelRatioF(), camera.zoom)
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
         """Zooms so that what is under ``at`` (default: the middle) stays there."""

@@ -9,7 +9,7 @@ Value = float | int | bool | str | tuple[Any, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class WatchedVariable:
     """A variable of the source, and the lines from its declaration to the end of its scope."""
 
     name: str
@@ -23,7 +23,7 @@ class Watched:
     a vector, "A + 12" for a pointer.
     """
 
-    variables: tuple[Variable, ...]
+    variables: tuple[WatchedVariable, ...]
     rows: tuple[tuple[Value, ...], ...]
 
     def at(self, step: int, site: Site) -> list[tuple[str, Value]]:

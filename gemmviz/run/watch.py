@@ -8,7 +8,7 @@ import numpy as np
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Bools, Longs
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
-from gemmviz.model.watched import Value, Variable, Watched
+from gemmviz.model.watched import Value, Watched, WatchedVariable
 from gemmviz.run.executor import asked_phases, bound, within
 from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpret import interpret, never
@@ -32,7 +32,7 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     chosen = _Chosen(sink)
     interpret(binding, space, Tee(sink, within(chosen, binding, asked_phases(binding))), data, cancelled=cancelled)
     rows = sink.finished()
-    variables = tuple(Variable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
+    variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
     return Watched(variables, tuple(rows[step] for step in chosen.steps))
 
 

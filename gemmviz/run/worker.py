@@ -135,7 +135,7 @@ class Server:
         if self.why_not is not None:
             raise self.why_not
         if self.runner is None:
-            from gemmviz.run.cuda.device import open_runner  # here: CuPy takes long to load
+            from gemmviz.run.cuda.discovery import open_runner  # here: CuPy takes long to load
 
             try:
                 self.runner = open_runner()

@@ -39,7 +39,7 @@ class Cross:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CellGrid:
     """A table of cells: its top left corner, the side of a cell, rows and columns."""
 
     x: float
@@ -100,7 +100,7 @@ def shown_shape(array: MemoryArray) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=16)
-def tile_tables(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, Table]:
+def tile_grids(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, CellGrid]:
     """All shared arrays, by number, side by side in ``room`` with space for a name above each."""
     shapes = {number: shown_shape(array) for number, array in enumerate(arrays) if array.space == "shared"}
     if not shapes:
@@ -113,24 +113,24 @@ def tile_tables(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, Table]:
     x = room.x + (room.width - columns * cell - _SPACE * (len(shapes) - 1)) / 2
     found = {}
     for number, shape in shapes.items():
-        found[number] = Table(x, y, cell, *shape)
+        found[number] = CellGrid(x, y, cell, *shape)
         x += shape[1] * cell + _SPACE
     return found
 
 
-def matrix_table(array: MemoryArray, cross: Cross) -> Table:
-    return Table(*cross.at[array.name], cross.cell, *array.shape)
+def matrix_grid(array: MemoryArray, cross: Cross) -> CellGrid:
+    return CellGrid(*cross.at[array.name], cross.cell, *array.shape)
 
 
 def places(moment: Moment, cross: Cross, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The middles (n, 2) of elements of an array on the stage; of threads, where they compute C (NaN for those that don't)."""
     if number == THREADS:
         homes = moment.homes[at]
-        return Table(*cross.at["C"], cross.cell, 1, 1).middle(homes[:, 0], homes[:, 1])
+        return CellGrid(*cross.at["C"], cross.cell, 1, 1).middle(homes[:, 0], homes[:, 1])
     array = moment.trace.arrays[number]
     if array.space == "global":
-        return matrix_table(array, cross).middle(*array.row_column(at))
-    table = tile_tables(moment.trace.arrays, cross.corner)[number]
+        return matrix_grid(array, cross).middle(*array.row_column(at))
+    table = tile_grids(moment.trace.arrays, cross.corner)[number]
     return table.middle(*np.divmod(at, table.columns))
 
 
@@ -138,4 +138,4 @@ def cell_of(trace: Trace, cross: Cross, number: int) -> float:
     """The side of a cell of an array; of a thread's place, a cell of C."""
     if number == THREADS or trace.arrays[number].space == "global":
         return cross.cell
-    return tile_tables(trace.arrays, cross.corner)[number].cell
+    return tile_grids(trace.arrays, cross.corner)[number].cell

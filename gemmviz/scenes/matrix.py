@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gemmviz.analysis.grid import Grid
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.layout import Table
+from gemmviz.scenes.layout import CellGrid
 from gemmviz.scenes.palette import Palette, inks_for
 from gemmviz.scenes.primitives import Cells
 from gemmviz.scenes.text import text_width
@@ -35,7 +35,7 @@ def label_size(longest: str, cell: float, zoom: float = 1.0) -> float:
     return size if size * zoom >= _SMALLEST_LABEL else 0.0
 
 
-def grid_of(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
+def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
     """The grid that a matrix is drawn on: no cell smaller than can be seen, and no more of it than ``options.clip``."""
     grid = Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom))))
     if options.clip is None:
@@ -50,7 +50,7 @@ def grid_of(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
     return grid.cropped((*cells(y, height, table.y), *cells(x, width, table.x)))
 
 
-def counting_grid(table: Table, array: MemoryArray, options: ViewOptions) -> Grid:
+def counting_grid(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
     """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen. Those of a large one
     keep one resolution, so that zooming doesn't mean counting all of it again.
     """
@@ -59,7 +59,7 @@ def counting_grid(table: Table, array: MemoryArray, options: ViewOptions) -> Gri
 
 
 def matrix_cells(
-    key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: Table, grid: Grid, options: ViewOptions,
+    key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
     labels: npt.NDArray[np.str_] | None = None,
 ) -> Cells:  # fmt: skip
     """``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are written

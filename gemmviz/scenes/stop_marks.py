@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.layout import Cross, Table, matrix_table, tile_tables
+from gemmviz.scenes.layout import CellGrid, Cross, matrix_grid, tile_grids
 from gemmviz.scenes.primitives import Anchor, Labels, Primitive, Rects, points
 from gemmviz.scenes.theme import Theme
 
@@ -21,10 +21,10 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     array = moment.trace.arrays[stop.array]
     elements = np.array(stop.elements)
     if array.space == "global":
-        table = matrix_table(array, cross)
+        table = matrix_grid(array, cross)
         rows, columns = array.row_column(elements)
     else:
-        table = tile_tables(moment.trace.arrays, cross.corner)[stop.array]
+        table = tile_grids(moment.trace.arrays, cross.corner)[stop.array]
         rows, columns = np.divmod(elements, table.columns)
     boxes = _boxes(table, rows, columns)
     x, y, side, _ = boxes[0]
@@ -36,7 +36,7 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     return [Rects("stop", boxes, None, theme.warning, 5.0), name]
 
 
-def _boxes(table: Table, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
+def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
     """Cells (x, y, width, height); those beyond the table just outside its edge."""
     side = max(_LEAST_SIDE, table.cell)
     far = _FARTHEST * side / table.cell

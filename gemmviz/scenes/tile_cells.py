@@ -14,7 +14,7 @@ from gemmviz.analysis.tiles import EMPTY, TileContent
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.layout import Box, Table, tile_tables
+from gemmviz.scenes.layout import Box, CellGrid, tile_grids
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.palette import (
     HEAT_LEVELS,
@@ -41,7 +41,7 @@ def tile_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Pri
     """All shared arrays of the focus's block, side by side in ``room``."""
     contents = moment.tiles if options.arrived else moment.tiles_before
     found: list[Primitive] = []
-    for number, table in tile_tables(moment.trace.arrays, room).items():
+    for number, table in tile_grids(moment.trace.arrays, room).items():
         found += _tile(moment, number, table, contents.get(number), options)
     return found
 
@@ -57,7 +57,7 @@ def tile_matrix(moment: Moment) -> str | None:
     return None
 
 
-def _tile(moment: Moment, number: int, table: Table, content: TileContent | None, options: ViewOptions) -> list[Primitive]:
+def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | None, options: ViewOptions) -> list[Primitive]:
     array, theme, zoom = moment.trace.arrays[number], options.theme, options.zoom
     kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
     if options.layer == "reuse":
@@ -151,7 +151,7 @@ def _heat(
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
 
 
-def _conflicts(moment: Moment, number: int, table: Table, theme: Theme) -> list[Primitive]:
+def _conflicts(moment: Moment, number: int, table: CellGrid, theme: Theme) -> list[Primitive]:
     """A frame around each cell in which two threads collide at this step."""
     cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
     if not len(cells):
@@ -189,7 +189,7 @@ def _names(rows: bytes, columns: bytes, dtype: str) -> list[str]:
     return [f"{row},{column}" for row, column in pairs]
 
 
-def _padded(flat: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
+def _padded(flat: npt.NDArray[Any], table: CellGrid) -> npt.NDArray[Any]:
     missing = table.rows * table.columns - len(flat)
     return (
         np.concatenate([flat, np.zeros(missing, flat.dtype)]).reshape(table.rows, -1)

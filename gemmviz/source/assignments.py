@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from gemmviz.source.expressions import combined
 from gemmviz.source.lowering import Lowering, component_of
-from gemmviz.source.nodes import Assign, Binary, Const, Deref, Expr, Field, Read
+from gemmviz.source.nodes import Assign, Binary, Component, Const, Deref, Expr, Read
 from gemmviz.source.scope import Variable
 from gemmviz.source.syntax import child
 from gemmviz.source.types import INT, Pointer, Scalar
@@ -30,7 +30,7 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, giv
     place = low.tree.place(node)
     left = _target_node(node)
     match target:
-        case Field(of=Deref() as of):
+        case Component(of=Deref() as of):
             target = component_of(of, target)
         case Read(type=Pointer() as have, slot=slot):
             return _assign_pointer(low, target, op, value, slot, have, node, gives_old)
@@ -67,7 +67,7 @@ def _is_place(target: Expr) -> bool:
     match target:
         case Read() | Deref():
             return True
-        case Field(of=of):
+        case Component(of=of):
             return _is_place(of)
     return False
 
@@ -77,7 +77,7 @@ def _is_const(low: Lowering, target: Expr) -> bool:
         case Read(name=name):
             symbol = low.scope.find(name)
             return isinstance(symbol, Variable) and symbol.is_const
-        case Field(of=of):
+        case Component(of=of):
             return _is_const(low, of)
     return False
 

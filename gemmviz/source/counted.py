@@ -18,12 +18,12 @@ from gemmviz.source.nodes import (
     Convert,
     Declare,
     Deref,
+    Evaluate,
     Expr,
     If,
     Loop,
     Read,
     Return,
-    Run,
     Stmt,
     Unrolled,
 )  # fmt: skip
@@ -98,7 +98,7 @@ def _size(node: Stmt) -> int:
             return 1 + _size(then) + (_size(otherwise) if otherwise else 0)
         case Loop(body=body):
             return 1 + _size(body)
-        case Run() | Declare():
+        case Evaluate() | Declare():
             return 1
     return 1
 

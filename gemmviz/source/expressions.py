@@ -11,11 +11,11 @@ from gemmviz.source.lowering import Lowering, component_of, read_variable
 from gemmviz.source.nodes import (
     Base,
     Binary,
+    Component,
     Const,
     Deref,
     Expr,
     Extent,
-    Field,
     Index,
     Logic,
     Offset,
@@ -231,7 +231,7 @@ def address_of(low: Lowering, expr: Expr, node: Node) -> Expr:
     match expr:
         case Deref(pointer=pointer):
             return pointer
-        case Field(of=Deref() as of):
+        case Component(of=Deref() as of):
             return component_of(of, expr).pointer
         case Offset(type=Array(element=element, space=space)):
             return replace(expr, type=Pointer(element, space))
@@ -247,7 +247,7 @@ def field(low: Lowering, node: Node) -> Expr:
     of = low.expression(argument)
     if not isinstance(of.type, Vector) or name not in COMPONENTS[: of.type.count]:
         raise low.tree.error(f"a {of.type} has no member {name}", node)
-    return Field(of.type.scalar, of, COMPONENTS.index(name), low.tree.place(node))
+    return Component(of.type.scalar, of, COMPONENTS.index(name), low.tree.place(node))
 
 
 def _built_in(low: Lowering, name: str, axis: str, node: Node) -> Expr:

@@ -17,7 +17,7 @@ from gemmviz.source.declarators import (
 )  # fmt: skip
 from gemmviz.source.lowering import Activation, Lowering
 from gemmviz.source.nodes import Block, Const, Deref, Expr, Inline, Offset, Read
-from gemmviz.source.scope import ArrayVariable, Constant, Function, Scope, Symbol, TypeName, Variable
+from gemmviz.source.scope import ArrayVariable, Constant, Function, Symbol, SymbolTable, TypeName, Variable
 from gemmviz.source.syntax import child, children
 from gemmviz.source.types import INT, VOID, Array, CType, Pointer, Scalar, Vector, Void, named_type
 
@@ -80,7 +80,7 @@ def parameter_list(function: Function) -> Node:
     return child(declarator, "parameters")
 
 
-def _defaults(low: Lowering, missing: list[Node], scope: Scope) -> list[Expr]:
+def _defaults(low: Lowering, missing: list[Node], scope: SymbolTable) -> list[Expr]:
     outer, low.scope = low.scope, scope
     values = [low.value(value) for node in missing if (value := node.child_by_field_name("default_value"))]
     low.scope = outer
@@ -88,7 +88,7 @@ def _defaults(low: Lowering, missing: list[Node], scope: Scope) -> list[Expr]:
 
 
 def _bound(
-    low: Lowering, parameter: Node, value: Expr, scope: Scope, bindings: list[tuple[int, Expr]], node: Node
+    low: Lowering, parameter: Node, value: Expr, scope: SymbolTable, bindings: list[tuple[int, Expr]], node: Node
 ) -> tuple[str, Symbol]:
     """The name of a parameter and what it stands for; a value is put into a slot of its own."""
     declarator = parameter.child_by_field_name("declarator")
@@ -138,7 +138,7 @@ def _array_alias(low: Lowering, value: Expr, bindings: list[tuple[int, Expr]]) -
     return ArrayVariable(slot, value.type)
 
 
-def _deduce_extents(low: Lowering, name: Declared, value: Expr, scope: Scope) -> None:
+def _deduce_extents(low: Lowering, name: Declared, value: Expr, scope: SymbolTable) -> None:
     if not isinstance(value.type, Array):
         return
     for node, extent in zip(name.dims, value.type.dims, strict=False):
@@ -146,7 +146,7 @@ def _deduce_extents(low: Lowering, name: Declared, value: Expr, scope: Scope) ->
             scope.names[low.tree.text(node)] = Constant(Const(INT, extent))
 
 
-def _parameter_base(low: Lowering, parameter: Node, name: Declared, value: Expr, scope: Scope) -> CType:
+def _parameter_base(low: Lowering, parameter: Node, name: Declared, value: Expr, scope: SymbolTable) -> CType:
     """The declared type of a parameter; a template type that is still open is deduced from the argument."""
     node = child(parameter, "type")
     text = low.tree.text(node)

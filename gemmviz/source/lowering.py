@@ -12,11 +12,11 @@ from gemmviz.source import fold
 from gemmviz.source.nodes import (
     AccessPlace,
     Base,
+    Component,
     Const,
     Convert,
     Deref,
     Expr,
-    Field,
     Functions,
     LoopPlace,
     NamedSlot,
@@ -26,7 +26,7 @@ from gemmviz.source.nodes import (
     SharedArray,
     Stmt,
 )  # fmt: skip
-from gemmviz.source.scope import ArrayVariable, Function, Scope, Symbol, Variable
+from gemmviz.source.scope import ArrayVariable, Function, Symbol, SymbolTable, Variable
 from gemmviz.source.syntax import Tree
 from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
 
@@ -53,7 +53,7 @@ class Lowering:
     tree: Tree
     expressions: Expressions
     statements: Statements
-    scope: Scope = field(default_factory=Scope)
+    scope: SymbolTable = field(default_factory=SymbolTable)
     slots: int = 0
     accesses: list[AccessPlace] = field(default_factory=list)
     loops: list[LoopPlace] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Lowering:
         match expr:
             case Deref(access=None, pointer=pointer) if _space(pointer) != "local":
                 return replace(expr, access=self.access("load", expr, node))
-            case Field(of=Deref() as of):
+            case Component(of=Deref() as of):
                 return self.loaded(component_of(of, expr), node)
             case Base(type=Pointer(to=to)) | Offset(type=Array(element=to)):
                 return replace(expr, type=Pointer(to, _space(expr)))
@@ -181,7 +181,7 @@ class Lowering:
             self.scope = outer
 
 
-def component_of(deref: Deref, field: Field) -> Deref:
+def component_of(deref: Deref, field: Component) -> Deref:
     """A component of a vector in memory, as the access to that component alone that it is."""
     scalar = field.type
     first = Reinterpret(Pointer(scalar, _space(deref.pointer)), deref.pointer, deref.place)

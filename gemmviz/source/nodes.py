@@ -88,7 +88,7 @@ class Deref:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Component:
     """Component ``index`` of a float4 or the like."""
 
     type: Scalar
@@ -200,7 +200,7 @@ class Sequence:
 
 
 Expr = (
-    Const | Index | Extent | Read | Base | Offset | Reinterpret | Deref | Field | MakeVector | Unary | Binary
+    Const | Index | Extent | Read | Base | Offset | Reinterpret | Deref | Component | MakeVector | Unary | Binary
     | PointerDifference | Logic | Select | Convert | Assign | Call | Inline | Sequence
 )  # fmt: skip
 
@@ -225,7 +225,7 @@ class DeclareArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Evaluate:
     """An expression for its effect."""
 
     expression: Expr
@@ -291,7 +291,7 @@ class Barrier:
     waits_for_block: bool
 
 
-Stmt = Declare | DeclareArray | Run | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier
+Stmt = Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break | Continue | Return | Barrier
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +344,7 @@ class LoopPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class FunctionParameter:
     slot: int
     name: str
     type: CType
@@ -386,7 +386,7 @@ class Program:
     """One kernel, ready to run. ``notes`` are sentences about what is ignored."""
 
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FunctionParameter, ...]
     body: Block
     slots: int
     accesses: tuple[AccessPlace, ...]

@@ -15,7 +15,7 @@ from gemmviz.source.headers import note_of, remedy_of
 from gemmviz.source.inlining import parameters_of, template_names
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
-from gemmviz.source.nodes import Block, Layout, Parameter, Program
+from gemmviz.source.nodes import Block, FunctionParameter, Layout, Program
 from gemmviz.source.preprocess import preprocess
 from gemmviz.source.scope import Ambiguous, Function, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS
@@ -160,7 +160,7 @@ def _check_template(low: Lowering, kernel: Function, arguments: list[Node]) -> N
         )  # fmt: skip
 
 
-def _parameter(low: Lowering, node: Node) -> Parameter:
+def _parameter(low: Lowering, node: Node) -> FunctionParameter:
     name: Declared = declared(low, child(node, "declarator"))
     base = type_of(low, node)
     if base is None:
@@ -172,4 +172,4 @@ def _parameter(low: Lowering, node: Node) -> Parameter:
         raise low.tree.error(f"a kernel's parameter can't be {ctype}", node)
     slot = low.new_slot()
     low.scope.names[name.name] = Variable(slot, ctype)
-    return Parameter(slot, name.name, ctype)
+    return FunctionParameter(slot, name.name, ctype)

@@ -71,14 +71,14 @@ Symbol = Ambiguous | Variable | ArrayVariable | Constant | LazyConstant | TypeNa
 
 
 @dataclass(slots=True)
-class Scope:
+class SymbolTable:
     """Names of one block, and of the blocks around it."""
 
-    outer: "Scope | None" = None
+    outer: "SymbolTable | None" = None
     names: dict[str, Symbol] = field(default_factory=dict)
 
     def find(self, name: str) -> Symbol | None:
-        scope: Scope | None = self
+        scope: SymbolTable | None = self
         while scope is not None:
             if name in scope.names:
                 return scope.names[name]
@@ -86,7 +86,7 @@ class Scope:
         return None
 
     @property
-    def outermost(self) -> "Scope":
+    def outermost(self) -> "SymbolTable":
         return self if self.outer is None else self.outer.outermost
 
     def all_names(self) -> Iterator[str]:
@@ -94,5 +94,5 @@ class Scope:
         if self.outer is not None:
             yield from self.outer.all_names()
 
-    def inner(self, names: Mapping[str, Symbol] | None = None) -> "Scope":
-        return Scope(self, dict(names or {}))
+    def inner(self, names: Mapping[str, Symbol] | None = None) -> "SymbolTable":
+        return SymbolTable(self, dict(names or {}))

@@ -17,13 +17,13 @@ from gemmviz.source.nodes import (
     Declare,
     DeclareArray,
     Deref,
+    Evaluate,
     Expr,
     If,
     Loop,
     LoopPlace,
     Offset,
     Return,
-    Run,
     SharedArray,
     Stmt,
 )  # fmt: skip
@@ -51,7 +51,7 @@ def expression_statement(low: Lowering, node: Node) -> Stmt:
             if name == "__syncthreads":
                 _mark_loops(low)
             return Barrier(number, low.tree.place(inside[0]), name == "__syncthreads")
-    return Run(low.expression(inside[0]))
+    return Evaluate(low.expression(inside[0]))
 
 
 def _mark_loops(low: Lowering) -> None:
@@ -191,7 +191,7 @@ def for_statement(low: Lowering, node: Node) -> Stmt:
         start = node.child_by_field_name("initializer")
         first: Stmt = _NOTHING
         if start is not None:
-            first = low.statement(start) if start.type == "declaration" else Run(low.expression(start))
+            first = low.statement(start) if start.type == "declaration" else Evaluate(low.expression(start))
         block = Block((first, _loop(low, node, tests_first=True)))
         return counted(block) or block
 

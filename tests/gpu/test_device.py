@@ -93,7 +93,7 @@ def test_kernels_people_bring(gpu: RemoteGpu, name: str) -> None:
 
 @pytest.mark.parametrize("name", kernel_names())
 def test_the_twin_computes_bit_for_bit_what_the_kernel_does(name: str) -> None:
-    from gemmviz.run.cuda.device import open_runner
+    from gemmviz.run.cuda.discovery import open_runner
 
     runner = open_runner()
     for setup in legal(name):

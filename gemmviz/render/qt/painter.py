@@ -26,7 +26,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Viewport:
     """How scene units become pixels: ``pixel = unit * scale + offset``. ``ratio``: device pixels per pixel; ``zoom``: how much
     larger than the whole frame.
     """
@@ -45,7 +45,7 @@ class View:
         return QRectF(x * self.scale + self.dx, y * self.scale + self.dy, width * self.scale, height * self.scale)
 
     @classmethod
-    def fit(cls, scene: Scene, width: float, height: float, ratio: float = 1.0) -> "View":
+    def fit(cls, scene: Scene, width: float, height: float, ratio: float = 1.0) -> "Viewport":
         """The view that shows the whole scene in the middle of this many pixels."""
         scale = min(width / scene.width, height / scene.height)
         return cls(scale, (width - scene.width * scale) / 2, (height - scene.height * scale) / 2, ratio)
@@ -62,19 +62,19 @@ class ScenePainter:
         self._fonts: dict[tuple[Face, int], QFont] = {}
         self._pictures: dict[tuple[str, Face, int, str, float], tuple[QPixmap, float]] = {}
 
-    def paint(self, painter: QPainter, scene: Scene, view: View, clip: QRectF) -> None:
+    def paint(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
         """Draws ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
         painter.fillRect(clip, QColor(scene.background))
         self.paint_over(painter, scene.primitives, view, clip)
 
-    def paint_over(self, painter: QPainter, primitives: Iterable[Primitive], view: View, clip: QRectF) -> None:
+    def paint_over(self, painter: QPainter, primitives: Iterable[Primitive], view: Viewport, clip: QRectF) -> None:
         """Draws primitives over what is there."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
         for primitive in primitives:
             _PAINTERS[type(primitive)](self, painter, primitive, view, clip)
 
-    def cells(self, painter: QPainter, cells: Cells, view: View, clip: QRectF) -> None:
+    def cells(self, painter: QPainter, cells: Cells, view: Viewport, clip: QRectF) -> None:
         box = view.rect(*cells.box)
         if not box.intersects(clip):
             return
@@ -84,7 +84,7 @@ class ScenePainter:
         if cells.labels is not None and cells.label_size * view.scale >= 6:
             self._cell_labels(painter, cells, view, clip)
 
-    def _grid(self, painter: QPainter, cells: Cells, box: QRectF, view: View) -> None:
+    def _grid(self, painter: QPainter, cells: Cells, box: QRectF, view: Viewport) -> None:
         """Lines between the cells, as thin rectangles on whole pixels."""
         rows, columns = cells.fill.shape
         step, pitch = cells.size * view.scale, cells.pitch * view.scale
@@ -99,7 +99,7 @@ class ScenePainter:
         painter.drawRects([QRect(left, y - thick // 2, width, thick) for y in ys])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
-    def _cell_labels(self, painter: QPainter, cells: Cells, view: View, clip: QRectF) -> None:
+    def _cell_labels(self, painter: QPainter, cells: Cells, view: Viewport, clip: QRectF) -> None:
         pixels = max(1, round(cells.label_size * view.scale * view.ratio))
         layout = self._layout(cells.labels, pixels)
         step = cells.size * view.scale
@@ -132,7 +132,7 @@ class ScenePainter:
             left = at_x - text_width(chr(code), size) / 2
             painter.drawText(QPointF(left, at_y + CAP_HEIGHT * size / 2), chr(code))
 
-    def squares(self, painter: QPainter, squares: Squares, view: View, clip: QRectF) -> None:
+    def squares(self, painter: QPainter, squares: Squares, view: Viewport, clip: QRectF) -> None:
         """All squares of one colour and side are one call."""
         boxes = squares.boxes * view.scale
         boxes[:, 0] += view.dx
@@ -202,7 +202,7 @@ class ScenePainter:
 
         return _kept(self._pictures, (text, labels.face, pixels, labels.colour, ratio), made, _MOST_PICTURES)
 
-    def rects(self, painter: QPainter, rects: Rects, view: View, clip: QRectF) -> None:
+    def rects(self, painter: QPainter, rects: Rects, view: Viewport, clip: QRectF) -> None:
         painter.setBrush(QColor(rects.fill) if rects.fill else Qt.BrushStyle.NoBrush)
         width = view.stroke(rects.stroke_width)
         pen = QPen(QColor(rects.stroke), width) if rects.stroke else QPen(Qt.PenStyle.NoPen)
@@ -215,7 +215,7 @@ class ScenePainter:
         for box in placed if radius else ():
             painter.drawRoundedRect(box, radius, radius)
 
-    def lines(self, painter: QPainter, lines: Lines, view: View, clip: QRectF) -> None:
+    def lines(self, painter: QPainter, lines: Lines, view: Viewport, clip: QRectF) -> None:
         pen = QPen(QColor(lines.stroke), view.stroke(lines.width))
         if lines.dashed:
             pen.setDashPattern([3.0, 4.0])
@@ -223,7 +223,7 @@ class ScenePainter:
         ends = lines.segments * view.scale + np.array([view.dx, view.dy, view.dx, view.dy])
         painter.drawLines([QLineF(*end) for end in ends.tolist()])
 
-    def labels(self, painter: QPainter, labels: Labels, view: View, clip: QRectF) -> None:
+    def labels(self, painter: QPainter, labels: Labels, view: Viewport, clip: QRectF) -> None:
         drawn_at = max(1, round(labels.size * view.scale))
         painter.setFont(self._font(labels.face, drawn_at))
         painter.setPen(QColor(labels.colour))
@@ -263,7 +263,7 @@ def _draw_cells(painter: QPainter, box: QRectF, fill: npt.NDArray[np.uint8], pal
     painter.drawImage(box, image.convertToFormat(QImage.Format.Format_RGB32))
 
 
-_Paint = Callable[[ScenePainter, QPainter, Any, View, QRectF], None]
+_Paint = Callable[[ScenePainter, QPainter, Any, Viewport, QRectF], None]
 _PAINTERS: dict[type, _Paint] = {
     Cells: ScenePainter.cells,
     Rects: ScenePainter.rects,
@@ -278,6 +278,6 @@ def scene_image(scene: Scene, pixels_per_unit: float, painter: ScenePainter | No
     width, height = round(scene.width * pixels_per_unit), round(scene.height * pixels_per_unit)
     image = QImage(width, height, QImage.Format.Format_RGB32)
     brush = QPainter(image)
-    (painter or ScenePainter()).paint(brush, scene, View(pixels_per_unit), QRectF(0, 0, width, height))
+    (painter or ScenePainter()).paint(brush, scene, Viewport(pixels_per_unit), QRectF(0, 0, width, height))
     brush.end()
     return image

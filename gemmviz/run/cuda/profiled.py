@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gemmviz.files.codec import read_json
 from gemmviz.model.setup import Setup
-from gemmviz.run.cuda.device import open_runner
+from gemmviz.run.cuda.discovery import open_runner
 from gemmviz.run.profiler import LAUNCHES
 
 

@@ -18,7 +18,7 @@ from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
 from gemmviz.run.cuda.scheduling import schedule_on_device
-from gemmviz.run.cuda.timing import Timed, time_cublas, time_kernel, time_transfer
+from gemmviz.run.cuda.stopwatch import Timed, time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, workload
 from gemmviz.run.executor import Recording

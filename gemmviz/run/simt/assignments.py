@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from gemmviz.run.simt import values
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Address, Closure, merged
-from gemmviz.source.nodes import Assign, Deref, Expr, Field, Read
+from gemmviz.source.nodes import Assign, Component, Deref, Expr, Read
 from gemmviz.source.types import Pointer, Scalar, Vector
 
 
@@ -24,7 +24,7 @@ def assignment(compiler: Expressions, node: Assign) -> Closure:
     match node.target:
         case Read(slot=slot, name=name, type=ctype, place=place):
             return _assign_variable(compiler, node, slot, name, ctype, place)
-        case Field(of=of, index=component):
+        case Component(of=of, index=component):
             return _assign_component(compiler, node, of, component)
         case Deref() as target:
             return _store(compiler, node, target)

@@ -4,7 +4,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from gemmviz.run.simt.numbers import parts
-from gemmviz.source.nodes import Assign, Base, Call, Declare, Deref, Field, Inline, Offset, Program, Read, Reinterpret, Return
+from gemmviz.source.nodes import (
+    Assign,
+    Base,
+    Call,
+    Component,
+    Declare,
+    Deref,
+    Inline,
+    Offset,
+    Program,
+    Read,
+    Reinterpret,
+    Return,
+)
 from gemmviz.source.types import Pointer, Scalar
 
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
@@ -64,12 +77,12 @@ def _is_integer(node: Read) -> bool:
 
 def _changed(target: Any) -> set[int]:
     """The variable or array that an assignment changes, or reaches memory through."""
-    while isinstance(target, Deref | Offset | Reinterpret | Field):
-        target = target.of if isinstance(target, Field) else target.pointer
+    while isinstance(target, Deref | Offset | Reinterpret | Component):
+        target = target.of if isinstance(target, Component) else target.pointer
     return {target.slot} if isinstance(target, Read | Base) else _slots(target)
 
 
 def _is_shared(target: Any) -> bool:
-    while isinstance(target, Field):
+    while isinstance(target, Component):
         target = target.of
     return isinstance(target, Deref) and getattr(target.pointer.type, "space", None) not in ("global", "local")

@@ -17,12 +17,12 @@ from gemmviz.source.nodes import (
     Base,
     Binary,
     Call,
+    Component,
     Const,
     Convert,
     Deref,
     Expr,
     Extent,
-    Field,
     Index,
     Inline,
     Logic,
@@ -91,9 +91,9 @@ class Compiler:
                 return self.address(node)
             case Deref():
                 return self._load(node)
-            case Field(of=Read(checked=True) as of, index=component):
+            case Component(of=Read(checked=True) as of, index=component):
                 return _read_component(of, component)
-            case Field(of=of, index=component):
+            case Component(of=of, index=component):
                 vector = self.value(of)
                 return lambda machine: vector(machine)[component]
             case MakeVector(parts=parts):

@@ -21,7 +21,7 @@ from gemmviz.run.simt.numbers import number_slots
 from gemmviz.run.simt.statements import statement
 from gemmviz.run.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.source import fold
-from gemmviz.source.nodes import Loop, Parameter, Program, SharedArray, Unrolled
+from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 from gemmviz.spec.legality import evaluated
 
@@ -191,7 +191,7 @@ def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | No
 def _argument(
     setup: Setup,
     argument: str,
-    parameter: Parameter,
+    parameter: FunctionParameter,
     memories: Mapping[str, GlobalMemory],
     by_tag: bool,
 ) -> Any:

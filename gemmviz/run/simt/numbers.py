@@ -11,13 +11,13 @@ from gemmviz.source.nodes import (
     Barrier,
     Binary,
     Call,
+    Component,
     Const,
     Convert,
     Declare,
     Deref,
     Expr,
     Extent,
-    Field,
     Index,
     Inline,
     Logic,
@@ -92,7 +92,7 @@ def is_number(node: Expr, slots: frozenset[int] | set[int]) -> bool:
         case Sequence(parts=several):
             return all(is_number(each, slots) for each in several)
         case Inline(bindings=bindings, body=body, result=result):
-            reads_none = not any(isinstance(part, Deref | Field | Barrier) for part in parts(body))
+            reads_none = not any(isinstance(part, Deref | Component | Barrier) for part in parts(body))
             bound = [slot for slot, value in bindings if is_float(value.type)]
             own = bound + ([result] if result is not None and is_float(node.type) else [])
             return reads_none and slots.issuperset(own) and all(is_number(value, slots) for _, value in bindings)

@@ -16,9 +16,9 @@ from gemmviz.source.nodes import (
     Assign,
     Barrier,
     Base,
+    Component,
     Declare,
     DeclareArray,
-    Field,
     Inline,
     Loop,
     Read,
@@ -112,7 +112,7 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
                 own = [slot for slot, _ in bindings] + ([] if result is None else [result])
                 declared.update(own)
                 changed |= dict.fromkeys(own)
-            case Assign(target=Read(slot=slot) | Field(of=Read(slot=slot))) | Return(slot=int(slot)):
+            case Assign(target=Read(slot=slot) | Component(of=Read(slot=slot))) | Return(slot=int(slot)):
                 changed[slot] = None
             case Read(type=Pointer() as ctype) | Base(type=ctype) if ctype.space == "local" and not _holds_floats(ctype):
                 return None

@@ -27,10 +27,10 @@ from gemmviz.source.nodes import (
     Continue,
     Declare,
     DeclareArray,
+    Evaluate,
     If,
     Loop,
     Return,
-    Run,
     Stmt,
     Unrolled,
 )  # fmt: skip
@@ -43,7 +43,7 @@ def statement(compiler: Compiler, node: Stmt) -> Closure:
             return _repeated(compiler, node, _unrolled(compiler, node))
         case Block(statements=statements):
             return _block([statement(compiler, each) for each in statements])
-        case Run(expression=expression):
+        case Evaluate(expression=expression):
             return _run(compiler.effect(expression))
         case Declare(slot=slot, value=None):
             return _declare(slot, lambda machine: None)

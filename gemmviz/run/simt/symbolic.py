@@ -22,12 +22,12 @@ from gemmviz.source.nodes import (
     Assign,
     Binary,
     Call,
+    Component,
     Const,
     Convert,
     Deref,
     Expr,
     Extent,
-    Field,
     Index,
     Inline,
     Logic,
@@ -192,7 +192,7 @@ class SymbolicCompiler(Compiler):
                 return self.effect(pointer)
             case Unary(operand=operand) | Convert(operand=operand):
                 return self.effect(operand)
-            case Field(of=of):
+            case Component(of=of):
                 return self.effect(of)
             case Binary(left=left, right=right) | PointerDifference(left=left, right=right):
                 return _both(self.effect(left), self.effect(right))

@@ -23,7 +23,7 @@ from gemmviz.scenes.text import text_width
 from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
 
-Table = npt.NDArray[np.int64]
+Longs = npt.NDArray[np.int64]
 Shades = tuple[str, str, str]
 _AWAY, _BROUGHT, _ASKED = range(3)
 _LEFT, _RIGHT, _HEADING = 230.0, 350.0, 24.0
@@ -67,12 +67,12 @@ class TouchedLines:
     where none does and -2 where not even its sector is moved, (lines, elements of a line); and ``asking``, how many lanes do.
     """
 
-    numbers: Table
-    first: Table
-    asking: Table
+    numbers: Longs
+    first: Longs
+    asking: Longs
 
 
-def touched_lines(lanes: Table, itemsize: int, offsets: tuple[int, ...], rules: MemoryRules) -> TouchedLines:
+def touched_lines(lanes: Longs, itemsize: int, offsets: tuple[int, ...], rules: MemoryRules) -> TouchedLines:
     """What the lanes of one request touch (lanes,), -1 inactive."""
     per_line, per_sector = rules.line_bytes // itemsize, rules.sector_bytes // itemsize
     lane = np.flatnonzero(lanes >= 0)
@@ -88,7 +88,7 @@ def touched_lines(lanes: Table, itemsize: int, offsets: tuple[int, ...], rules: 
     return TouchedLines(numbers, table, counts)
 
 
-def _fill(table: Table) -> npt.NDArray[np.uint8]:
+def _fill(table: Longs) -> npt.NDArray[np.uint8]:
     return np.where(table >= 0, _ASKED, np.where(table == -1, _BROUGHT, _AWAY)).astype(np.uint8)
 
 
@@ -102,7 +102,7 @@ class _Strip:
     """The address line: all touched lines side by side, lanes above them, and threads of light between."""
 
     def __init__(
-        self, lanes: Table, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, theme: Theme
+        self, lanes: Longs, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, theme: Theme
     ) -> None:
         self.lanes, self.numbers, self.table, self.array, self.rules = lanes, lines.numbers, lines.first, array, rules
         self.palette, self.theme = palette, theme

@@ -14,7 +14,7 @@ from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.code_lines import code_primitives
 from gemmviz.scenes.frame import ViewOptions, framed
-from gemmviz.scenes.layout import Cross, Table, code_room, cross_of, matrix_table
+from gemmviz.scenes.layout import CellGrid, Cross, code_room, cross_of, matrix_grid
 from gemmviz.scenes.legend import legend
 from gemmviz.scenes.matrix import counting_grid, grid_of, matrix_cells
 from gemmviz.scenes.motion import stage_motion
@@ -113,7 +113,7 @@ def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
 
 
 def _matrix(moment: Moment, number: int, array: MemoryArray, cross: Cross, options: ViewOptions) -> list[Primitive]:
-    theme, table = options.theme, matrix_table(array, cross)
+    theme, table = options.theme, matrix_grid(array, cross)
     found: list[Primitive] = [_cells(moment, number, table, options)]
     found.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     area = moment.area(number)
@@ -126,7 +126,7 @@ def _matrix(moment: Moment, number: int, array: MemoryArray, cross: Cross, optio
     return found
 
 
-def _cells(moment: Moment, number: int, table: Table, options: ViewOptions) -> Cells:
+def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -> Cells:
     array, theme = moment.trace.arrays[number], options.theme
     if options.layer != "reuse" or array.name == "C":
         grid = grid_of(table, array, options)
