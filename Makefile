@@ -1,29 +1,38 @@
-# make run: opens the window. make test: everything that must hold. Both need nothing but Python 3.11+ and make.
+# make run: opens the window. make check: what is quick to know. make test: everything that must hold.
+# All need nothing but Python 3.11+ and make.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QT := QT_QPA_PLATFORM=offscreen
 
-.PHONY: run test bench lint pictures table record registers wavefronts golden clean
+.PHONY: run check test lint types bench docs pictures table record registers wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
 	@$(BIN)/python -m gemmviz
 
+check: $(VENV)/installed-dev
+	@$(BIN)/python packaging/system_packages.py
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint types
+	$(QT) $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=worksteal -m "not slow and not gpu"
+
 test: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
-	$(MAKE) lint
-	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+	$(MAKE) lint types
+	$(QT) $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
-	QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.bench
+	$(QT) $(BIN)/python -m tests.bench
 
 pictures: $(VENV)/installed
 	$(BIN)/python packaging/pictures.py
@@ -41,7 +50,7 @@ table: $(VENV)/installed
 	$(BIN)/python packaging/table.py
 
 golden: $(VENV)/installed-dev
-	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest tests/render --update-golden
+	$(QT) $(BIN)/python -m pytest tests/render --update-golden
 
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'gemmviz needs Python 3.11 or newer')"
@@ -53,6 +62,14 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@ $(VENV)/installed
+
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m sphinx --fail-on-warning --quiet docs out/docs
+	@echo out/docs/index.html
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@ $(VENV)/installed
 
 clean:

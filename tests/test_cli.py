@@ -166,6 +166,7 @@ def test_wrong_arguments_give_two() -> None:
     assert caught.value.code == 2
 
 
+@pytest.mark.slow
 def test_without_a_display_the_main_job_is_done(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     done = subprocess.run(

@@ -48,6 +48,7 @@ def compile_at_run_time(text: str, flags: list[str]) -> str:
     return log.value.decode() or f"error {failed}" if failed else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", kernel_names())
 def test_right_for_every_legal_setting(name: str) -> None:
     """Where a size can't be, a sentence says which it must be."""
@@ -76,6 +77,7 @@ def test_file_teaches(name: str) -> None:
     assert spec.function == f"sgemm_{name.partition('_')[2]}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 @pytest.mark.parametrize("name", kernel_names())
 def test_nvcc_compiles_kernel_and_twin(name: str, tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ def assert_all_counted(setup: Setup) -> None:
     assert {phase: counts for phase, counts in counter.counts.phases.items() if phase >= 0} == inside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(24, 40, 12), (33, 17, 19), (64, 64, 32)], ids=str)
 @pytest.mark.parametrize("name", kernel_names())
 def test_every_kernel_with_every_choice(name: str, size: tuple[int, int, int]) -> None:

@@ -55,6 +55,7 @@ SHIPPED = json.loads((resource_folder("assets") / "measurements" / "counters-nvi
 SMALL = 200  # larger problems repeat what these show
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", sorted({launch["kernel"] for launch in SHIPPED["launches"]}))
 def test_every_recorded_kernel_counts_as_the_hardware_does(kernel: str) -> None:
     """Every choice of parameters, sizes that the tile divides and that it doesn't: what Nsight Compute read on an H200. Where it

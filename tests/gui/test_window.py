@@ -595,7 +595,7 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     pictured(second, qtbot, second.start)
     assert second.session.shot == seen
     assert second.session.step == 9
-    assert second.session.theme is LIGHT
+    assert second.session.theme == LIGHT
     assert not second.docks.all["Metrics"].isVisible()
     second.docks.reset()
     assert second.docks.all["Metrics"].isVisible()
@@ -686,6 +686,7 @@ def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("banks") is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1024, 640), (1280, 720), (3840, 2160)])
 def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)

@@ -78,6 +78,7 @@ def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
     assert not list(root.iter(f"{SVG}image"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1, 2, 4])
 def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, scale: int) -> None:
     path = tmp_path / "frame.png"

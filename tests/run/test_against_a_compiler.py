@@ -152,6 +152,7 @@ def interpreted(functions: str, body: str) -> list[float]:
     return result.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(GXX is None, reason="needs g++")
 def test_random_kernels(tmp_path: Path) -> None:
     programs = [Writer(seed).program() for seed in range(KERNELS)]

@@ -39,6 +39,7 @@ def test_a_loop_that_changes_what_is_stored_later_runs_each_time(body: str) -> N
     assert stored[1:] == [list(range(8)), list(range(8, 16))]  # rows 0 and 1 of B
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", kernel_names())
 def test_the_same_is_found_as_by_running_everything(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for setup in list(legal_choices(load_kernel(name), Problem(32, 32, 32)))[:6]:
