@@ -1,4 +1,4 @@
-"""Writes the table of recorded speeds into the README, from the data file: make table."""
+"""Writes the table of recorded speeds into the documentation, from the data file: make table."""
 
 import re
 from pathlib import Path
@@ -8,14 +8,14 @@ from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.words import number
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "speeds.md"
 _BEGIN, _END = "<!-- recorded speeds: made by make table -->\n", "<!-- end of recorded speeds -->\n"
 
 
 def main() -> None:
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     tables = "\n".join(table(benchmark) for benchmark in recorded_benchmarks())
-    README.write_text(with_tables(text, tables), encoding="utf-8")
+    PAGE.write_text(with_tables(text, tables), encoding="utf-8")
 
 
 def with_tables(text: str, tables: str) -> str:

@@ -1,1 +1,1 @@
-"""The window: PySide6 widgets around scenes, and the work that happens off the GUI thread."""
+"""The window: PySide6 widgets that show a session and ask it for something else."""

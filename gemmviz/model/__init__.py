@@ -1,1 +1,1 @@
-"""The words that every layer speaks: frozen dataclasses, errors and the trace file format."""
+"""The words that every layer speaks: frozen dataclasses, and errors that say what, where and what to do."""

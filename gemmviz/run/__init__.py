@@ -1,1 +1,1 @@
-"""Executors: what turns a kernel and its settings into a trace."""
+"""Engines: who turns a kernel and its settings into a trace, counts and times, on the CPU or on the GPU."""

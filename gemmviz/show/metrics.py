@@ -43,7 +43,7 @@ COSTS = (
     CostMetric("Shared accesses", "shared", lambda counts: counts.requests, "One warp's execution of one shared load or store"),
     CostMetric("Wavefronts", "shared", lambda counts: counts.wavefronts, "Passes over the {banks} banks"),
     CostMetric("    needed", "shared", lambda counts: counts.ideal_wavefronts,
-               "The fewest that could carry the words asked for (Nsight's ideal)"),
+               "The fewest that could carry the words asked for"),
     CostMetric("    lost", "shared", lambda counts: counts.excessive_wavefronts, "Taken but not needed: bank conflicts"),
 )  # fmt: skip
 

@@ -1,1 +1,1 @@
-"""Kernel text as data: its header, its nodes with their places, and the instrumented twin."""
+"""CUDA C as data: a tree of nodes with their places, and the instrumented twin."""

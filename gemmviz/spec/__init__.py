@@ -1,1 +1,1 @@
-"""What a kernel file asks for: its header, the launch that settings make of it, and where kernels are found."""
+"""What a kernel asks for and a device allows: launches, limits, legal choices, and where kernels are found."""
