@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -60,6 +61,7 @@ class BenchmarkPage(QWidget):
     def _make_controls(self) -> None:
         session = self.session
         self.what = choice("Chart", "What the curves show", ((view.title, name) for name, view in views_of(Benchmark).items()))
+        self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.what.activated.connect(lambda row: session.show_view(self.what.itemData(row)))
         self.source = choice("Measurements", "Whose measurements are shown")
         self.source.setMinimumContentsLength(18)

@@ -29,6 +29,7 @@ class SetupForm(QWidget):
         self.title = line("heading")
         self.description = line("faint")
         self.launch = line(tip="What the header's formulas make of these settings")
+        self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.limits = line("faint")
         self.callout: Callout | None = None
         self._kinds: list[tuple[str, str]] = []
@@ -59,6 +60,7 @@ class SetupForm(QWidget):
         fields = fields_of(setup)
         if [(field.name, field.kind) for field in fields] != self._kinds:
             self._make_rows(fields)
+            self.show_error()
         for field in fields:
             show_field(self.controls[field.name], field)
         self.limits.setText(limits_line(device_for(setup)))
@@ -76,6 +78,8 @@ class SetupForm(QWidget):
 
     def _make_rows(self, fields: list[Field]) -> None:
         """A row a field, those of the multiplication first; the rows of the kernel before are gone."""
+        if self.callout is not None:
+            self.callout.clear()  # it may be beside one of those
         for kept in (self.launch, self.limits):
             if self._form.indexOf(kept) >= 0:
                 self._form.takeRow(kept)
@@ -105,13 +109,18 @@ class SetupForm(QWidget):
 
     def show_launch(self) -> None:
         launch = self.desk.session.launch
-        if launch is not None and self.desk.session.error is None:
+        if isinstance(self.desk.session.error, SettingError):
+            self.launch.setMinimumHeight(self.launch.height())  # the form stays as it is
+            self.launch.setText("Block –\nGrid –")
+        elif launch is not None:
+            self.launch.setMinimumHeight(0)
             self.launch.setText("\n".join(launch_lines(self.desk.session.shot.setup, launch)))
 
     # What is wrong
 
     def show_error(self) -> None:
         """A setting that can't run says so beside its field, and offers the nearest that can."""
+        self.show_launch()
         error = self.desk.session.error
         wrong = isinstance(error, SettingError)
         if not wrong and self.callout is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -22,6 +22,8 @@ from gemmviz.gui.icons import transport_icon
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.player import SPEEDS
+
+_NARROW = 470  # pixels
 
 
 class PhaseSlider(QSlider):
@@ -120,6 +122,12 @@ class Timeline(QWidget):
         row.addWidget(button)
         self._icons[icon] = button
         return button
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room, the slider's ends stand in for two of the buttons."""
+        super().resizeEvent(event)
+        for name in ("first", "last"):
+            self._icons[name].setVisible(self.width() >= _NARROW)
 
     def _on_theme(self) -> None:
         theme = self.desk.theme

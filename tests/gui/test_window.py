@@ -33,6 +33,7 @@ from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.shot import Camera
 from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
 from tests.conftest import kernel_from
 from tests.gui.conftest import (
     callout_of,
@@ -732,3 +733,19 @@ def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qt
     assert window.session.step == 6
     names = [action.text() for action in costs.plot.menu().actions()]
     assert names == ["Fit", "Copy picture", "Save picture, PNG …", "Save picture, SVG …", "Save numbers, CSV …"]
+
+
+def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: MainWindow, qtbot: QtBot) -> None:
+    session = window.session
+    vectorised = setup_for(load_kernel("09_vectorised"), Problem(64, 64, 32))
+    pictured(window, qtbot, lambda: session.ask(replace(session.shot, setup=vectorised)))
+    too_large = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 64})
+    session.ask(replace(session.shot, setup=too_large))
+    qtbot.wait(50)
+    callout = callout_of(window)
+    assert callout.isVisible()
+    assert callout.remedy.text() == "Use TILE_WIDTH = 32"
+    field = settings_of(window).setup.controls["TILE_WIDTH"]
+    assert callout.geometry().left() > field.mapTo(window, field.rect().bottomLeft()).x()
+    pictured(window, qtbot, callout.remedy.click)
+    assert not callout.isVisible()
