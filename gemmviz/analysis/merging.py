@@ -17,7 +17,7 @@ from gemmviz.analysis.banks import profiled_wavefronts
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, totals
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
-from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
 from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 
@@ -40,27 +40,10 @@ class MergingCounter:
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         written = self.written.sink(space, arrays, phase_loop)
         merged = [_Merging(counter.sink(space, arrays, -1), arrays, size) for size, counter in self.merged.items()]
-        return _Several(written, *merged)
+        return Tee(written, *merged)
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
         raise NotImplementedError("sums don't say what lies beside one another")
-
-
-class _Several(AccessSink):
-    def __init__(self, *sinks: AccessSink) -> None:
-        self.sinks = sinks
-
-    def site(self, site: Site) -> None:
-        for sink in self.sinks:
-            sink.site(site)
-
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        for sink in self.sinks:
-            sink.access(site, offset, mask, visits, epoch)
-
-    def ended(self) -> None:
-        for sink in self.sinks:
-            sink.ended()
 
 
 class _Merging(AccessSink):

@@ -51,6 +51,37 @@ class AccessSink:
         """All accesses of a part once more, in these trips of the loops around it."""
 
 
+class Tee(AccessSink):
+    """Passes every access on to several others."""
+
+    def __init__(self, *sinks: AccessSink) -> None:
+        self.sinks = sinks
+
+    def started(self, machine: Any) -> None:
+        for sink in self.sinks:
+            sink.started(machine)
+
+    def ended(self) -> None:
+        for sink in self.sinks:
+            sink.ended()
+
+    def site(self, site: Site) -> None:
+        for sink in self.sinks:
+            sink.site(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        for sink in self.sinks:
+            sink.access(site, offset, mask, visits, epoch)
+
+    def value(self, value: Any) -> None:
+        for sink in self.sinks:
+            sink.value(value)
+
+    def origins(self, tags: list[Any]) -> None:
+        for sink in self.sinks:
+            sink.origins(tags)
+
+
 class LaunchSink(Protocol):
     """Takes a whole launch: as accesses, through one sink for each group of blocks, or as sums that somebody else made."""
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.model.watched import Value, Watched, WatchedVariable
 from gemmviz.run.executor import asked_phases, bound, within
@@ -14,7 +14,6 @@ from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpret import interpret, never
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial
-from gemmviz.run.tee import Tee
 from gemmviz.source.nodes import NamedSlot
 from gemmviz.spec.legality import device_for
 

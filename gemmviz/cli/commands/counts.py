@@ -9,11 +9,10 @@ from gemmviz.analysis.counts import Counts, LaunchCounter, LaunchCounts, loads_p
 from gemmviz.analysis.hazards import Hazard, LaunchHazards
 from gemmviz.cli.command import Command, add_json, add_on, add_timeout, print_json, report_hazards
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import AccessSink
+from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.choosing import engine_for
-from gemmviz.run.tee import Tee
 from gemmviz.show.flags import add_setup, setup_from
 from gemmviz.spec.legality import device_for, launch_for
 

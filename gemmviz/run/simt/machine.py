@@ -32,7 +32,7 @@ class NeedsValues(Exception):
 
 
 class Machine:
-    """One run over a lane space. Values are Python numbers where all lanes agree, else arrays that broadcast."""
+    """One run over a space of threads. Values are Python numbers where all lanes agree, else arrays that broadcast."""
 
     __slots__ = (
         "broken",
