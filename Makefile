@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QT := QT_QPA_PLATFORM=offscreen
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .PHONY: run check test lint types bench docs pictures table record registers wavefronts golden clean
 
@@ -14,7 +15,7 @@ run: $(VENV)/installed
 
 check: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint types
+	@$(MAKE) --no-print-directory --jobs=2 $(TOGETHER) lint types
 	$(QT) $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=worksteal -m "not slow and not gpu"
 
 test: $(VENV)/installed-dev

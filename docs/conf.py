@@ -2,7 +2,6 @@
 
 import ast
 import colorsys
-import sys
 import tomllib
 from html import escape
 from pathlib import Path
@@ -12,13 +11,10 @@ from gemmviz.files.resources import resource_folder
 from gemmviz.scenes.text import text_width
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
 project, author = "gemmviz", "The gemmviz authors"
 copyright = "2026, the gemmviz authors"
 version = release = gemmviz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxarg.ext"]
-exclude_patterns = ["made/*.txt"]
 html_theme, html_title = "furo", "gemmviz"
 html_static_path: list[str] = []
 html_favicon = str(resource_folder("assets") / "icons" / "gemmviz.svg")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Measurements", "Picture", "Run", "count", "kernels", "load", "save", "scene", "trace",
+    "Count", "GemmvizError", "Kernel", "Measurements", "Picture", "Run", "Shot",
+    "count", "kernels", "load", "save", "scene", "trace",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         Measurements,
         Picture,
         Run,
+        Shot,
         count,
         kernels,
         load,
@@ -34,3 +36,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -12,21 +12,24 @@ are keywords; what isn't given is the kernel's own. Everything raises GemmvizErr
 to do.
 """
 
+import atexit
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
+from inspect import signature
+from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, totals
 from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.position import Position
 from gemmviz.analysis.replay import Replay
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
-from gemmviz.files.kinds import kind_of
+from gemmviz.files.kinds import KINDS, kind_of
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.model.benchmark import Benchmark
@@ -38,11 +41,15 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.words import many
 from gemmviz.render.export import save_frame
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.choosing import On, engine_for
+from gemmviz.run.choosing import CHOICES, On, engine_for
+from gemmviz.run.engine import Engine
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.primitives import Scene
+from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.picture import moment_of, picture, run, searched_blocks, with_hazards
 from gemmviz.show.shot import SYSTEM_THEME, Shot, read_view, save_view
+from gemmviz.show.stills import check_view, focus_inside, phase_numbered, step_numbered
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import device_for, launch_for, setup_for
 
@@ -80,7 +87,7 @@ class Kernel:
         return f"<div>{about}<pre>{escape(self.text)}</pre></div>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Picture:
     """One frame. ``shown``: the primitives that it is made of, 1600 units wide."""
 
@@ -95,7 +102,7 @@ class Picture:
         return self.svg
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """What a run of a kernel recorded: every access of the threads of some blocks. ``trace`` holds the record itself.
 
@@ -141,26 +148,20 @@ class Run:
         """A frame of the run at a ``step`` or at the beginning of a ``phase``, both counted from 1 as in the window; by default
         at the first step, or where the run was stopped. Raises UsageError for what there is none of.
         """
-        x, y, *z = block or tuple(start for start, _ in self.trace.blocks.ranges)
-        focus = Focus((x, y, z[0] if z else 0), warp, thread, everyone)
-        if focus.within(self.trace).block != focus.block:
-            raise UsageError(f"block {x},{y} is not in the trace (blocks {self.trace.blocks})")
-        return self._pictured(Shot(self.setup, focus, view, self._position(step, phase), layer=layer, theme=theme))
-
-    def _position(self, step: int | None, phase: int | None) -> Position:
+        check_view(view, Moment)
+        if step is not None and phase is not None:
+            raise UsageError("a frame is at a step or at the beginning of a phase", remedy="leave one of them out")
+        x, y, z = (*(block or (start for start, _ in self.trace.blocks.ranges)), 0)[:3]
+        at = Position(0 if self.trace.stop is None else self.steps - 1)
         if phase is not None:
-            starts = [int(at) for at in self.replay.phase_starts if int(self.trace.phase[at]) == phase - 1]
-            if not starts:
-                raise UsageError(f"there is no phase {phase}", remedy="phases are counted from 1")
-            return Position(starts[0])
-        if step is None:
-            return Position(0 if self.trace.stop is None else self.steps - 1)
-        if not 1 <= step <= self.steps:
-            raise UsageError(f"there is no step {step}", remedy=f"the run has {many(self.steps, 'step')}, counted from 1")
-        return Position(step - 1)
+            at = phase_numbered(_whole("phase", phase), self.replay)
+        elif step is not None:
+            at = step_numbered(_whole("step", step), self.replay)
+        return self._pictured(Shot(self.setup, Focus((x, y, z), warp, thread, everyone), view, at, layer=layer, theme=theme))
 
     def _pictured(self, shot: Shot) -> Picture:
-        return Picture(picture(replace(shot, focus=shot.focus.within(self.trace)), moment_of(shot, self.replay)))
+        seen = replace(shot, focus=focus_inside(shot.focus, self.trace))
+        return Picture(picture(seen, moment_of(seen, self.replay)))
 
     def __repr__(self) -> str:
         trace = self.trace
@@ -171,7 +172,7 @@ class Run:
         return f"<div>{self.scene().svg}<p>{escape(repr(self)[1:-1])}. {escape(self.trace.by)}</p></div>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Count:
     """What a whole launch costs. ``counts`` holds the sums by access and phase."""
 
@@ -210,7 +211,8 @@ class Measurements:
     benchmark: Benchmark
 
     def scene(self, *, view: str = "rate", theme: str = SYSTEM_THEME) -> Picture:
-        """A chart of them."""
+        """A chart of them. Raises UsageError for a view that is none."""
+        check_view(view, Benchmark)
         return Picture(picture(Shot(setup_for(load_kernel(kernel_names()[0])), view=view, theme=theme), self.benchmark))
 
     def __repr__(self) -> str:
@@ -245,58 +247,89 @@ def load(source: str | PathLike[str]) -> Loaded:
 
 
 def trace(
-    kernel: Named | Shot, *, on: On = "auto", values: bool = False, blocks: str = "", phases: str = "", **numbers: int
+    kernel: Named | Shot,
+    *,
+    on: On = "auto",
+    values: bool = False,
+    blocks: str = "",
+    phases: str = "",
+    parameters: Mapping[str, SupportsIndex] | None = None,
+    **numbers: SupportsIndex,
 ) -> Run:
     """Runs a kernel and records every access.
 
-    ``on``: "gpu", "cpu", or "auto" for the GPU where there is one; the record is the same. ``values``: also record what is read
-    and written. ``blocks`` ("0:2,0:2", half-open) and ``phases`` ("2-3", from 1) say what to record; by default as many blocks
-    around the first as are quick. ``numbers``: M, N, K and the kernel's parameters.
+    ``on``: "cpu", "gpu", or "auto" for the GPU where there is one and the CPU where it can't; the record is the same.
+    ``values``: also record what is read and written. ``blocks`` ("0:2,0:2", half-open) and ``phases`` ("2-3", from 1) say what
+    to record; by default as many blocks around the first as are quick. ``numbers``: M, N, K and the kernel's parameters, which
+    ``parameters`` takes too.
 
-    Raises SourceError for a kernel that gemmviz can't read, SettingError for a launch that no GPU accepts. A kernel that faults
-    gives the run up to there.
+    Raises SourceError for a kernel that gemmviz can't read, SettingError for a launch that no GPU accepts, DeviceError where
+    there is no GPU to be had. A kernel that faults gives the run up to there; on "gpu" alone it raises KernelFault.
     """
-    setup = _setup(kernel, numbers)
+    setup = _setup(kernel, {**(parameters or {}), **numbers})
     setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
     around = kernel.focus.block if isinstance(kernel, Shot) else (0, 0, 0)
-    with closing(engine_for(on)) as engine:
-        outcome = run(setup, around, engine, values=values)
+    outcome = run(setup, around, _engine(on), values=values)
     if outcome.trace is None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
     return Run(outcome.trace, outcome.fault)
 
 
-def count(kernel: Named | Shot, *, on: On = "cpu", **numbers: int) -> Count:
+def count(
+    kernel: Named | Shot, *, on: On = "cpu", parameters: Mapping[str, SupportsIndex] | None = None, **numbers: SupportsIndex
+) -> Count:
     """Counts all accesses of a whole launch: requests, sectors and wavefronts as the hardware's counters have them.
 
-    Raises as ``trace`` does, and KernelFault.
+    Arguments and errors are those of ``trace``; a kernel that faults raises KernelFault.
     """
-    setup = _setup(kernel, numbers)
+    setup = _setup(kernel, {**(parameters or {}), **numbers})
     launch_for(setup)
-    with closing(engine_for(on)) as engine:
-        counter = LaunchCounter(device_for(setup).rules)
-        engine.count(setup, counter)
+    counter = LaunchCounter(device_for(setup).rules)
+    _engine(on).count(setup, counter)
     return Count(setup, counter.counts)
 
 
 def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
-    """A picture: of a run, of a kernel that is run for it, of a saved view as it was saved, of measurements. ``options``: those
-    of ``Run.scene`` or ``Measurements.scene``, and for a kernel its sizes and parameters, in capitals.
+    """A picture: of a run, of a kernel that is run for it, of measurements, or of a saved view, as it was saved.
+
+    ``options`` are those of ``Run.scene`` or ``Measurements.scene``; of a kernel also its sizes and parameters, ``on`` and
+    ``values``. A saved view takes none.
     """
     found = load(what) if isinstance(what, str | PathLike) else what
     if isinstance(found, Shot):
-        return trace(found)._pictured(found)
-    if isinstance(found, Run | Measurements):
-        return found.scene(**options)
-    numbers = {name: options.pop(name) for name in list(options) if name.isupper()}
-    return trace(found, **numbers).scene(**options)
+        if options:
+            raise UsageError("a saved view is drawn as it was saved", remedy="leave the options out, or change the view")
+        return _of_view(found)
+    if isinstance(found, Kernel):
+        own = (*_setup(found, {}).sizes_and_parameters, "on", "values", "blocks", "phases", "parameters")
+        given = {name: options.pop(name) for name in list(options) if name in own}
+        found = trace(found, **given)
+    known = [name for name in signature(found.scene).parameters]
+    for name in options:
+        if name not in known:
+            raise UsageError(f"there is no option {name}", remedy=f"choose {', '.join(known)}")
+    return found.scene(**options)
+
+
+def _of_view(shot: Shot) -> Picture:
+    if view_named(shot.view).subject is Moment:
+        return trace(shot, values=True)._pictured(shot)
+    measured = named(recorded(), shot.chart.source)
+    if measured is None:
+        raise UsageError("there are no measurements to show")
+    return Picture(picture(shot, measured))
 
 
 def save(what: Kernel | Run | Shot | Picture | Measurements, path: str | PathLike[str]) -> None:
     """Writes a file, whole or not at all: a kernel as ``.cu``, a run as ``.gvt``, a view as ``.toml``, a picture as ``.svg`` or
-    ``.png`` (which needs Qt), measurements as ``.json``. Raises GemmvizError where it can't be written.
+    ``.png`` (which needs Qt), measurements as ``.json``. Raises GemmvizError where it can't be written; a run that was stopped
+    can't be.
     """
     target = Path(path)
+    for kind, own in ((Kernel, "kernel"), (Run, "trace"), (Shot, "view"), (Measurements, "benchmark")):
+        suffix = next(each.suffix for each in KINDS if each.name == own)
+        if isinstance(what, kind) and target.suffix.lower() != suffix:
+            raise UsageError(f"this is saved as {suffix}, not as {target.suffix or 'a file without suffix'}")
     match what:
         case Kernel():
             write_text(target, what.text)
@@ -308,9 +341,30 @@ def save(what: Kernel | Run | Shot | Picture | Measurements, path: str | PathLik
             write_text(target, benchmark_text(what.benchmark))
         case Shot():
             save_view(what, target)
+        case _:
+            raise UsageError(
+                f"{type(what).__name__} can't be saved", remedy="save a kernel, a run, a view, a picture or measurements"
+            )
 
 
-def _setup(kernel: Named | Shot, numbers: Mapping[str, int]) -> Setup:
+@cache
+def _engine(on: On) -> Engine:
+    """One for each answer, kept until the end: a GPU's takes long to start."""
+    if on not in CHOICES:
+        raise UsageError(f"there is nobody called {on!r}", remedy=f"choose {', '.join(CHOICES)}")
+    engine = engine_for(on)
+    atexit.register(engine.close)
+    return engine
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise UsageError(f"{name} is {value!r}, no whole number") from None
+
+
+def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
     if isinstance(kernel, Shot):
         setup = kernel.setup
     else:
@@ -319,4 +373,4 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, int]) -> Setup:
     for name in numbers:
         if name not in known:
             raise UsageError(f"{setup.kernel.name} has no {name}", remedy=f"it has {', '.join(known)}")
-    return setup.changed(**numbers)
+    return setup.changed(**{name: _whole(name, value) for name, value in numbers.items()})

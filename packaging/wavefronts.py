@@ -88,8 +88,7 @@ def patterns() -> Iterator[Access]:
 
 def accesses() -> list[Access]:
     before: list[Access] = json.loads(RECORD.read_text(encoding="utf-8"))["accesses"]
-    known = {key_of(access) for access in before}
-    return before + [access for access in patterns() if key_of(access) not in known]
+    return list({key_of(access): access for access in (*patterns(), *before)}.values())
 
 
 def key_of(access: Access) -> tuple[Any, ...]:

@@ -2,16 +2,20 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gemmviz
 from gemmviz.analysis.counts import LaunchCounter, totals
+from gemmviz.analysis.position import Position
+from gemmviz.cli.main import main
 from gemmviz.model.errors import SettingError
 from gemmviz.run.executor import stream_launch
 from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for
+from gemmviz.spec.legality import device_for, setup_for
 from tests.conftest import DATA, kernel_from, trace_of
 
 WITHOUT_QT = """
@@ -78,8 +82,25 @@ def test_whatever_is_saved_can_be_loaded(tmp_path: Path) -> None:
     measured = gemmviz.load(DATA.parent.parent / "assets" / "measurements" / "benchmark-nvidia-h200.json")
     assert isinstance(measured, gemmviz.Measurements)
     gemmviz.save(measured, tmp_path / "b.json")
-    assert gemmviz.load(tmp_path / "b.json") == measured
+    again = gemmviz.load(tmp_path / "b.json")
+    assert isinstance(again, gemmviz.Measurements)
+    assert again.benchmark == measured.benchmark
     assert "<svg" in measured._repr_html_()
+
+
+def test_a_saved_view_is_drawn_as_it_was_saved(tmp_path: Path) -> None:
+    for view in ("warp", "rate"):
+        shot = replace(gemmviz.Shot(setup_for(load_kernel("tiled"))), view=view, at=Position(4), theme="light")
+        gemmviz.save(shot, tmp_path / "view.toml")
+        assert main(["render", str(tmp_path / "view.toml"), "-o", str(tmp_path / "view.svg")]) == 0
+        assert gemmviz.scene(tmp_path / "view.toml").svg == (tmp_path / "view.svg").read_text(encoding="utf-8")
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    run = gemmviz.trace("tiled", M=np.int64(4), N=4, K=4, TILE_WIDTH=np.int32(2), on="cpu")
+    gemmviz.save(run, tmp_path / "run.gvt")
+    assert run in [run]
+    assert gemmviz.trace("tiled", M=4, N=4, K=4, parameters={"TILE_WIDTH": 2}, on="cpu").steps == run.steps
 
 
 def test_a_kernel_shows_its_text() -> None:
@@ -104,7 +125,18 @@ def test_a_fault_gives_the_run_up_to_there() -> None:
         (lambda: gemmviz.trace("tiled", Q=3), "04_tiled has no Q (it has M, N, K, TILE_WIDTH)"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(step=0), "counted from 1"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(phase=99), "there is no phase 99"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(phase=2, step=3), "leave one of them out"),
+        (lambda: gemmviz.trace("tiled", on="cpu", phases="2").scene(phase=1), "of the phases, 2 to 2 are in the trace"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(block=(9, 9)), "block 9,9 is not in the trace"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(warp=99), "warp 99 is not in the trace"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(thread=-1), "thread -1 is not in the trace"),
+        (lambda: gemmviz.trace("tiled", on="cpu").scene(view="rate"), "choose stage, memory, banks"),
+        (lambda: gemmviz.scene("tiled", on="cpu", stpe=3), "there is no option stpe"),
+        (lambda: gemmviz.scene(gemmviz.Shot(setup_for(load_kernel("tiled"))), step=3), "drawn as it was saved"),
+        (lambda: gemmviz.trace("tiled", on="bogus"), "choose auto, gpu, cpu"),  # type: ignore[arg-type]
+        (lambda: gemmviz.trace("tiled", M=8.0), "M is 8.0, no whole number"),  # type: ignore[arg-type]
+        (lambda: gemmviz.save(gemmviz.count("tiled"), "c.json"), "Count can't be saved"),  # type: ignore[arg-type]
+        (lambda: gemmviz.save(gemmviz.trace("tiled", on="cpu"), "run.svg"), "saved as .gvt, not as .svg"),
         (lambda: gemmviz.load("no.gvt"), "no.gvt"),
     ],
 )  # fmt: skip

@@ -51,5 +51,5 @@ def test_figures_of_what_was_measured_are_those_of_the_data() -> None:
     for said in ("more than 300 launches on", f"{len(others)} launches", f"{len(accesses):,} accesses", f"in {differ} of the"):
         assert said in text, said
     assert len(counters) > 300
-    assert len(accesses) > 1000  # as the README says
+    assert len(accesses) > 900  # as the README says
     assert all(launch["as_compiled"] for launch in counters)

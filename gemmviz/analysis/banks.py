@@ -2,7 +2,7 @@
 
 Rule: 32-bit accesses are served for all lanes at once, 64-bit ones in halves, 128-bit ones in quarters. A load merges its
 groups in pairs when every active lane i has an inactive or equal lane i^1, or every active lane i an inactive or equal lane
-i^2. A group costs the largest number of distinct words that it needs from one bank. Measured on an H200: exact on 1,001 single
+i^2. A group costs the largest number of distinct words that it needs from one bank. Measured on an H200: exact on 995 single
 accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
 """
 

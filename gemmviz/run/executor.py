@@ -101,15 +101,19 @@ def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
         raise SettingError(error.message, names=("blocks",), remedy=error.remedy) from None
 
 
+def asks_for_phases(setup: Setup) -> bool:
+    """Whether a setup names some phases."""
+    return setup.phases.replace(" ", "") not in ("", "all")
+
+
 def asked_phases(binding: Binding) -> Phases:
     """The phases that a setup names, half-open and from 0; None for all. Raises SettingError where they are none, or the kernel
     has no phases to choose from.
     """
-    text = binding.setup.phases.replace(" ", "")
-    if not text or text == "all":
+    if not asks_for_phases(binding.setup):
         return None
     try:
-        phases = parse_phases(text)
+        phases = parse_phases(binding.setup.phases.replace(" ", ""))
     except UsageError as error:
         raise SettingError(error.message, names=("phases",), remedy=error.remedy) from None
     why = ""

@@ -1,6 +1,7 @@
 """The engine that asks the GPU of this machine, through a worker."""
 
 import contextlib
+import os
 import shutil
 import tempfile
 import threading
@@ -39,11 +40,14 @@ _MEMORY = "/dev/shm"
 
 
 class RemoteGpu(Engine):
-    """One worker's GPU. ``timeout_s``: how long a kernel may run. Everything raises as ``WorkerLink.run`` does."""
+    """One worker's GPU. ``timeout_s``: how long a kernel may run; ``ahead``: after each trace, compile what the nearest other
+    settings will need. Everything raises as ``WorkerLink.run`` does.
+    """
 
     name = "the GPU"
 
-    def __init__(self, link: WorkerLink | None = None, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, link: WorkerLink | None = None, timeout_s: float = TIMEOUT_S, ahead: bool = False) -> None:
+        self.ahead = ahead
         self.link = link or WorkerLink()
         self.host_link = WorkerLink()  # the CPU's turns must not keep the GPU waiting
         self.timeout_s = timeout_s
@@ -85,8 +89,13 @@ class RemoteGpu(Engine):
         """
         recording, over = recording or Recording(), threading.Event()
         with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside:
-            facts = {"blocks": blocks, "recording": replace(recording, origins=False), "output": str(folder)}
-            origin = beside.submit(origins, setup, blocks, over.is_set) if recording.origins else None
+            facts = {
+                "blocks": blocks,
+                "recording": replace(recording, origins=False),
+                "output": str(folder),
+                "ahead": self.ahead,
+            }
+            origin = beside.submit(origins, setup, blocks, lambda: over.is_set() or cancelled()) if recording.origins else None
             try:
                 result = self._run("trace", setup, facts, cancelled)
                 self.last_cost = from_plain(result["cost"], TraceCost)
@@ -161,6 +170,7 @@ class RemoteGpu(Engine):
 def _in_memory() -> str | None:
     """Where files are memory and take no disk's time, if this system has such a place with room enough."""
     try:
-        return _MEMORY if shutil.disk_usage(_MEMORY).free > DEFAULT_BYTES else None
+        has_room = shutil.disk_usage(_MEMORY).free > DEFAULT_BYTES
     except OSError:
         return None
+    return _MEMORY if has_room and os.access(_MEMORY, os.W_OK | os.X_OK) else None

@@ -4,6 +4,7 @@ What goes wrong with one job is its answer. Where the GPU's context is lost with
 next gets a fresh one.
 """
 
+import contextlib
 import json
 import os
 import queue
@@ -76,6 +77,8 @@ class Server:
             if not self._serve(job):
                 return LOST
             self._known.pop(job.facts["id"], None)
+        if self.runner is not None:
+            self.runner.nvrtc.close()
         return 0
 
     def _read(self) -> None:
@@ -127,7 +130,8 @@ class Server:
             answer["error"] = error_to_plain(error, lost)
         self._send(answer)
         if job.afterwards is not None:
-            job.afterwards(job.setup)
+            with contextlib.suppress(Exception):  # what is wrong is said once somebody asks for it
+                job.afterwards(job.setup)
         return not lost
 
     def _gpu(self) -> "CudaRunner":
@@ -162,7 +166,8 @@ class Server:
         if job.cancel.is_set():
             raise Cancelled
         write_to_folder(trace, Path(job.facts["output"]))
-        job.afterwards = self._gpu().compile_ahead
+        if job.facts.get("ahead"):
+            job.afterwards = self._gpu().compile_ahead
         return {"cost": cost}
 
     def _time(self, job: Job) -> Any:

@@ -24,7 +24,7 @@ class Runners:
 
     def __init__(self, post: Post, wanted: Runner = "gpu") -> None:
         self.known, self.changed = Event(), Event()
-        self.remote = RemoteGpu()
+        self.remote = RemoteGpu(ahead=True)
         self.wanted: Runner = wanted
         self.gpu: Gpu | None = None
         self.why_not: GemmvizError | None = None

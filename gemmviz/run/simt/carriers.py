@@ -10,6 +10,7 @@ from gemmviz.source.nodes import (
     Call,
     Component,
     Declare,
+    DeclareArray,
     Deref,
     Inline,
     Offset,
@@ -53,6 +54,8 @@ def _given(node: Any) -> Iterator[_Given]:
         match part:
             case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
                 yield from _both_ways({slot}, value)
+            case DeclareArray(slot=slot, values=tuple(values)):
+                yield from (({slot}, _slots(value)) for value in values)
             case Assign(target=target, value=value):
                 yield from _both_ways(_changed(target), value)
             case Inline(bindings=bindings):
