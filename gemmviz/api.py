@@ -313,7 +313,7 @@ def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
 
 def _of_view(shot: Shot) -> Picture:
     if view_named(shot.view).subject is Moment:
-        return trace(shot, values=True)._pictured(shot)
+        return trace(shot, on="cpu", values=True)._pictured(shot)
     measured = named(recorded(), shot.chart.source)
     if measured is None:
         raise UsageError("there are no measurements to show")
