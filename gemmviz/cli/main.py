@@ -15,6 +15,7 @@ from typing import Any
 import gemmviz.cli.commands as folder
 from gemmviz import __version__
 from gemmviz.cli.command import Command, complain
+from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 
@@ -31,6 +32,7 @@ def commands() -> dict[str, Command]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
+    guard_terminals()
     args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
     try:
         command: Command = args.command

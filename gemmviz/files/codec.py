@@ -4,6 +4,7 @@ What does not fit its type is refused with the path to it.
 """
 
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -16,6 +17,7 @@ import tomli_w
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 
 T = TypeVar("T")
+_LARGEST_TEXT = 64 << 20
 
 
 class FormatError(GemmvizError, ValueError):
@@ -84,8 +86,22 @@ def toml_to_plain(text: str) -> dict[str, Any]:
         raise FormatError("this is nested too deeply") from None
 
 
+def refuse_special(path: Path, most_bytes: int | None = None) -> None:
+    """Raises FormatError for what is there and is no plain file (to open a FIFO can take forever), or is larger than that."""
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return  # opening it says why
+    if not stat.S_ISREG(facts.st_mode):
+        what = "a folder" if stat.S_ISDIR(facts.st_mode) else "no plain file"
+        raise FormatError(f"this is {what}, and is not opened", file=str(path), remedy="choose a file")
+    if most_bytes is not None and facts.st_size > most_bytes:
+        raise FormatError(f"the file has {facts.st_size:,} bytes; at most {most_bytes:,} are read", file=str(path))
+
+
 def read_text(path: Path) -> str:
     """The text of a file, its line ends as Python has them. Raises UsageError where there is none, FormatError for no text."""
+    refuse_special(path, _LARGEST_TEXT)
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:

@@ -1,9 +1,11 @@
 """Which kinds of files there are: one table for dialogs, for what is dropped, for the list of recent files and for commands."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+_LONGEST_STEM = 80
 Kind = Literal["kernel", "trace", "view", "benchmark"]
 
 
@@ -38,6 +40,11 @@ def dialog_filters() -> list[str]:
     """What a dialog offers: "Kernels (*.cu)", all of ours first."""
     ours = " ".join(f"*{kind.suffix}" for kind in KINDS)
     return [f"What gemmviz opens ({ours})", *(f"{kind.title} (*{kind.suffix})" for kind in KINDS), "All files (*)"]
+
+
+def file_stem(name: str) -> str:
+    """A name from inside a file as one that a file may have: never a path, never hidden, never long."""
+    return re.sub(r"[^\w.+-]+", "-", name).strip(".-")[:_LONGEST_STEM] or "kernel"
 
 
 def with_suffix(path: Path, suffix: str) -> Path:

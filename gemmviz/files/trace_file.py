@@ -18,7 +18,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from gemmviz.files.codec import FormatError, from_json, from_plain, to_json, to_plain
+from gemmviz.files.codec import FormatError, from_json, from_plain, refuse_special, to_json, to_plain
 from gemmviz.files.old_traces import upgraded
 from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
 from gemmviz.files.whole import written_whole
@@ -165,6 +165,7 @@ def _upgraded_arrays(version: int, arrays: dict[str, npt.NDArray[Any]]) -> dict[
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
+    refuse_special(path)
     try:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:

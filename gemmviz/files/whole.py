@@ -1,5 +1,6 @@
 """Writes whole files or none: beside the old one first, which stays as it is until the new one is complete."""
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterator
@@ -11,24 +12,62 @@ from gemmviz.model.errors import GemmvizError
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A path to write to, of the same suffix, which becomes ``path`` when all went well. Raises GemmvizError, the file named,
-    where the system refuses.
+    """A path to write to, of the same suffix, which becomes ``path`` when all went well; what a link leads to, where that is
+    one. Raises GemmvizError, the file named, for what is no plain file, and where the system refuses.
     """
-    if not path.parent.is_dir():
-        raise GemmvizError(f"there is no folder {path.parent}", file=str(path))
     part = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", suffix=path.suffix, dir=path.parent)
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        _refuse(target, path)
+        _sweep(target)
+        handle, name = tempfile.mkstemp(prefix=f"{_prefix(target)}{os.getpid()}-", suffix=target.suffix, dir=target.parent)
         os.close(handle)
         part = Path(name)
-        part.chmod(_mode_of(path))
+        part.chmod(_mode_of(target))
         yield part
-        part.replace(path)
-    except OSError as error:
-        raise GemmvizError(f"this can't be written: {error.strerror or error}", file=str(path)) from None
+        part.replace(target)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise GemmvizError(f"this can't be written: {why or error}", file=str(path)) from None
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def _refuse(target: Path, path: Path) -> None:
+    """Raises GemmvizError for what no file can take the place of."""
+    if not target.name:
+        raise GemmvizError("this names no file", file=str(path) or "-o")
+    if not target.parent.is_dir():
+        raise GemmvizError(f"there is no folder {target.parent}", file=str(path))
+    if target.exists() and not target.is_file():
+        what = "a folder" if target.is_dir() else "no plain file"
+        raise GemmvizError(f"this is {what}; nothing is written over it", file=str(path), remedy="name a file")
+
+
+def _prefix(target: Path) -> str:
+    """What the name of an unfinished file begins with; the number of the process that writes it follows."""
+    return f".{target.stem[:40]}.part-"
+
+
+def _sweep(target: Path) -> None:
+    """Removes what a killed process left unfinished of this file."""
+    for left in target.parent.glob(f"{glob.escape(_prefix(target))}*{glob.escape(target.suffix)}"):
+        number = left.name.removeprefix(_prefix(target)).partition("-")[0]
+        if number.isdecimal() and not _runs(int(number)) and not left.is_symlink():
+            left.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    if os.name != "posix":
+        return True  # to ask there would be to end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,8 +1,9 @@
 """What is to be said about the picture, above it; each notice can be closed."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.gui.controls import plain
 from gemmviz.gui.desk import Desk
 from gemmviz.show.notices import Notice
 
@@ -40,7 +41,7 @@ class Banner(QWidget):
         self.setVisible(bool(notices))
 
     def _line(self, notice: Notice) -> QWidget:
-        line, text, close = QWidget(), QLabel(notice.text), QToolButton()
+        line, text, close = QWidget(), plain(notice.text), QToolButton()
         text.setWordWrap(True)
         text.setObjectName("message" if notice.warns else "notice")
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

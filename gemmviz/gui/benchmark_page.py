@@ -8,7 +8,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QProgressBar,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.controls import choice, line, quietly
+from gemmviz.gui.controls import choice, line, plain, quietly
 from gemmviz.gui.curve_list import CurveList
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.dialogs import ask_to_save_benchmark, ask_to_save_frame, chart_of, save_numbers
@@ -85,7 +84,7 @@ class BenchmarkPage(QWidget):
         self.bar.hide()
         self.list = CurveList()
         self.list.toggled.connect(self._on_toggled)
-        self.point = QLabel()
+        self.point = plain()
         self.point.setAccessibleName("Point")
         self.origin = line("faint")
 

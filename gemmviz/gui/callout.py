@@ -2,8 +2,9 @@
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygon
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.gui.controls import plain
 from gemmviz.scenes.theme import Theme
 
 _WIDTH, _TIP, _MARGIN = 320, 10, 12
@@ -18,7 +19,7 @@ class Callout(QWidget):
         self._over = window
         self._field: QWidget | None = None
         self._watched: list[QWidget] = []
-        self.text = QLabel()
+        self.text = plain()
         self.text.setWordWrap(True)
         self.text.setObjectName("message")
         self.text.setAccessibleName("What is wrong")

@@ -1,7 +1,10 @@
 """Small controls as every panel has them."""
 
 from collections.abc import Callable, Iterable
+from html import escape
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import Qt as Guessed
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QSpinBox, QWidget
 
 
@@ -27,9 +30,22 @@ def number(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinB
     return box
 
 
+def plain(text: str = "") -> QLabel:
+    """A label that shows text as it is, also where it looks like HTML: what files say is never more than text."""
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
+def tip_text(text: str) -> str:
+    """What a tooltip is given to show a text as it is: Qt takes what looks like HTML for HTML."""
+    might_be_html: bool = Guessed.mightBeRichText(text)  # type: ignore[attr-defined]
+    return f"<p style='white-space: pre-wrap'>{escape(text)}</p>" if might_be_html else text
+
+
 def line(object_name: str = "", tip: str = "") -> QLabel:
     """A text that breaks into lines."""
-    label = QLabel()
+    label = plain()
     label.setWordWrap(True)
     label.setObjectName(object_name)
     label.setToolTip(tip)

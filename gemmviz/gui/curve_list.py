@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 
+from gemmviz.gui.controls import tip_text
 from gemmviz.model.chart import Curve
 
 
@@ -50,7 +51,7 @@ class CurveList(QTreeWidget):
         item = QTreeWidgetItem(parent, [text])
         item.setCheckState(0, Qt.CheckState.Checked if shown else Qt.CheckState.Unchecked)
         item.setForeground(0, colour)
-        item.setToolTip(0, label)
+        item.setToolTip(0, tip_text(label))
         return item
 
     def _on_changed(self, item: QTreeWidgetItem) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.chart_table import chart_csv
-from gemmviz.files.kinds import dialog_filters, with_suffix
+from gemmviz.files.kinds import dialog_filters, file_stem, with_suffix
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.gui.desk import Desk
@@ -34,14 +34,14 @@ def ask_to_open(desk: Desk, parent: QWidget) -> None:
 def ask_to_save_trace(desk: Desk, parent: QWidget) -> None:
     shown = desk.session.shown
     if shown is not None:
-        name = f"{shown.setup.kernel.name}.gvt"
+        name = f"{file_stem(shown.setup.kernel.name)}.gvt"
         _save(desk, parent, "Save trace", name, "Traces (*.gvt)", lambda path: write_trace(shown.trace, path), recent=True)
 
 
 def ask_to_save_view(desk: Desk, parent: QWidget) -> None:
     """What is seen now, to come back to."""
     shot = desk.session.shot
-    name = f"{shot.setup.kernel.name}-{shot.view}.toml"
+    name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
     _save(desk, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
 
 
@@ -55,8 +55,9 @@ def ask_to_save_frame(desk: Desk, parent: QWidget, suffix: str, scale: int = 1) 
     """What is seen now, as a picture."""
     scene, session = seen(desk), desk.session
     if scene is not None:
-        step = f"-step{session.step + 1}" if session.is_replay else ""
-        name = f"{session.shot.setup.kernel.name}-{session.shot.view}{step}" if session.is_replay else session.shot.view
+        name = session.shot.view
+        if session.is_replay:
+            name = f"{file_stem(session.shot.setup.kernel.name)}-{name}-step{session.step + 1}"
         save_scene(desk, parent, scene, name, suffix, scale)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSpinBox
 
-from gemmviz.gui.controls import choice, number, quietly
+from gemmviz.gui.controls import choice, number, quietly, tip_text
 from gemmviz.show.fields import Field, Value
 
 Control = QSpinBox | QComboBox | QLineEdit
@@ -36,7 +36,7 @@ def show_field(control: Control, field: Field) -> None:
     """Shows what the field is now, and tells nobody."""
     quietly(control, lambda: _show(control, field))
     control.setEnabled(not field.why_not)
-    control.setToolTip(field.why_not or field.tip)
+    control.setToolTip(tip_text(field.why_not or field.tip))
 
 
 def _show(control: Control, field: Field) -> None:

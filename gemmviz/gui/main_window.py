@@ -5,11 +5,12 @@ from typing import cast
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from gemmviz.files.kinds import is_known
 from gemmviz.gui.banner import Banner
 from gemmviz.gui.benchmark_page import BenchmarkPage
+from gemmviz.gui.controls import plain
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.docks import Docks
 from gemmviz.gui.menus import Menus
@@ -33,12 +34,13 @@ class MainWindow(QMainWindow):
 
     def __init__(self, store: Store | None = None) -> None:
         super().__init__()
+        self._app = cast(QApplication, QApplication.instance())
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
         self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
         self.desk = Desk(Poster(self).post, Preferences(store))
         self.session, self.preferences = self.desk.session, self.desk.preferences
-        self.session.system_is_dark = system_is_dark(_app())
+        self.session.system_is_dark = system_is_dark(self._app)
         self._theme: Theme | None = None
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.desk), BenchmarkPage(self.desk), Banner(self.desk)
@@ -69,7 +71,7 @@ class MainWindow(QMainWindow):
         for widget in (self.tabs, self.banner, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
         self.setCentralWidget(middle)
-        self.busy, self.recorder = QLabel(), QLabel()
+        self.busy, self.recorder = plain(), plain()
         self.recorder.setToolTip("Who ran the kernel and recorded what is shown")
         self.statusBar().addPermanentWidget(self.busy)
         self.statusBar().addPermanentWidget(self.recorder)
@@ -83,7 +85,7 @@ class MainWindow(QMainWindow):
         session.busied.listen(lambda: self.busy.setText("Running the kernel …" if session.is_busy else ""))
         session.said.listen(lambda sentence: self.statusBar().showMessage(sentence, _MESSAGE_MS))
         session.player.changed.listen(self._on_player)
-        _app().styleHints().colorSchemeChanged.connect(self._on_system_theme)
+        self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
 
     # What is shown
 
@@ -101,7 +103,7 @@ class MainWindow(QMainWindow):
     def _on_asked(self) -> None:
         if self._theme is not self.session.theme:
             self._theme = self.session.theme
-            apply_theme(_app(), self._theme)
+            apply_theme(self._app, self._theme)
             self.desk.themed.tell()
         page = _REPLAY if self.session.is_replay else _BENCHMARK
         if page != self.pages.currentIndex():
@@ -136,7 +138,7 @@ class MainWindow(QMainWindow):
             self._clock.start() if moves else self._clock.stop()
 
     def _on_system_theme(self) -> None:
-        self.session.system_is_dark = system_is_dark(_app())
+        self.session.system_is_dark = system_is_dark(self._app)
         self._on_asked()
 
     # What is dropped
@@ -194,7 +196,3 @@ class MainWindow(QMainWindow):
         self.preferences.keep_shot(self.session.shot)
         self.desk.close()
         super().closeEvent(event)
-
-
-def _app() -> QApplication:
-    return cast(QApplication, QApplication.instance())

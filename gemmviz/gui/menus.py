@@ -4,6 +4,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.actions import Action, actions
+from gemmviz.gui.controls import tip_text
 from gemmviz.gui.parts import Parts
 
 
@@ -74,7 +75,7 @@ class Menus:
         for action, made in self._made:
             why_not = action.why_not(self.parts)
             made.setEnabled(not why_not)
-            made.setToolTip(why_not or action.help)
+            made.setToolTip(tip_text(why_not or action.help))
             if action.text_of is not None:
                 made.setText(action.text_of(self.parts))
             if action.is_on is not None:

@@ -1,6 +1,7 @@
 """The replay: the stage, and below it the time."""
 
 from dataclasses import replace
+from html import escape
 
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
@@ -84,7 +85,8 @@ class ReplayPage(QWidget):
         now = self.session.now
         lines = [] if hit is None or now is None else hover_lines(now, hit)
         if lines:
-            heading = f"<span style='font-weight:600'>{lines[0]}</span><br>"
-            QToolTip.showText(QCursor.pos(), heading + "<br>".join(lines[1:]), self.stage)
+            first, *others = map(escape, lines)
+            heading = f"<span style='font-weight:600'>{first}</span><br>"
+            QToolTip.showText(QCursor.pos(), heading + "<br>".join(others), self.stage)
         else:
             QToolTip.hideText()

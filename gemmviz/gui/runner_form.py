@@ -3,7 +3,7 @@
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QWidget
 
-from gemmviz.gui.controls import choice, quietly
+from gemmviz.gui.controls import choice, quietly, tip_text
 from gemmviz.gui.desk import Desk
 from gemmviz.run.protocol import TIMEOUT_S
 
@@ -54,8 +54,8 @@ class RunnerForm(QWidget):
         elif why_not is not None:
             item.setText("GPU: none here")
             tip = f"{_WHO}. There is no GPU to choose: {why_not}"
-        item.setToolTip(tip)
-        self.runner.setToolTip(tip)
+        item.setToolTip(tip_text(tip))
+        self.runner.setToolTip(tip_text(tip))
         quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.runners.chosen == "gpu" else _CPU))
 
     def _on_chosen(self, row: int) -> None:

@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
 from gemmviz.gui.callout import Callout
-from gemmviz.gui.controls import choice, line, quietly, ruler
+from gemmviz.gui.controls import choice, line, quietly, ruler, tip_text
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.field_row import Control, control_for, show_field
 from gemmviz.model.errors import GemmvizError, SettingError
@@ -73,7 +73,7 @@ class SetupForm(QWidget):
         if row < 0:
             self.kernel.addItem(kernel.name, kernel.file)
             row = self.kernel.count() - 1
-            self.kernel.setItemData(row, kernel.file, Qt.ItemDataRole.ToolTipRole)
+            self.kernel.setItemData(row, tip_text(kernel.file), Qt.ItemDataRole.ToolTipRole)
         self.kernel.setCurrentIndex(row)
 
     def _make_rows(self, fields: list[Field]) -> None:

@@ -3,6 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
+from gemmviz.gui.controls import tip_text
+
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 22
 
@@ -50,7 +52,7 @@ class Table(QTableWidget):
             item.setText(text)
         item.setData(NUMBER, number)
         if tip:
-            item.setToolTip(tip)
+            item.setToolTip(tip_text(tip))
         return item
 
     def fit_rows(self) -> None:

@@ -56,7 +56,8 @@ def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_u
         Image.fromarray(_pixels(each, pixels_per_unit, painter)).quantize(palette=palette, dither=Image.Dither.NONE)
         for each in scenes
     ]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=list(durations), loop=0)
+    with written_whole(path) as part:
+        images[0].save(part, save_all=True, append_images=images[1:], duration=list(durations), loop=0)
 
 
 def _pixels(scene: Scene, pixels_per_unit: float, painter: "ScenePainter") -> npt.NDArray[np.uint8]:

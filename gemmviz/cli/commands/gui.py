@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from gemmviz.cli.command import Command
-from gemmviz.files.kinds import kind_of
+from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import many
 from gemmviz.render.qt.libraries import platform_here, require_qt
@@ -65,7 +65,7 @@ def _without_display(path: Path | None, shot: Shot | None) -> int:
         shot = shot or default_shot()
         trace = run(shot.setup, shot.focus.block, engine_for("cpu"), values=True).whole
     stage, options, reader = view_named("stage"), ViewOptions(), Reader(Replay.of(trace))
-    folder, name = Path("out"), trace.setup.kernel.name
+    folder, name = Path("out"), file_stem(trace.setup.kernel.name)
     folder.mkdir(exist_ok=True)
     steps = range(0, trace.steps, max(1, -(-trace.steps // _MOST_FRAMES)))
     print(f"There is no display to open a window on, so the replay of {name} is rendered to {folder}/ instead.")

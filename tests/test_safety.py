@@ -1,0 +1,174 @@
+"""Files from strangers: what they say is text, what they name is no path, and what is written takes nobody's place."""
+
+import os
+import pty
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from gemmviz.cli.main import main
+from gemmviz.files.kinds import file_stem
+from gemmviz.files.trace_file import write_trace
+from gemmviz.files.whole import write_text
+from gemmviz.gui.controls import tip_text
+from gemmviz.gui.main_window import MainWindow
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.trace import Trace
+from gemmviz.run.link import own_command
+from gemmviz.spec.catalog import load_kernel
+from tests.conftest import trace_of
+
+EVIL = "<b>bold</b><img src='/nowhere.png'>"
+
+
+def named(name: str, says: str = "") -> Trace:
+    trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
+    kernel = replace(trace.setup.kernel, name=name, is_shipped=False, title=says, description=says)
+    return replace(trace, setup=replace(trace.setup, kernel=kernel))
+
+
+# Code
+
+
+def test_nothing_is_imported_from_the_folder_that_a_worker_is_started_in(tmp_path: Path) -> None:
+    for name in ("tomllib", "numpy", "queue", "json", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')")
+    (tmp_path / "gemmviz").mkdir()
+    (tmp_path / "gemmviz" / "__init__.py").write_text("open('ran', 'w')")
+    done = subprocess.run(
+        own_command("worker"), input=b'{"id": 1, "do": "hello"}\n', capture_output=True, cwd=tmp_path, check=False
+    )
+    assert b'"id":1' in done.stdout
+    assert not (tmp_path / "ran").exists()
+
+
+# Paths
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../up", "a/b", "..", ".hidden", "x" * 1000, "tab\there", "", "CON:"])
+def test_a_name_from_a_file_is_no_path(name: str) -> None:
+    stem = file_stem(name)
+    assert Path(stem).name == stem
+    assert not stem.startswith(".")
+    assert 0 < len(stem) <= 80
+
+
+def test_rendering_a_trace_writes_into_its_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "outside" / "victim.gif"
+    target.parent.mkdir()
+    target.write_text("mine")
+    write_trace(named(str(target.with_suffix(""))), tmp_path / "t.gvt")
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    for variable in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(variable, raising=False)
+    assert main([str(tmp_path / "t.gvt")]) == 0
+    assert target.read_text() == "mine"
+    assert {path.parent.name for path in tmp_path.rglob("*.gif") if path != target} == {"out"}
+
+
+# Text
+
+
+def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
+    window = MainWindow()
+    qtbot.addWidget(window)
+    window.show()
+    window.session.show_trace(named("evil", EVIL), "evil")
+    window.session.complain("result", GemmvizError(EVIL))
+    qtbot.wait(50)
+    QApplication.processEvents()
+    labels = [label for label in window.findChildren(QLabel) if "<img" in label.text()]
+    assert len(labels) >= 3  # title, description, banner
+    assert all(label.textFormat() == label.textFormat().PlainText for label in labels)
+    assert "<img" not in tip_text(EVIL)
+    assert tip_text("a < b") == "a < b"
+    window.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="terminals of Linux")
+def test_escape_sequences_do_not_reach_a_terminal(tmp_path: Path) -> None:
+    write_trace(named("x\x1b]0;owned\x07"), tmp_path / "t.gvt")
+    command = [sys.executable, "-m", "gemmviz", "info", str(tmp_path / "t.gvt")]
+    outer, inner = pty.openpty()
+    subprocess.run(command, stdout=inner, stderr=inner, check=True)
+    os.close(inner)
+    printed = os.read(outer, 65536)
+    os.close(outer)
+    assert b"\x1b" not in printed
+    assert b"x\\x1b]0;owned\\x07" in printed
+    assert b"\x1b]0;owned" in subprocess.run(command, capture_output=True, check=True).stdout  # a pipe gets what there is
+
+
+# Writing
+
+
+def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
+    write_text(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_the_mode_of_a_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "secret.txt"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+def test_what_is_no_plain_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.txt")
+    for path, why in ((tmp_path / "fifo.txt", "no plain file"), (tmp_path, "a folder"), (Path("/dev/null"), "no plain file")):
+        with pytest.raises(GemmvizError, match=why):
+            write_text(path, "new")
+    assert stat.S_ISFIFO((tmp_path / "fifo.txt").stat().st_mode)
+    with pytest.raises(GemmvizError, match="names no file"):
+        write_text(Path(""), "new")
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
+    ).stdout
+    left, living = tmp_path / f".a.part-{dead.strip()}-xyz.txt", tmp_path / f".a.part-{os.getppid()}-xyz.txt"
+    for each in (left, living):
+        each.write_text("half")
+    write_text(tmp_path / "a.txt", "whole")
+    assert not left.exists()
+    assert living.exists()  # somebody may still be writing it
+
+
+def test_names_as_long_as_the_system_allows_no_more_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(GemmvizError, match="can't be written"):
+        write_text(tmp_path / ("x" * 300 + ".txt"), "new")
+
+
+# Reading
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
+@pytest.mark.parametrize("suffix", [".cu", ".gvt", ".toml", ".json"])
+def test_what_is_no_plain_file_is_not_opened(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / f"fifo{suffix}")
+    assert main(["render", str(tmp_path / f"fifo{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
+    assert "no plain file" in capsys.readouterr().err
+    (tmp_path / f"folder{suffix}").mkdir()
+    assert main(["render", str(tmp_path / f"folder{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
+    assert "this is a folder" in capsys.readouterr().err
+
+
+def test_a_text_beyond_all_bounds_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "large.cu").open("wb") as file:
+        file.truncate(1 << 30)  # takes no disk
+    with pytest.raises(GemmvizError, match=r"1,073,741,824 bytes; at most 67,108,864 are read"):
+        load_kernel(str(tmp_path / "large.cu"))
