@@ -10,7 +10,7 @@ import pkgutil
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import gemmviz.cli.commands as folder
 from gemmviz import __version__
@@ -36,16 +36,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
     try:
         command: Command = args.command
-        return command.run(args)
+        code = command.run(args)
+        sys.stdout.flush()  # what can't be written is to be said
+        return code
     except (SettingError, UsageError, FormatError) as error:
         return complain(error, 2)
     except GemmvizError as error:
         return complain(error, 1)
+    except MemoryError:
+        return complain(GemmvizError("there is not enough memory for this", remedy="choose smaller sizes or fewer blocks"), 1)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - whoever read our output has left
         return 0
+    except OSError as error:
+        return complain(GemmvizError(f"this can't be written: {error.strerror or error}"), 1)
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # nobody who uses the program has any use for a traceback
+        return complain(GemmvizError(f"gemmviz failed here: {type(error).__name__}: {error}", remedy="please report it"), 1)
 
 
 def _with_command(argv: list[str]) -> list[str]:
@@ -54,11 +62,18 @@ def _with_command(argv: list[str]) -> list[str]:
     return argv if first in (*commands(), "-h", "--help", "--version") else [_WINDOW, *argv]
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as all errors are said: on one line."""
+
+    def error(self, message: str) -> NoReturn:
+        words = self.prog.removeprefix("gemmviz").strip()
+        remedy = f"see gemmviz {words} --help" if words else "see gemmviz --help"
+        self.exit(complain(UsageError(message, remedy=remedy), 2))
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    made = argparse.ArgumentParser(
-        prog="gemmviz", description="Shows what every thread of a matrix-multiplication kernel does."
-    )
+    made = _Parser(prog="gemmviz", description="Shows what every thread of a matrix-multiplication kernel does.")
     made.add_argument("--version", action="version", version=f"gemmviz {__version__}")
     subparsers = made.add_subparsers(required=True, metavar="COMMAND")
     for name, command in commands().items():

@@ -1,5 +1,6 @@
 """What is printed on a terminal: text, and nothing that the terminal would obey."""
 
+import io
 import sys
 import unicodedata
 from typing import Any, TextIO
@@ -35,5 +36,7 @@ def guard_terminals() -> None:
     """From now on; pipes and files get every byte as it is."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # letters that an output doesn't know
         if stream is not None and not isinstance(stream, Terminal) and stream.isatty():
             setattr(sys, name, Terminal(stream))

@@ -82,8 +82,8 @@ def toml_to_plain(text: str) -> dict[str, Any]:
         line, column = (int(found[1]), int(found[2])) if found else (1, 1)
         sentence = re.sub(r"\s*\(at .*\)$", "", str(error))
         raise FormatError(f"this is no TOML: {sentence}", Place(line, column, line, column + 1)) from None
-    except RecursionError:
-        raise FormatError("this is nested too deeply") from None
+    except (RecursionError, ValueError):  # Python reads no numbers of thousands of digits
+        raise FormatError("this is nested too deeply, or a number in it is too long") from None
 
 
 def refuse_special(path: Path, most_bytes: int | None = None) -> None:

@@ -78,15 +78,24 @@ def _header(text: str) -> tuple[dict[str, Any], str]:
     if not any(re.match(r"\s*gemmviz\s*=", line) for line in lines):
         raise SourceError("the file has no gemmviz header", Place(1, 1, 1, 1), remedy=_EXAMPLE)
     try:
-        return tomllib.loads("\n".join(lines)), ""
+        return _facts(lines), ""
     except tomllib.TOMLDecodeError as error:
         prose = next((i for i, line in enumerate(lines) if _is_prose(line)), None)
         if prose is None:
             raise _toml_error(error) from None
     try:
-        return tomllib.loads("\n".join(lines[:prose])), " ".join(line.strip() for line in lines[prose:])
+        return _facts(lines[:prose]), " ".join(line.strip() for line in lines[prose:])
     except tomllib.TOMLDecodeError as error:
         raise _toml_error(error) from None
+
+
+def _facts(lines: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError:
+        raise
+    except (RecursionError, ValueError):  # Python reads no numbers of thousands of digits
+        raise SourceError("the header is nested too deeply, or a number in it is too long", Place(1, 1, 1, 1)) from None
 
 
 def _is_prose(line: str) -> bool:

@@ -56,6 +56,9 @@ def trace_kernel(
     binding = bound(setup)
     phases = asked_phases(binding)
     space = traced_space(binding, blocks)
+    if 4 * space.thread_count > recording.limit_bytes:
+        message = f"one step of {space.blocks.count:,} blocks would take {4 * space.thread_count >> 20:,} MiB"
+        raise SettingError(message, names=("blocks",), remedy="trace fewer blocks")
     data = matrices(setup.problem, binding.dtypes, setup.filling, cancelled)
     origin, steps = origins_of(binding, space, phases, budget, cancelled) if recording.origins else ({}, None)
     recorder = Recorder(space, recording.values, recording.limit_bytes, steps)

@@ -21,12 +21,15 @@ from gemmviz.source.scope import ArrayVariable, Constant, Function, Symbol, Symb
 from gemmviz.source.syntax import child, children
 from gemmviz.source.types import INT, VOID, Array, CType, Pointer, Scalar, Vector, Void, named_type
 
-_DEEPEST = 32
+_DEEPEST, _MOST_CALLS = 32, 4000
 
 
 def inlined(low: Lowering, function: Function, template: list[Node], arguments: list[Node], node: Node) -> Expr:
     """The call of a ``__device__`` function: its body, read anew with the types and constants of this call."""
     _check_depth(low, function, node)
+    low.inlined += 1
+    if low.inlined > _MOST_CALLS:
+        raise low.tree.error(f"the kernel makes more than {_MOST_CALLS:,} calls, each put in at its place", node)
     values = [low.expression(argument) for argument in arguments]
     scope = low.scope.outermost.inner(template_names(low, function, template))
     parameters = parameters_of(function)

@@ -52,6 +52,8 @@ def intrinsic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Ex
         raise low.tree.error(f"the function {name} is not known", node, why)
     place = low.tree.place(node)
     if name == "assert":
+        if not arguments:
+            raise low.tree.error("assert takes a condition", node)
         return Call(VOID, name, (low.condition(arguments[0]),), place)
     if name == "__ldg":
         pointer = only(low, arguments, node)

@@ -26,14 +26,17 @@ def _signed(constant: Const, sign: str) -> Const:
 def _number(low: Lowering, text: str, node: Node) -> Const:
     found = re.fullmatch(r"(0[xX][\da-fA-F]+|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?)([uUlLfF]*)", text)
     if found is None:
-        raise low.tree.error(f"{text!r} is no number", node)
+        raise low.tree.error(f"{text[:40]!r} is no number", node)
     digits, suffix = found[1], found[2].lower()
     is_hex = digits[:2].lower() in ("0x", "0b")
     if not is_hex and ("." in digits or "e" in digits.lower() or "f" in suffix):
         kind = FLOAT if "f" in suffix else DOUBLE
         return Const(kind, fold.convert(float(digits), kind))
     octal = not is_hex and len(digits) > 1 and digits[0] == "0"
-    value = int(digits, 8) if octal else int(digits, 0)
+    try:
+        value = int(digits, 8) if octal else int(digits, 0)
+    except ValueError:
+        raise low.tree.error("this is no number, or a number of too many digits", node) from None
     choices = [INT, UINT, LONG, ULONG] if is_hex or octal else [INT, LONG, ULONG]
     if "u" in suffix:
         choices = [UINT, ULONG]

@@ -63,6 +63,7 @@ class Lowering:
     loop_stack: list[int] = field(default_factory=list)
     activation: Activation | None = None
     statement_place: Place | None = None
+    inlined: int = 0  # calls, by now
     functions: Functions = field(default_factory=Functions)
 
     def expression(self, node: Node) -> Expr:

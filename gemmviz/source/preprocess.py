@@ -178,7 +178,7 @@ class _Preprocessor:
     ) -> list[str]:
         self.expansions += 1
         if self.expansions > _MOST_EXPANSIONS:
-            raise self._error(f"the macro {name} expands without end", at)
+            raise self._error(f"the macro {name} is expanded more than {_MOST_EXPANSIONS:,} times", at)
         body = list(macro.body)
         if "#" in body or (macro.parameters and macro.parameters[-1] == "..."):
             raise self._error("# and ... in a macro are not supported", at)

@@ -121,9 +121,13 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
     top = low.scope
     low.scope = top.inner(template_names(low, kernel, arguments))
     _check_template(low, kernel, arguments)
-    parameters = tuple(_parameter(low, each) for each in parameters_of(kernel))
-    block = child(kernel.definition, "body")
-    body = low.statement(block)
+    try:
+        parameters = tuple(_parameter(low, each) for each in parameters_of(kernel))
+        block = child(kernel.definition, "body")
+        body = low.statement(block)
+    except (AssertionError, IndexError, RecursionError) as error:  # the parser takes more for C++ than C++ is
+        deep = "this is nested too deeply" if isinstance(error, RecursionError) else "this is no CUDA C that can be read"
+        raise SourceError(deep, low.statement_place or low.tree.place(kernel.definition)) from None
     assert isinstance(body, Block)
     return Program(
         name=kernel.name,
@@ -161,7 +165,10 @@ def _check_template(low: Lowering, kernel: Function, arguments: list[Node]) -> N
 
 
 def _parameter(low: Lowering, node: Node) -> FunctionParameter:
-    name: Declared = declared(low, child(node, "declarator"))
+    declarator = node.child_by_field_name("declarator")
+    if declarator is not None and declarator.type.startswith("abstract"):
+        raise low.tree.error("a kernel's parameter needs a name here", node)
+    name = Declared("", node, False, False, (), None) if declarator is None else declared(low, declarator)
     base = type_of(low, node)
     if base is None:
         raise low.tree.error("a kernel's parameter needs a type", node)
@@ -171,5 +178,6 @@ def _parameter(low: Lowering, node: Node) -> FunctionParameter:
     elif not isinstance(ctype, Scalar):
         raise low.tree.error(f"a kernel's parameter can't be {ctype}", node)
     slot = low.new_slot()
-    low.scope.names[name.name] = Variable(slot, ctype)
+    if name.name:
+        low.scope.names[name.name] = Variable(slot, ctype)
     return FunctionParameter(slot, name.name, ctype)

@@ -33,31 +33,42 @@ _UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
 }
 _FUNCTIONS: dict[str, Callable[..., int]] = {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max, "abs": abs}
 _LARGEST = 2**62
+_LONGEST, _SHOWN = 4000, 60  # characters
 
 
 def evaluate(formula: str, names: Mapping[str, int]) -> int:
     """The value of ``formula``. Raises SourceError when it holds anything but numbers, known names and arithmetic,
     SettingError when it divides by zero or leaves the 63-bit range.
     """
+    if len(formula) > _LONGEST:
+        raise SourceError(
+            f"the header's formula {_short(formula)} has {len(formula):,} characters; at most {_LONGEST:,} are read"
+        )
     try:
         tree = ast.parse(formula, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise SourceError(f"the header's formula {formula!r} can't be read") from None
+        raise SourceError(f"the header's formula {_short(formula)} can't be read") from None
     try:
         result = int(_value(tree.body, names, formula))
     except ZeroDivisionError:
-        raise SettingError(f"the header's formula {formula!r} divides by zero") from None
+        raise SettingError(f"the header's formula {_short(formula)} divides by zero") from None
     except GemmvizError:
         raise
+    except RecursionError:
+        raise SourceError(f"the header's formula {_short(formula)} is nested too deeply") from None
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise SourceError(f"the header's formula {formula!r} can't be worked out") from None
+        raise SourceError(f"the header's formula {_short(formula)} can't be worked out") from None
     return result
+
+
+def _short(formula: str) -> str:
+    return repr(formula if len(formula) <= _SHOWN else f"{formula[:_SHOWN]}…")
 
 
 def _value(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
     value = _unchecked(node, names, formula)
     if isinstance(value, int) and abs(value) > _LARGEST:
-        raise SettingError(f"the header's formula {formula!r} becomes too large a number")
+        raise SettingError(f"the header's formula {_short(formula)} becomes too large a number")
     return value
 
 
@@ -69,13 +80,13 @@ def _unchecked(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
             return names[name]
         case ast.Name(id=name):
             known = ", ".join(sorted(names))
-            raise SourceError(f"the header's formula {formula!r} uses {name!r}", remedy=f"it may use {known}")
+            raise SourceError(f"the header's formula {_short(formula)} uses {name!r}", remedy=f"it may use {known}")
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](_value(operand, names, formula))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             a, b = _value(left, names, formula), _value(right, names, formula)
             if isinstance(op, ast.LShift | ast.RShift) and not 0 <= b < 64:
-                raise SettingError(f"the header's formula {formula!r} shifts by {b}")
+                raise SettingError(f"the header's formula {_short(formula)} shifts by {b}")
             return _BINARY[type(op)](a, b)
         case ast.BoolOp(op=op, values=values):
             results = (_value(each, names, formula) for each in values)
@@ -87,4 +98,4 @@ def _unchecked(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
             return _value(body if _value(test, names, formula) else orelse, names, formula)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
             return _FUNCTIONS[name](*(_value(each, names, formula) for each in args))
-    raise SourceError(f"the header's formula {formula!r} holds more than arithmetic")
+    raise SourceError(f"the header's formula {_short(formula)} holds more than arithmetic")

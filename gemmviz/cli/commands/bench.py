@@ -38,6 +38,8 @@ def _run(args: argparse.Namespace) -> int:
         for benchmark in recorded_benchmarks():
             shown = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))
             print(benchmark_text(shown) if args.json else benchmark_table(shown))
+            if args.output is not None:
+                write_text(args.output, benchmark_text(shown))
         return 0
     cases = cases_for(kernels, problems(sizes_of(args.sizes)), args.device)
     if not any(case.setup for case in cases):

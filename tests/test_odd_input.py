@@ -1,0 +1,95 @@
+"""Input that nobody meant ends in one line: what is wrong, where, and what to do; soon, and without a traceback."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gemmviz.cli.main import main
+
+BODY = 'extern "C" __global__ void k(const float* A, const float* B, float* C, int M, int N, int K) { C[0] = A[0]; }\n'
+DOUBLING = "#define D0(x) x+x\n" + "".join(f"#define D{i}(x) D{i - 1}(x)+D{i - 1}(x)\n" for i in range(1, 40))
+CALLS = "__device__ float f0(float x) { return x; }\n" + "".join(
+    f"__device__ float f{i}(float x) {{ return f{i - 1}(x) + f{i - 1}(x); }}\n" for i in range(1, 31)
+)
+
+
+def header(grid: str = '["1"]', more: str = "") -> str:
+    facts = {"entry": '"k"', "args": '["A", "B", "C", "M", "N", "K"]', "block": '["4"]', "grid": grid}
+    return "// gemmviz = 1\n" + "".join(f"// {name} = {value}\n" for name, value in facts.items()) + more
+
+
+CASES = {
+    "a formula of 600 terms": (header(f'["{"+".join("1" * 600)}"]') + BODY, ":5:13: ", "nested too deeply"),
+    "a formula of 12,000 characters": (header(f'["{"1+" * 6000}1"]') + BODY, ":5:13: ", "at most 4,000 are read"),
+    "deep TOML": (f"// gemmviz = 1\n// x = {'[' * 5000}{']' * 5000}\n{BODY}", ":1:1: ", "nested too deeply"),
+    "a size of 5,000 digits": (header(more=f"// problem = {{ M = {'9' * 5000} }}\n") + BODY, ":1:1: ", "too long"),
+    "an index of 5,000 digits": (header() + BODY.replace("A[0]", f"A[{'9' * 5000}]"), ":6:", "too many digits"),
+    "assert of nothing": (header() + BODY.replace("C[0]", "assert(); C[0]"), ":6:", "assert takes a condition"),
+    "a grid of 2³¹ blocks": (header('["2147483647"]') + BODY, "", "trace fewer blocks"),
+    "macros that double": (header() + DOUBLING + BODY.replace("A[0]", "D39(1)"), ":46:", "is expanded more than"),
+    "functions that double": (header() + CALLS + BODY.replace("A[0]", "f30(1.0f)"), ":7:", "more than 4,000 calls"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_odd_kernels_are_refused_in_a_sentence(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, place, words = CASES[case]
+    (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
+    start = time.monotonic()
+    assert main(["trace", str(tmp_path / "odd.cu"), "--on", "cpu", "-o", str(tmp_path / "t.gvt")]) in (1, 2)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert len(said) < 1000
+    assert "failed here" not in said
+    assert place in said
+    assert words in said
+    assert time.monotonic() - start < 30  # they would take for ever
+
+
+def test_a_parameter_without_a_name_is_legal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (header(more="// problem = { M = 1, N = 1, K = 1 }\n") + BODY).replace("int K", "int").replace("A[0]", "A[0] * B[0]")
+    (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
+    assert main(["trace", str(tmp_path / "odd.cu"), "--on", "cpu", "-o", str(tmp_path / "t.gvt")]) == 0
+    text = text.replace("const float* A", "const float*")
+    (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
+    assert main(["trace", str(tmp_path / "odd.cu"), "--on", "cpu", "-o", str(tmp_path / "t.gvt")]) == 1
+    assert "needs a name here" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_an_output_that_is_full_is_said(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gemmviz", "kernels"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["gemmviz: this can't be written: No space left on device"]
+
+
+def test_an_output_that_knows_few_letters_gets_what_it_can_take() -> None:
+    here = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-m", "gemmviz", "trace", "--help"], env=here, capture_output=True, check=False)
+    assert done.returncode == 0
+    done = subprocess.run([sys.executable, "-m", "gemmviz", "bench", "--recorded"], env=here, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("words", [["trace"], ["render", "04_tiled", "--step", "x", "-o", "x.svg"], ["nothing", "--known"]])
+def test_wrong_usage_is_one_line_too(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(words)
+    except SystemExit as error:
+        code = int(str(error.code))
+    said = capsys.readouterr().err
+    assert code == 2
+    assert said.startswith("gemmviz: ")
+    assert said.count("\n") == 1
+
+
+def test_recorded_speeds_are_written_where_one_says(tmp_path: Path) -> None:
+    assert main(["bench", "--recorded", "04_tiled", "-o", str(tmp_path / "b.json")]) == 0
+    assert '"04_tiled"' in (tmp_path / "b.json").read_text(encoding="utf-8")
