@@ -93,6 +93,9 @@ class Picture:
 
     shown: Scene
 
+    def __repr__(self) -> str:
+        return f"<Picture {self.shown.width:g} x {self.shown.height:g}>"
+
     @property
     def svg(self) -> str:
         """The frame as an SVG document, its fonts inside."""

@@ -93,3 +93,9 @@ def test_wrong_usage_is_one_line_too(words: list[str], capsys: pytest.CaptureFix
 def test_recorded_speeds_are_written_where_one_says(tmp_path: Path) -> None:
     assert main(["bench", "--recorded", "04_tiled", "-o", str(tmp_path / "b.json")]) == 0
     assert '"04_tiled"' in (tmp_path / "b.json").read_text(encoding="utf-8")
+
+
+def test_settings_of_a_run_are_refused_for_a_chart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", "04_tiled", "-m", "64", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 2
+    assert "shows measurements, of all kernels and sizes" in capsys.readouterr().err
+    assert main(["render", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0

@@ -20,6 +20,7 @@ from gemmviz.scenes.theme import Theme, mixed
 
 _SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
 _NEAR_PIXELS = 24.0
+_TITLE_SIZE, _BESIDE_TITLE = 12, 80
 _NAME_SIZE, _LINE_PIXELS = 16, 22.0
 
 
@@ -124,8 +125,15 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             if not self.is_small:
                 self.setLabel(name, axis.label, color=theme.text, **{"font-size": "17px"})
         if self.is_small:
-            self.setTitle("; ".join((chart.y.label, *chart.notes)), color=theme.faint, size="9pt")
+            self._show_title(chart)
         self.showGrid(x=not self.is_small, y=True, alpha=0.18)
+
+    def _show_title(self, chart: Chart) -> None:
+        """As much of it as there is room for: a longer one would make the plot wider than what is seen."""
+        text = "; ".join((chart.y.label, *chart.notes))
+        room = max(40, self.width() - _BESIDE_TITLE)
+        fitted = QFontMetricsF(font("regular", _TITLE_SIZE)).elidedText(text, Qt.TextElideMode.ElideRight, room)
+        self.setTitle(fitted, color=self.theme.faint, size=f"{_TITLE_SIZE}px")
 
     def _draw_curve(self, curve: Curve, colour: str, family: int) -> None:
         pen = pg.mkPen(colour, width=2, style=Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine)
@@ -185,8 +193,11 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self._names = tuple(found)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        chart = getattr(self, "chart", None)
+        if chart is not None and self.is_small:
+            self._show_title(chart)  # before the plot takes its place: it is never narrower than its title
         super().resizeEvent(event)
-        if hasattr(self, "chart") and not self.is_small:
+        if chart is not None and not self.is_small:
             self.fit()
 
     # Pointing

@@ -42,6 +42,7 @@ class MainWindow(QMainWindow):
         self.session, self.preferences = self.desk.session, self.desk.preferences
         self.session.system_is_dark = system_is_dark(self._app)
         self._theme: Theme | None = None
+        self._wear_theme()
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.desk), BenchmarkPage(self.desk), Banner(self.desk)
         self._was_alone = False
@@ -100,11 +101,14 @@ class MainWindow(QMainWindow):
         if self.session.shown is None and not self.session.is_busy:
             self.desk.opening.start(last)
 
-    def _on_asked(self) -> None:
+    def _wear_theme(self) -> None:
         if self._theme is not self.session.theme:
             self._theme = self.session.theme
             apply_theme(self._app, self._theme)
             self.desk.themed.tell()
+
+    def _on_asked(self) -> None:
+        self._wear_theme()
         page = _REPLAY if self.session.is_replay else _BENCHMARK
         if page != self.pages.currentIndex():
             self._turn_to(page)

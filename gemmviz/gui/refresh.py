@@ -19,6 +19,10 @@ class Refresh(QObject):
         self._timer.timeout.connect(self._on_due)
         widget.installEventFilter(self)
 
+    def watch(self, child: QWidget) -> None:
+        """Of a child that covers the widget: what is seen again is seen of it."""
+        child.installEventFilter(self)
+
     def due(self, *_: object) -> None:
         if not self._timer.isActive():
             self._timer.start()
@@ -42,4 +46,5 @@ class Refresh(QObject):
 
 def is_seen(widget: QWidget) -> bool:
     """Whether any of it is on the screen: not closed, and not behind another tab."""
-    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+    shown = (widget, *widget.findChildren(QWidget))  # what a child covers is not the widget's own any more
+    return widget.isVisible() and any(not each.visibleRegion().isEmpty() for each in shown)

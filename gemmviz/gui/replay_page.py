@@ -16,8 +16,17 @@ from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.hover import hover_lines
 from gemmviz.scenes.primitives import Hit
 from gemmviz.show.picture import options_for
+from gemmviz.show.session import Session
 
-STALE = "This is the picture of the settings before: the present ones can't run"
+_STALE = "This is the picture of the settings before: the present ones can't run"
+_NOTHING = "These settings can't run"
+
+
+def over_the_picture(session: Session) -> str:
+    """What stands over a picture that is not that of the settings; "" for one that is."""
+    if session.error is None:
+        return ""
+    return _NOTHING if session.shown is None else _STALE
 
 
 class ReplayPage(QWidget):
@@ -36,7 +45,7 @@ class ReplayPage(QWidget):
         for event in (self.session.asked, self.session.pictured, self.session.found, desk.themed):
             event.listen(self.draw)
         self.session.moved.listen(self._on_moved)
-        self.session.noticed.listen(lambda: self.stage.set_stale(STALE if self.session.is_stale else ""))
+        self.session.noticed.listen(lambda: self.stage.set_stale(over_the_picture(self.session)))
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.look)
         self.stage.clicked.connect(self._on_clicked)

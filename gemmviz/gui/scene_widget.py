@@ -80,8 +80,8 @@ class SceneWidget(QWidget):
             painter.fillRect(area, self.palette().base())
         else:
             self._paint(painter, self.scene, area)
-            if self.stale:
-                self._paint_veil(painter, self.scene, area)
+        if self.stale:
+            self._paint_veil(painter, area)
         painter.end()
         self.painted.emit()
 
@@ -110,8 +110,9 @@ class SceneWidget(QWidget):
         brush.end()
         return pixmap
 
-    def _paint_veil(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        painter.fillRect(area, faded(scene.background, 0.72))
+    def _paint_veil(self, painter: QPainter, area: QRectF) -> None:
+        if self.scene is not None:
+            painter.fillRect(area, faded(self.scene.background, 0.72))
         painter.setFont(font("semibold", 22 if area.height() > 400 else 15))
         painter.setPen(self.palette().text().color())
         inside = area.adjusted(40, 20, -40, -20)

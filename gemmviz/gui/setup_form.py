@@ -14,6 +14,8 @@ from gemmviz.show.fields import Field, fields_of, launch_lines, limits_line
 from gemmviz.spec.catalog import kernel_names
 from gemmviz.spec.legality import device_for
 
+_NO_LAUNCH = "Block –\nGrid –"
+
 
 class SetupForm(QWidget):
     """Shows the session's setup and asks it for another one. ``controls`` by the name of the field."""
@@ -110,8 +112,9 @@ class SetupForm(QWidget):
     def show_launch(self) -> None:
         launch = self.desk.session.launch
         if isinstance(self.desk.session.error, SettingError):
-            self.launch.setMinimumHeight(self.launch.height())  # the form stays as it is
-            self.launch.setText("Block –\nGrid –")
+            if self.launch.text() not in ("", _NO_LAUNCH):
+                self.launch.setMinimumHeight(self.launch.height())  # the form stays as it is
+            self.launch.setText(_NO_LAUNCH)
         elif launch is not None:
             self.launch.setMinimumHeight(0)
             self.launch.setText("\n".join(launch_lines(self.desk.session.shot.setup, launch)))

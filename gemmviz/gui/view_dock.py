@@ -2,7 +2,7 @@
 
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.refresh import Refresh
-from gemmviz.gui.replay_page import STALE
+from gemmviz.gui.replay_page import over_the_picture
 from gemmviz.gui.scene_widget import SceneDock
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
@@ -18,7 +18,7 @@ class ViewDock(SceneDock):
         session = desk.session
         for event in (session.asked, session.pictured, session.found, session.moved, desk.themed):
             event.listen(self._refresh.due)
-        session.noticed.listen(lambda: self.set_stale(STALE if session.is_stale else ""))
+        session.noticed.listen(lambda: self.set_stale(over_the_picture(session)))
         self.resized.connect(self._refresh.due)
 
     def draw(self) -> None:

@@ -100,7 +100,7 @@ def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
         return BlockRange.all(launch)
     try:
         return parse_blocks(text).checked(launch)
-    except UsageError as error:
+    except (UsageError, SettingError) as error:
         raise SettingError(error.message, names=("blocks",), remedy=error.remedy) from None
 
 

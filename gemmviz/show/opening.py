@@ -29,7 +29,7 @@ class Opening:
         self.opened = Event()
         self.followed: Path | None = None
         self._following = Following(post, self._on_written)
-        self._open: dict[Kind, Callable[[Path], None]] = {
+        self._open: dict[Kind, Callable[[Path], bool]] = {
             "kernel": lambda path: self.choose_kernel(str(path)), "trace": self._open_trace, "view": self._open_view,
             "benchmark": self._open_benchmark,
         }  # fmt: skip
@@ -46,16 +46,18 @@ class Opening:
         what is shown.
         """
         try:
-            self._open[kind_of(path)](path)
+            is_read = self._open[kind_of(path)](path)
         except GemmvizError as error:
             self.session.complain("file", error)
         else:
-            if not self.session.unread:
+            if is_read:
                 self.session.close_notice("file")
                 self.opened.tell(path)
 
-    def choose_kernel(self, name: str) -> None:
-        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
+    def choose_kernel(self, name: str) -> bool:
+        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so. False where it can't
+        be read.
+        """
         session = self.session
         path = Path(name).resolve() if Path(name).suffix == ".cu" or Path(name).is_file() else None
         self._follow(path)
@@ -63,7 +65,7 @@ class Opening:
             kernel = load_kernel(str(path or name))
         except GemmvizError as error:
             self._show_unread(path, error)
-            return
+            return False
         session.unread = ""
         session.notices.drop("file", "sizes")
         found = granted(session.wishes.for_kernel(kernel, session.shot.setup))
@@ -71,6 +73,7 @@ class Opening:
             session.notices.put(Notice("sizes", found.instead, warns=False))
         session.ask(replace(session.shot, setup=found.setup, view=session.latest_view(Moment)))
         session.noticed.tell()
+        return True
 
     def reload(self) -> None:
         """Reads the person's own file again."""
@@ -89,23 +92,27 @@ class Opening:
         self.session.complain("file", error)
         self.session.asked.tell()
 
-    def _open_trace(self, path: Path) -> None:
+    def _open_trace(self, path: Path) -> bool:
         trace = read_trace(path)
         self._follow(None)
         self.session.show_trace(trace, path.name)
+        return True
 
-    def _open_view(self, path: Path) -> None:
+    def _open_view(self, path: Path) -> bool:
         shot = read_view(path)
         self._follow(None)
         self.session.player.play(False)
+        self.session.unread = ""
         self.session.ask(shot, Wishes.of(shot.setup))
+        return True
 
-    def _open_benchmark(self, path: Path) -> None:
+    def _open_benchmark(self, path: Path) -> bool:
         session = self.session
         name = session.benchmarks.open(path)
         session.player.play(False)
         chart = replace(session.shot.chart, source=name)
         session.ask(replace(session.shot, view=session.latest_view(Benchmark), chart=chart))
+        return True
 
     def _follow(self, path: Path | None) -> None:
         self.followed = path if path is not None and path.is_absolute() else None

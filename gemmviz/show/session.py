@@ -248,6 +248,8 @@ class Session:
         setup = replace(trace.setup, blocks="" if whole else str(trace.blocks), phases=phases)
         self.stop_running()
         self._findings.cancel()
+        self.unread = ""
+        self.notices.drop("file", "sizes", *_OF_THE_RUN)
         self.history.settle((self.shot, self.wishes))
         self.launch, self.wishes = trace.launch, Wishes.of(setup)
         self.shot = replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position(), moment=1.0)

@@ -25,6 +25,9 @@ from gemmviz.source.types import CType, Pointer, Scalar
 ENTRY_ARGUMENTS = "GEMMVIZ_ENTRY_ARGUMENTS"
 
 
+_SOMETHING_MISSING = ("is not declared", "is not known", "is not supported")
+
+
 def macros_of(spec: KernelSpec, parameters: Mapping[str, int]) -> dict[str, str]:
     """What is passed with -D: every parameter that the entry does not name as a template argument."""
     return {name: str(value) for name, value in parameters.items() if name not in spec.template_arguments}
@@ -47,7 +50,8 @@ def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tu
     try:
         return _read(tree, entry)
     except SourceError as error:
-        error.remedy = error.remedy or remedy_of(tree.source.left_out)
+        if any(words in error.message for words in _SOMETHING_MISSING):
+            error.remedy = error.remedy or remedy_of(tree.source.left_out)
         raise
 
 

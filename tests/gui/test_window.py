@@ -26,12 +26,13 @@ from gemmviz.gui.about import about_text
 from gemmviz.gui.actions import actions
 from gemmviz.gui.keys import keys_text
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.model.errors import TraceFileError
+from gemmviz.gui.preferences import Nowhere
+from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.hover import hover_lines
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import load_theme
-from gemmviz.show.shot import Camera
+from gemmviz.show.shot import Camera, default_shot, shot_text
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 from tests.conftest import kernel_from
@@ -749,3 +750,65 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
     assert callout.geometry().left() > field.mapTo(window, field.rect().bottomLeft()).x()
     pictured(window, qtbot, callout.remedy.click)
     assert not callout.isVisible()
+
+
+def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot) -> None:
+    window.docks.all["Cost per step"].raise_()
+    costs, session = costs_of(window), window.session
+    qtbot.waitUntil(lambda: costs.plot is not None)
+    plot = costs.plot
+    assert plot is not None
+    session.go(session.steps - 1)
+    qtbot.waitUntil(lambda: plot._here.value() == session.steps)
+    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
+    qtbot.waitUntil(
+        lambda: plot.chart is not None and max(max(bars.x, default=0) for bars in plot.chart.bars) == session.steps,
+        timeout=20_000,
+    )
+    session.choose_theme("light")
+    qtbot.waitUntil(lambda: plot.theme.title == "Light")
+    window.resize(1000, 600)
+    qtbot.wait(100)
+    assert plot.plotItem.size().width() <= costs.width()  # all of it is seen
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)), None])
+def test_a_file_that_is_no_kernel_is_said_whatever_it_holds(window: MainWindow, tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "odd.cu").write_bytes(content)
+    window.desk.opening.open(tmp_path / "odd.cu")
+    assert any("odd.cu" in text for text in window.banner.texts)
+
+
+def test_a_trace_has_nothing_to_do_with_the_error_before_it(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    write_trace(shown_of(window).trace, tmp_path / "good.gvt")
+    (tmp_path / "bad.cu").write_text("no header here")
+    window.desk.opening.open(tmp_path / "bad.cu")
+    assert window.banner.texts
+    window.desk.opening.open(tmp_path / "good.gvt")
+    qtbot.wait(50)
+    assert not window.banner.texts
+    assert "no header here" not in source_of(window).text.toPlainText()
+
+
+def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow, qtbot: QtBot) -> None:
+    window.session.change("blocks", "0:99,0:1")
+    window.session.change("seed", 3)
+    assert isinstance(window.session.error, SettingError)
+    assert window.session.error.names == ("blocks",)
+    form = settings_of(window).setup
+    assert form.controls["blocks"].property("wrong")
+    assert not form.controls["seed"].property("wrong")
+
+
+def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
+    shot = default_shot()
+    bad = replace(shot, setup=setup_for(shot.setup.kernel, Problem(99_999_999, 8, 8), {"TILE_WIDTH": 2}))
+    made = MainWindow(Nowhere(shot=shot_text(bad)))
+    qtbot.addWidget(made)
+    made.start()
+    made.show()
+    qtbot.wait(100)
+    assert made.replay.stage.stale == "These settings can't run"
+    assert settings_of(made).setup.launch.minimumHeight() == 0
+    made.close()

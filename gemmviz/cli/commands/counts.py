@@ -45,7 +45,8 @@ def _run(args: argparse.Namespace) -> int:
         print_json(_facts(setup, counter.counts, counter.found.hazards))
     else:
         blocks = launch_for(setup).block_count
-        print(f"{setup.kernel.name}, {setup.problem}, all {blocks} blocks, counted from the source as written")
+        share = f"all {blocks} blocks" if blocks > 1 else "its one block"
+        print(f"{setup.kernel.name}, {setup.problem}, {share}, counted from the source as written")
         for name, value in totals(counter.counts).items():
             print(f"  {name:28} {value:>16,}")
     return report_hazards(counter.found.hazards, setup.kernel.file)

@@ -40,6 +40,9 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
     if kind == "benchmark" or (kind != "trace" and view_named(_shot(args, kind).view).subject is not Moment):
         shot = _shot(args, kind)
+        if is_set(args):
+            remedy = "leave out -m, -n, -k, -D and the like"
+            raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
         measured = {"": read_benchmark(path, recorded=True)} if kind == "benchmark" else recorded()
         return _save(args, shot, named(measured, shot.chart.source))
     shot, outcome = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))

@@ -43,6 +43,7 @@ class Costs(QWidget):
         made = ChartPlot(self.desk, "Cost per step", small=True)
         made.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))
         self._column.addWidget(made)
+        self._refresh.watch(made.viewport())
         return made
 
 
