@@ -56,11 +56,9 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def _lay_out(self) -> None:
-        self.tabs = QTabBar()
+        self.tabs = QTabBar(drawBase=False, expanding=False)
         for title, tip in (("Replay", "The kernel, step by step"), ("Benchmark", "How fast the kernels are (Ctrl+B)")):
             self.tabs.setTabToolTip(self.tabs.addTab(title), tip)
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
         self.tabs.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.replay)
