@@ -1,5 +1,6 @@
 """What the program remembers from one start to the next: layout, speed, the last shot, recent files."""
 
+import math
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,9 +40,10 @@ class Preferences:
 
     def number(self, key: str, default: float) -> float:
         try:
-            return float(self.store.value(key, default))
-        except (TypeError, ValueError):
+            found = float(self.store.value(key, default))
+        except (TypeError, ValueError, OverflowError):
             return default
+        return found if math.isfinite(found) else default
 
     def data(self, key: str) -> QByteArray:
         found = self.store.value(key)

@@ -812,3 +812,13 @@ def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
     assert made.replay.stage.stale == "These settings can't run"
     assert settings_of(made).setup.launch.minimumHeight() == 0
     made.close()
+
+
+@pytest.mark.parametrize("speed", ["nan", "inf", "-inf", "1e999", "fast"])
+def test_a_speed_that_is_none_is_forgotten(qtbot: QtBot, speed: str) -> None:
+    made, fresh = MainWindow(Nowhere(speed=speed)), MainWindow(Nowhere())
+    for each in (made, fresh):
+        qtbot.addWidget(each)
+    assert made.session.player.speed == fresh.session.player.speed
+    for each in (made, fresh):
+        each.close()
