@@ -38,7 +38,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
-from gemmviz.model.words import many
+from gemmviz.model.words import all_blocks, many
 from gemmviz.render.export import save_frame
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import CHOICES, On, engine_for
@@ -198,8 +198,8 @@ class Count:
         return found
 
     def __repr__(self) -> str:
-        blocks = many(launch_for(self.setup).block_count, "block")
-        return f"<Count {self.setup.kernel.name}, {self.setup.problem}, all {blocks}>"
+        share = all_blocks(launch_for(self.setup).block_count)
+        return f"<Count {self.setup.kernel.name}, {self.setup.problem}, {share}>"
 
     def _repr_html_(self) -> str:
         cells = (f"<tr><td>{name.replace('_', ' ')}</td><td>{value:,}</td></tr>" for name, value in self.totals.items())

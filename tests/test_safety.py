@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 from gemmviz.cli.main import main
 from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
-from gemmviz.files.whole import write_text
+from gemmviz.files.whole import write_text, written_whole
 from gemmviz.gui.controls import tip_text
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.run.link import own_command
 from gemmviz.spec.catalog import load_kernel
@@ -172,3 +172,9 @@ def test_a_text_beyond_all_bounds_is_not_read(tmp_path: Path) -> None:
         file.truncate(1 << 30)  # takes no disk
     with pytest.raises(GemmvizError, match=r"1,073,741,824 bytes; at most 67,108,864 are read"):
         load_kernel(str(tmp_path / "large.cu"))
+
+
+def test_what_can_not_be_saved_says_so_itself(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^no such thing$"), written_whole(tmp_path / "a.txt"):
+        raise UsageError("no such thing")
+    assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,6 @@ What does not fit its type is refused with the path to it.
 """
 
 import re
-import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import tomli_w
 
+from gemmviz.files.whole import what_else
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 
 T = TypeVar("T")
@@ -88,15 +88,11 @@ def toml_to_plain(text: str) -> dict[str, Any]:
 
 def refuse_special(path: Path, most_bytes: int | None = None) -> None:
     """Raises FormatError for what is there and is no plain file (to open a FIFO can take forever), or is larger than that."""
-    try:
-        facts = path.stat()
-    except (OSError, ValueError):
-        return  # opening it says why
-    if not stat.S_ISREG(facts.st_mode):
-        what = "a folder" if stat.S_ISDIR(facts.st_mode) else "no plain file"
+    if what := what_else(path):
         raise FormatError(f"this is {what}, and is not opened", file=str(path), remedy="choose a file")
-    if most_bytes is not None and facts.st_size > most_bytes:
-        raise FormatError(f"the file has {facts.st_size:,} bytes; at most {most_bytes:,} are read", file=str(path))
+    size = path.stat().st_size if path.is_file() else 0
+    if most_bytes is not None and size > most_bytes:
+        raise FormatError(f"the file has {size:,} bytes; at most {most_bytes:,} are read", file=str(path))
 
 
 def read_text(path: Path) -> str:

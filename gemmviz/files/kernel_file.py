@@ -1,12 +1,11 @@
 """The kernel's file: plain CUDA C, with a TOML header in its first ``//`` lines that says how to launch it."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from gemmviz.files.codec import FormatError, read_text
+from gemmviz.files.codec import FormatError, read_text, toml_to_plain
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.kernel import MATRICES, KernelSpec, Parameter, Requirement
 from gemmviz.model.problem import Problem
@@ -78,37 +77,26 @@ def _header(text: str) -> tuple[dict[str, Any], str]:
     if not any(re.match(r"\s*gemmviz\s*=", line) for line in lines):
         raise SourceError("the file has no gemmviz header", Place(1, 1, 1, 1), remedy=_EXAMPLE)
     try:
-        return _facts(lines), ""
-    except tomllib.TOMLDecodeError as error:
+        return toml_to_plain("\n".join(lines)), ""
+    except FormatError as error:
         prose = next((i for i, line in enumerate(lines) if _is_prose(line)), None)
         if prose is None:
-            raise _toml_error(error) from None
+            raise _header_error(error) from None
     try:
-        return _facts(lines[:prose]), " ".join(line.strip() for line in lines[prose:])
-    except tomllib.TOMLDecodeError as error:
-        raise _toml_error(error) from None
-
-
-def _facts(lines: list[str]) -> dict[str, Any]:
-    try:
-        return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
-        raise
-    except (RecursionError, ValueError):  # Python reads no numbers of thousands of digits
-        raise SourceError("the header is nested too deeply, or a number in it is too long", Place(1, 1, 1, 1)) from None
+        return toml_to_plain("\n".join(lines[:prose])), " ".join(line.strip() for line in lines[prose:])
+    except FormatError as error:
+        raise _header_error(error) from None
 
 
 def _is_prose(line: str) -> bool:
     return bool(re.match(r"\s*[A-Za-z]\S*\s+[^=\s]", line)) and not re.match(r"\s*[\w.\"-]+\s*=", line)
 
 
-def _toml_error(error: tomllib.TOMLDecodeError) -> SourceError:
-    found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-    line, column = (int(found[1]), int(found[2]) + 2) if found else (1, 1)
-    sentence = re.sub(r"\s*\(at .*\)$", "", str(error))
-    return SourceError(
-        f"the header is no TOML: {sentence}", Place(line, column, line, column + 1), remedy="it is the leading // lines"
-    )
+def _header_error(error: FormatError) -> SourceError:
+    """What is wrong with the TOML, at its place behind the two slashes."""
+    at = error.place
+    place = Place(1, 1, 1, 2) if at is None else Place(at.line, at.column + 2, at.line, at.column + 3)
+    return SourceError(error.message.replace("this is", "the header is", 1), place, remedy="it is the leading // lines")
 
 
 class _Reader:

@@ -10,6 +10,13 @@ from pathlib import Path
 from gemmviz.model.errors import GemmvizError
 
 
+def what_else(path: Path) -> str:
+    """What is there instead of a plain file, "" where it is one or where there is nothing."""
+    if path.is_file() or not path.exists():
+        return ""
+    return "a folder" if path.is_dir() else "no plain file"
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A path to write to, of the same suffix, which becomes ``path`` when all went well; what a link leads to, where that is
@@ -26,6 +33,8 @@ def written_whole(path: Path) -> Iterator[Path]:
         part.chmod(_mode_of(target))
         yield part
         part.replace(target)
+    except GemmvizError:  # what was to be written says so itself
+        raise
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None
         raise GemmvizError(f"this can't be written: {why or error}", file=str(path)) from None
@@ -40,8 +49,7 @@ def _refuse(target: Path, path: Path) -> None:
         raise GemmvizError("this names no file", file=str(path) or "-o")
     if not target.parent.is_dir():
         raise GemmvizError(f"there is no folder {target.parent}", file=str(path))
-    if target.exists() and not target.is_file():
-        what = "a folder" if target.is_dir() else "no plain file"
+    if what := what_else(target):
         raise GemmvizError(f"this is {what}; nothing is written over it", file=str(path), remedy="name a file")
 
 

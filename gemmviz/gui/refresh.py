@@ -46,5 +46,8 @@ class Refresh(QObject):
 
 def is_seen(widget: QWidget) -> bool:
     """Whether any of it is on the screen: not closed, and not behind another tab."""
-    shown = (widget, *widget.findChildren(QWidget))  # what a child covers is not the widget's own any more
-    return widget.isVisible() and any(not each.visibleRegion().isEmpty() for each in shown)
+    if not widget.isVisible():
+        return False
+    if not widget.visibleRegion().isEmpty():
+        return True
+    return any(not each.visibleRegion().isEmpty() for each in widget.findChildren(QWidget))  # one that covers it

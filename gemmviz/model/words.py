@@ -14,3 +14,8 @@ def spaced(count: int) -> str:
 def many(count: int, noun: str) -> str:
     """A count and its noun: "1 sector", "4 sectors"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def all_blocks(count: int) -> str:
+    """All of a launch's."""
+    return f"all {count} blocks" if count > 1 else "its only block"

@@ -78,7 +78,7 @@ class Server:
                 return LOST
             self._known.pop(job.facts["id"], None)
         if self.runner is not None:
-            self.runner.nvrtc.close()
+            self.runner.close()
         return 0
 
     def _read(self) -> None:

@@ -11,7 +11,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Space
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import INTERPRETER
-from gemmviz.model.words import many, number, spaced
+from gemmviz.model.words import all_blocks, many, number, spaced
 from gemmviz.show.findings import Shown
 from gemmviz.spec.legality import device_for
 
@@ -129,8 +129,7 @@ def source_line(shown: Shown, moment: Moment) -> str:
     who = focus_text(moment.focus, shown.trace)
     if moment.focus.thread is not None:
         who += f", whose warp {moment.focus.warp} pays"
-    blocks = shown.trace.launch.block_count
-    which = f"all {blocks} blocks" if blocks > 1 else "its only block"
+    which = all_blocks(shown.trace.launch.block_count)
     state = "counting" if shown.counts is None else "counted from the source as written"
     launch = f"{which}, {state}" if shown.trace.stop is None else "not counted, the run ended early"
     return f"Step, so far: {who}, counted from the trace. Launch: {launch}.{rules_sentence(shown.setup)}"

@@ -12,6 +12,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.words import all_blocks
 from gemmviz.run.choosing import engine_for
 from gemmviz.show.flags import add_setup, setup_from
 from gemmviz.spec.legality import device_for, launch_for
@@ -44,8 +45,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(_facts(setup, counter.counts, counter.found.hazards))
     else:
-        blocks = launch_for(setup).block_count
-        share = f"all {blocks} blocks" if blocks > 1 else "its one block"
+        share = all_blocks(launch_for(setup).block_count)
         print(f"{setup.kernel.name}, {setup.problem}, {share}, counted from the source as written")
         for name, value in totals(counter.counts).items():
             print(f"  {name:28} {value:>16,}")

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from gemmviz.model.errors import GemmvizError
@@ -26,6 +27,7 @@ def platform_here() -> str:
     return wanted or ("xcb" if os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY") else "")
 
 
+@cache
 def require_qt(platform: str = "offscreen") -> None:
     """Raises GemmvizError that names what is missing, where Qt couldn't start on this platform."""
     if importlib.util.find_spec("PySide6") is None:

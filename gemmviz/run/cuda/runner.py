@@ -41,6 +41,10 @@ class CudaRunner:
         self.nvrtc = Nvrtc(gpu)
         self._workloads: OrderedDict[bytes, Workload] = OrderedDict()
 
+    def close(self) -> None:
+        """Begins nothing more."""
+        self.nvrtc.close()
+
     def use(self, setup: Setup, task: Callable[[Workload], Result]) -> Result:
         """What ``task`` makes of the workload. Raises LostContext where the GPU can't be used any more by this process."""
         with spoken_errors(setup.kernel.file):
