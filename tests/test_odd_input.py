@@ -70,6 +70,7 @@ def test_an_output_that_is_full_is_said(tmp_path: Path) -> None:
     assert done.stderr.splitlines() == ["gemmviz: this can't be written: No space left on device"]
 
 
+@pytest.mark.slow
 def test_an_output_that_knows_few_letters_gets_what_it_can_take() -> None:
     here = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([sys.executable, "-m", "gemmviz", "trace", "--help"], env=here, capture_output=True, check=False)

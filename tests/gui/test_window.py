@@ -429,6 +429,7 @@ def test_a_second_click_lets_the_thread_go(window: MainWindow, qtbot: QtBot) -> 
         assert window.session.shot.focus.thread == thread
 
 
+@pytest.mark.slow
 def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     right = load_kernel("03_coalesced").text
@@ -752,6 +753,7 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
     assert not callout.isVisible()
 
 
+@pytest.mark.slow
 def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot) -> None:
     window.docks.all["Cost per step"].raise_()
     costs, session = costs_of(window), window.session
@@ -814,6 +816,7 @@ def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
     made.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", ["nan", "inf", "-inf", "1e999", "fast"])
 def test_a_speed_that_is_none_is_forgotten(qtbot: QtBot, speed: str) -> None:
     made, fresh = MainWindow(Nowhere(speed=speed)), MainWindow(Nowhere())

@@ -80,6 +80,7 @@ def test_malformed_lines_are_passed_over_and_the_end_of_input_ends_it() -> None:
     assert json.loads(answer)["error"]["kind"] == "UsageError"
 
 
+@pytest.mark.slow
 def test_a_worker_killed_from_outside_is_replaced() -> None:
     remote = RemoteGpu()
     remote.time_host("NumPy, one thread", Problem(8, 8, 8))
