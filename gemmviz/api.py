@@ -41,7 +41,7 @@ from gemmviz.model.trace import Trace
 from gemmviz.model.words import all_blocks, many
 from gemmviz.render.export import save_frame
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.choosing import CHOICES, On, engine_for
+from gemmviz.run.choosing import CHOICES, On, chosen, engine_for
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer
@@ -261,7 +261,8 @@ def trace(
 ) -> Run:
     """Runs a kernel and records every access.
 
-    ``on``: "cpu", "gpu", or "auto" for the GPU where there is one and the CPU where it can't; the record is the same.
+    ``on``: "cpu", "gpu", or "auto" for the GPU where there is one and the CPU where it can't, but the CPU for a kernel that
+    doesn't ship with gemmviz; the record is the same.
     ``values``: also record what is read and written. ``blocks`` ("0:2,0:2", half-open) and ``phases`` ("2-3", from 1) say what
     to record; by default as many blocks around the first as are quick. ``numbers``: M, N, K and the kernel's parameters, which
     ``parameters`` takes too.
@@ -272,7 +273,7 @@ def trace(
     setup = _setup(kernel, {**(parameters or {}), **numbers})
     setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
     around = kernel.focus.block if isinstance(kernel, Shot) else (0, 0, 0)
-    outcome = run(setup, around, _engine(on), values=values)
+    outcome = run(setup, around, _engine(on, setup.kernel), values=values)
     if outcome.trace is None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
     return Run(outcome.trace, outcome.fault)
@@ -288,7 +289,7 @@ def count(
     setup = _setup(kernel, {**(parameters or {}), **numbers})
     launch_for(setup)
     counter = LaunchCounter(device_for(setup).rules)
-    _engine(on).count(setup, counter)
+    _engine(on, setup.kernel).count(setup, counter)
     return Count(setup, counter.counts)
 
 
@@ -350,11 +351,15 @@ def save(what: Kernel | Run | Shot | Picture | Measurements, path: str | PathLik
             )
 
 
-@cache
-def _engine(on: On) -> Engine:
-    """One for each answer, kept until the end: a GPU's takes long to start."""
+def _engine(on: On, kernel: KernelSpec) -> Engine:
     if on not in CHOICES:
         raise UsageError(f"there is nobody called {on!r}", remedy=f"choose {', '.join(CHOICES)}")
+    return _kept(chosen(on, kernel))
+
+
+@cache
+def _kept(on: On) -> Engine:
+    """One for each answer, until the end: a GPU's takes long to start."""
     engine = engine_for(on)
     atexit.register(engine.close)
     return engine

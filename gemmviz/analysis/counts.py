@@ -291,10 +291,12 @@ class GroupCounter(AccessSink):
         top[key] = top[key] + sums if key in top else sums
 
 
-def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
-    """The cost of some steps of a trace, over all traced blocks."""
+def count_steps(trace: Trace, steps: Iterable[int], cancelled: Callable[[], bool] = lambda: False) -> LaunchCounts:
+    """The cost of some steps of a trace, over all traced blocks. Raises Cancelled."""
     counts = LaunchCounts(trace.rules, trace.arrays)
     for step in steps:
+        if cancelled():
+            raise Cancelled
         site = trace.site_of(step)
         for place, operand in enumerate(site.operands):
             row = trace.element[trace.row[step] + place].reshape(-1, trace.launch.threads_per_block)

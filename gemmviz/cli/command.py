@@ -3,7 +3,8 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from gemmviz.analysis.hazards import Hazard
 from gemmviz.files.devices import device_names
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
-from gemmviz.run.choosing import CHOICES
+from gemmviz.run.choosing import CHOICES, chosen, engine_for, has_cupy
+from gemmviz.run.engine import Engine
 from gemmviz.run.protocol import TIMEOUT_S
 
 
@@ -33,6 +36,17 @@ def complain(error: GemmvizError, code: int) -> int:
     """Puts an error on stderr, on one line; gives ``code`` back."""
     print(f"gemmviz: {error}".replace("\n", " "), file=sys.stderr)
     return code
+
+
+@contextmanager
+def engine_of(args: argparse.Namespace, kernel: KernelSpec) -> Iterator[Engine]:
+    """Who runs this kernel, as ``add_on`` and ``add_timeout`` had it asked."""
+    on = chosen(args.on, kernel)
+    if on != args.on and has_cupy():
+        remedy = "--on gpu runs it on the GPU, as its author wrote it"
+        complain(GemmvizError("this kernel doesn't ship with gemmviz: the interpreter runs it", remedy=remedy), 0)
+    with closing(engine_for(on, args.timeout)) as engine:
+        yield engine
 
 
 def remark(error: GemmvizError | None) -> None:

@@ -1,11 +1,11 @@
 """What is to be said about the picture, above it; each notice can be closed."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.gui.controls import plain
 from gemmviz.gui.desk import Desk
-from gemmviz.show.notices import Notice
+from gemmviz.show.notices import Notice, Offer
 
 
 class Banner(QWidget):
@@ -54,8 +54,22 @@ class Banner(QWidget):
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 2, 0, 2)
         row.addWidget(text, 1)
+        if notice.offer is not None:
+            row.addWidget(self._button(notice.offer), 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         return line
+
+    def _button(self, offer: Offer) -> QPushButton:
+        button = QPushButton(offer.title)
+        button.setToolTip(offer.tip)
+        button.setAccessibleName(offer.title)
+        button.setAccessibleDescription(offer.tip)
+        button.clicked.connect(lambda: self._take(offer))
+        return button
+
+    def _take(self, offer: Offer) -> None:
+        offer.take()
+        self.desk.released.tell()
 
     def _close(self, notice: Notice) -> None:
         self.desk.session.close_notice(notice.topic)

@@ -20,6 +20,9 @@ class Desk:
         self.opening = Opening(self.session, post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
+        trust = self.session.runners.trust
+        trust.known = preferences.trusted
+        trust.changed.listen(lambda: preferences.put("trusted", list(trust.known)))
 
     @property
     def theme(self) -> Theme:

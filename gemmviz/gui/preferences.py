@@ -55,14 +55,22 @@ class Preferences:
     @property
     def recent(self) -> list[Path]:
         """Files that were opened, the latest first; those that are gone are left out."""
-        found = self.store.value("recent") or []
-        names = [found] if isinstance(found, str) else [str(each) for each in found]
-        return [Path(name) for name in names if Path(name).is_file()][:_MOST_RECENT]
+        return [Path(name) for name in self._list("recent") if Path(name).is_file()][:_MOST_RECENT]
 
     def add_recent(self, path: Path) -> None:
         path = path.resolve()
         latest = [path, *(each for each in self.recent if each != path)]
         self.put("recent", [str(each) for each in latest[:_MOST_RECENT]])
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """The kernels that a person lets run on the GPU, by what ``Trust`` knows them by."""
+        return tuple(self._list("trusted"))
+
+    def _list(self, key: str) -> list[str]:
+        """What QSettings gives back of a list: one text where there is one entry, None where there is none."""
+        found = self.store.value(key) or []
+        return [str(each) for each in found] if isinstance(found, list | tuple) else [str(found)]
 
     def keep_shot(self, shot: Shot) -> None:
         self.put("shot", shot_text(shot))

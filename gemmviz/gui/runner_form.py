@@ -62,3 +62,4 @@ class RunnerForm(QWidget):
         runner = self.runner.itemData(row)
         self.desk.preferences.put("runner", runner)
         self.runners.choose(runner)
+        self.desk.session.offer_gpu()

@@ -4,15 +4,17 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Literal
 
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.engine import Engine, FirstToAnswer
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recorded import Recorded
 from gemmviz.run.remote import RemoteGpu
+from gemmviz.spec.catalog import is_own
 
 On = Literal["auto", "gpu", "cpu"]
 CHOICES: Mapping[On, str] = {
-    "auto": "the GPU where CuPy is installed, and the CPU where it can't",
+    "auto": "the GPU where CuPy is installed and the CPU where it can't; for a kernel of your own, the CPU",
     "gpu": "the GPU alone",
     "cpu": "the interpreter on the CPU",
 }
@@ -21,6 +23,11 @@ CHOICES: Mapping[On, str] = {
 def has_cupy() -> bool:
     """Whether somebody installed what a GPU needs."""
     return importlib.util.find_spec("cupy") is not None
+
+
+def chosen(on: On, kernel: KernelSpec) -> On:
+    """The choice for this kernel: one that doesn't ship with gemmviz runs on the GPU only where a person says so."""
+    return "cpu" if on == "auto" and not is_own(kernel) else on
 
 
 def engine_for(on: On, timeout_s: float = TIMEOUT_S) -> Engine:

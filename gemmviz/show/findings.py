@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, count_steps
 from gemmviz.analysis.focus import Scope, thread_place
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError
@@ -19,7 +19,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
-from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.executor import Recording
 from gemmviz.show.events import Post
 from gemmviz.show.picture import MOST_BYTES, searched_blocks, with_hazards
@@ -33,7 +33,8 @@ _MOST_VALUES = 12_000_000
 @dataclass(frozen=True)
 class Shown:
     """The run that a picture is of, and what is known of it by now: ``searched`` blocks have no other hazards than those of the
-    replay; ``counts`` are those of the whole launch; ``speed`` is that of the real kernel, ``no_speed`` why nobody knows it.
+    replay; ``counts`` are those of the whole launch, ``no_counts`` why nobody knows them; ``speed`` is that of the real kernel,
+    ``no_speed`` why nobody knows it. ``from_file``: it was recorded before, and is not run.
     """
 
     setup: Setup
@@ -42,6 +43,7 @@ class Shown:
     from_file: bool = False
     searched: int | None = None
     counts: LaunchCounts | None = None
+    no_counts: str = ""
     speed: KernelSpeed | None = None
     no_speed: str = ""
 
@@ -52,7 +54,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Look:
-    """What a focus needs: ``watched``, the variables of its first thread, None where the run ended early."""
+    """What a focus needs: ``watched``, the variables of its first thread, None where the run ended early or was not made."""
 
     scope: Scope
     watched: Watched | None
@@ -66,12 +68,12 @@ class Findings:
     def __init__(
         self, post: Post, changed: Callable[[Shown], Any], looked: Callable[[Look], Any], failed: Callable[[GemmvizError], Any]
     ) -> None:
-        self._changed, self._looked = changed, looked
+        self._changed, self._looked, self._failed = changed, looked, failed
         self._shown: Shown | None = None
         self._engine: Engine | None = None
         self._look: Latest[Look] = Latest(post, self._on_look, failed)
         self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, failed)
-        self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, failed)
+        self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, self._on_not_counted)
         self._time: Latest[KernelSpeed] = Latest(post, self._on_timed, self._on_no_speed)
         self._lanes: tuple[Latest[Any], ...] = self._look, self._search, self._count, self._time
 
@@ -117,17 +119,15 @@ class Findings:
     def _count_whole(self) -> None:
         shown, engine = self._shown, self._engine
         if shown is not None and engine is not None and shown.counts is None and not self._count.is_busy:
-            setup, rules = shown.setup, shown.trace.rules
-
-            def work(cancelled: Cancel) -> LaunchCounts:
-                counter = LaunchCounter(rules, cancelled)
-                engine.count(setup, counter, cancelled=cancelled)
-                return counter.counts
-
-            self._count.start(work)
+            self._count.start(lambda cancelled: count(shown, engine, cancelled))
 
     def _on_counted(self, counts: LaunchCounts) -> None:
         self._found(counts=counts)
+
+    def _on_not_counted(self, error: GemmvizError) -> None:
+        self._found(no_counts=str(error))
+        if not isinstance(error, CannotAnswer):
+            self._failed(error)
 
     def _on_timed(self, speed: KernelSpeed) -> None:
         self._found(speed=speed)
@@ -148,7 +148,10 @@ def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: 
     if replay.trace.stop is not None:
         return Look(scope, None)
     thread = thread_place(scope.first_thread, replay.trace.launch)
-    return Look(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
+    try:
+        return Look(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
+    except CannotAnswer:
+        return Look(scope, None)
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
@@ -159,6 +162,18 @@ def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> t
         value = _values(setup, replay.trace, engine, cancelled)
         found = found.with_findings(value, found.hazards, found.conflicts)
     return found, blocks
+
+
+def count(shown: Shown, engine: Engine, cancelled: Cancel) -> LaunchCounts:
+    """What the whole launch costs: of a record that holds all of it, from that."""
+    trace = shown.trace
+    if shown.from_file:
+        if not trace.is_whole:
+            raise CannotAnswer("the file holds a part of it")
+        return count_steps(trace, range(trace.steps), cancelled)
+    counter = LaunchCounter(trace.rules, cancelled)
+    engine.count(shown.setup, counter, cancelled=cancelled)
+    return counter.counts
 
 
 def _values(setup: Setup, trace: Trace, engine: Engine, cancelled: Cancel) -> npt.NDArray[np.float32] | None:

@@ -130,8 +130,10 @@ def source_line(shown: Shown, moment: Moment) -> str:
     if moment.focus.thread is not None:
         who += f", whose warp {moment.focus.warp} pays"
     which = all_blocks(shown.trace.launch.block_count)
-    state = "counting" if shown.counts is None else "counted from the source as written"
+    state = "counting" if shown.counts is None else f"counted from the {'trace' if shown.from_file else 'source as written'}"
     launch = f"{which}, {state}" if shown.trace.stop is None else "not counted, the run ended early"
+    if shown.no_counts:
+        launch = f"not counted, {shown.no_counts}"
     return f"Step, so far: {who}, counted from the trace. Launch: {launch}.{rules_sentence(shown.setup)}"
 
 

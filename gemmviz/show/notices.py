@@ -1,11 +1,21 @@
 """What is to be said about what is shown: each notice can be closed, and goes when it is no longer true."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from gemmviz.model.errors import GemmvizError, Place
 
-Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark"]
+Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a person can have done about it with one click. ``tip``: what that means."""
+
+    title: str
+    tip: str
+    take: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +26,7 @@ class Notice:
     text: str
     place: Place | None = None
     warns: bool = True
+    offer: Offer | None = None
 
 
 class Notices:

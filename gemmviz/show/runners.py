@@ -6,6 +6,7 @@ from gemmviz.files.devices import device_of
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import DeviceError, GemmvizError
 from gemmviz.model.gpu import INSTALL_CUPY, Gpu
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.choosing import has_cupy
 from gemmviz.run.engine import Cancel, Engine, FirstToAnswer
 from gemmviz.run.interpreter import Interpreter
@@ -13,24 +14,27 @@ from gemmviz.run.recorded import Recorded
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.show.events import Event, Post
 from gemmviz.show.tasks import Latest
+from gemmviz.show.trust import Trust
 
 Runner = Literal["cpu", "gpu"]
 
 
 class Runners:
     """The GPU is looked for once, in a process of its own. ``known`` tells when it was found or is known to be missing,
-    ``changed`` when another engine is to answer.
+    ``changed`` when another engine is to answer. What comes from elsewhere runs in the interpreter until ``trust`` includes it.
     """
 
     def __init__(self, post: Post, wanted: Runner = "gpu") -> None:
         self.known, self.changed = Event(), Event()
         self.remote = RemoteGpu(ahead=True)
         self.wanted: Runner = wanted
+        self.trust = Trust()
         self.gpu: Gpu | None = None
         self.why_not: GemmvizError | None = None
         self.is_meant = False  # whether somebody installed what a GPU needs
-        self._cpu = FirstToAnswer(Interpreter(), Recorded())
-        self._gpu = FirstToAnswer(self.remote, Interpreter(), Recorded())
+        self.recorded = Recorded()
+        self._cpu = FirstToAnswer(Interpreter(), self.recorded)
+        self._gpu = FirstToAnswer(self.remote, *self._cpu.engines)
         self._search: Latest[Gpu] = Latest(post, self.on_found, self.on_missing)
 
     @property
@@ -38,14 +42,18 @@ class Runners:
         """Who runs kernels now."""
         return self.wanted if self.gpu is not None else "cpu"
 
-    @property
-    def engine(self) -> Engine:
-        return self._gpu if self.chosen == "gpu" else self._cpu
+    def engine_for(self, kernel: KernelSpec) -> Engine:
+        """Who runs this one."""
+        return self._gpu if self.chosen == "gpu" and self.trust.includes(kernel) else self._cpu
 
-    @property
-    def cpu(self) -> Engine:
-        """The one that never asks the GPU."""
-        return self._cpu
+    def keeps_from_gpu(self, kernel: KernelSpec) -> bool:
+        """Whether it would run on the GPU if a person said so."""
+        return self.chosen == "gpu" and not self.trust.includes(kernel)
+
+    def let_on_gpu(self, kernel: KernelSpec) -> None:
+        """A person says so."""
+        self.trust.extend(kernel)
+        self.changed.tell()
 
     @property
     def device(self) -> str:

@@ -14,7 +14,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import phases_text
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
-from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer
@@ -26,6 +26,7 @@ from gemmviz.show.fields import Value, put
 from gemmviz.show.findings import Findings, Look, Shown
 from gemmviz.show.naming import change_name
 from gemmviz.show.notices import Notices, Topic
+from gemmviz.show.offers import as_recorded, kept_from_gpu
 from gemmviz.show.picture import Subject, run, theme_of
 from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
@@ -37,7 +38,7 @@ from gemmviz.show.wishes import Wishes
 from gemmviz.spec.legality import device_for, launch_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
-_OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu")
+_OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
 
 class Session:
@@ -121,12 +122,6 @@ class Session:
     def is_working(self) -> bool:
         """Whether anything is being worked out."""
         return self._tracer.is_busy or self._findings.is_busy
-
-    @property
-    def engine(self) -> Engine:
-        """Who answers: a run from a file is not for the GPU to repeat."""
-        from_file = self.shown is not None and self.shown.from_file
-        return self.runners.cpu if from_file else self.runners.engine
 
     # Asking for something else
 
@@ -254,8 +249,10 @@ class Session:
         self.launch, self.wishes = trace.launch, Wishes.of(setup)
         self.shot = replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position(), moment=1.0)
         self._show(Shown(setup, Outcome(trace, trace.by), Replay.of(trace), from_file=True))
+        self.notices.put(as_recorded(lambda: self._run(again=True)))
         self.history.note((self.shot, self.wishes), f"trace {name}")
         self.asked.tell()
+        self.noticed.tell()
 
     def stop_running(self) -> None:
         """What is asked for is not run after all."""
@@ -273,6 +270,13 @@ class Session:
     def close_notice(self, topic: Topic) -> None:
         self.notices.drop(topic)
         self.noticed.tell()
+
+    def offer_gpu(self) -> None:
+        """Says so where a kernel from elsewhere is kept from the GPU."""
+        kernel = self.shot.setup.kernel
+        if self.runners.keeps_from_gpu(kernel):
+            self.notices.put(kept_from_gpu(lambda: self.runners.let_on_gpu(kernel)))
+            self.noticed.tell()
 
     def close(self) -> None:
         """Cancels all work, for good."""
@@ -310,7 +314,7 @@ class Session:
             self._refocus()
             return
         self._findings.cancel()
-        engine = self.runners.engine
+        engine = self.runners.engine_for(setup.kernel)
 
         def work(cancelled: Cancel) -> tuple[Setup, Outcome]:
             return setup, run(setup, focus.block, engine, cancelled=cancelled)
@@ -330,6 +334,7 @@ class Session:
         trace, fault = outcome.trace, outcome.fault
         if outcome.instead_of is not None:
             self.notices.say("gpu", _instead(outcome.instead_of))
+        self.offer_gpu()
         if fault is not None:
             self.notices.say("result", fault)
         elif not trace.check.passed:
@@ -368,8 +373,13 @@ class Session:
             self.say(f"Block {focus.block[:2]} can't be watched: {only}")
         self.shot = replace(self.shot, focus=inside)
         self.reader, self.watched = Reader(shown.replay, inside), None
-        self._findings.begin(shown, self.reader.scope, self.engine)
+        self._find(shown, self.reader)
         self.found.tell()
+
+    def _find(self, shown: Shown, reader: Reader) -> None:
+        """What a file recorded is not run, only looked at."""
+        engine = self.runners.recorded if shown.from_file else self.runners.engine_for(shown.setup.kernel)
+        self._findings.begin(shown, reader.scope, engine)
 
     def say(self, sentence: str) -> None:
         """Something that passes."""
@@ -387,7 +397,7 @@ class Session:
             self.notices.say("kernel", error)
         self._set_error(error)
         if self.shown is not None and self.reader is not None:
-            self._findings.begin(self.shown, self.reader.scope, self.engine)
+            self._find(self.shown, self.reader)
 
     def _set_error(self, error: GemmvizError | None) -> None:
         if error is None:

@@ -1,5 +1,7 @@
 """Finds kernels: those that ship with gemmviz by name, any other by file."""
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from gemmviz.files.kernel_file import read_kernel
@@ -29,3 +31,14 @@ def load_kernel(name: str) -> KernelSpec:
         remedy = closest(name, names) or f"the kernels are {', '.join(names)}"
         raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
     return read_kernel(resource_folder("kernels") / f"{found[0]}.cu", is_shipped=True)
+
+
+def is_own(kernel: KernelSpec) -> bool:
+    """Whether it is one of those that ship with gemmviz, by its text and launch and not by what it says of itself."""
+    own = _own_texts().get(kernel.text)
+    return own is not None and replace(kernel, name=own.name, file=own.file, is_shipped=True) == own
+
+
+@cache
+def _own_texts() -> dict[str, KernelSpec]:
+    return {kernel.text: kernel for kernel in map(load_kernel, kernel_names())}

@@ -1,19 +1,17 @@
 """What a whole launch costs."""
 
 import argparse
-from contextlib import closing
 from dataclasses import fields
 from typing import Any
 
 from gemmviz.analysis.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.analysis.hazards import Hazard, LaunchHazards
-from gemmviz.cli.command import Command, add_json, add_on, add_timeout, print_json, report_hazards
+from gemmviz.cli.command import Command, add_json, add_on, add_timeout, engine_of, print_json, report_hazards
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import all_blocks
-from gemmviz.run.choosing import engine_for
 from gemmviz.show.flags import add_setup, setup_from
 from gemmviz.spec.legality import device_for, launch_for
 
@@ -40,7 +38,7 @@ def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     launch_for(setup)
     counter = _CountsAndHazards(setup)
-    with closing(engine_for(args.on, args.timeout)) as engine:
+    with engine_of(args, setup.kernel) as engine:
         engine.count(setup, counter)
     if args.json:
         print_json(_facts(setup, counter.counts, counter.found.hazards))

@@ -1,7 +1,6 @@
 """One frame, as a file."""
 
 import argparse
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +8,13 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.position import Position
 from gemmviz.analysis.replay import Replay
-from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, remark, wrong
+from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, wrong
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import Kind, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.render.export import save_frame
-from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
@@ -71,7 +69,7 @@ def _from_trace(args: argparse.Namespace, path: Path) -> tuple[Shot, Outcome]:
 
 
 def _from_run(args: argparse.Namespace, shot: Shot) -> tuple[Shot, Outcome]:
-    with closing(engine_for(args.on, args.timeout)) as engine:
+    with engine_of(args, shot.setup.kernel) as engine:
         outcome = run(shot.setup, shot.focus.block, engine, values=True)
     remark(outcome.instead_of)
     return shot, outcome

@@ -1,13 +1,11 @@
 """The record of a run, as a file."""
 
 import argparse
-from contextlib import closing
 
 from gemmviz.analysis.hazards import find_hazards
-from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, remark, report_hazards, wrong
+from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, report_hazards, wrong
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
-from gemmviz.run.choosing import engine_for
 from gemmviz.run.executor import Recording
 from gemmviz.show.flags import add_setup, setup_from
 
@@ -24,7 +22,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
-    with closing(engine_for(args.on, args.timeout)) as engine:
+    with engine_of(args, setup.kernel) as engine:
         outcome = engine.trace(setup, recording=Recording(values=args.values))
     remark(outcome.instead_of)
     trace = outcome.whole
