@@ -23,9 +23,61 @@ def header(grid: str = '["1"]', more: str = "") -> str:
 
 
 CASES = {
-    "a formula of 600 terms": (header(f'["{"+".join("1" * 600)}"]') + BODY, ":5:13: ", "nested too deeply"),
-    "a formula of 12,000 characters": (header(f'["{"1+" * 6000}1"]') + BODY, ":5:13: ", "at most 4,000 are read"),
-    "deep TOML": (f"// gemmviz = 1\n// x = {'[' * 5000}{']' * 5000}\n{BODY}", ":1:1: ", "nested too deeply"),
+    "a formula of 600 terms": (header(f'["{"+".join("1" * 490)}"]') + BODY, ":5:13: ", "nested too deeply"),
+    "a formula of 1,201 characters": (
+        header(f'["{"1+" * 600}1"]') + BODY,
+        ":5:13: ",
+        "sentence: 1,201; at most 1,000 are read",
+    ),
+    "deep TOML": (f"// gemmviz = 1\n// x = {'[' * 4000}{']' * 4000}\n{BODY}", ":1:1: ", "nested too deeply"),
+    "a line of a megabyte": (header() + f"// {'x' * 1_000_000}\n{BODY}", ":6:10001: ", "10,000 characters in a line"),
+    "a file of 3 MB": (header() + "\n" * 3_000_000 + BODY, "odd.cu: ", "at most 2,097,152 are read"),
+    "a title of 300 characters": (header(more=f'// title = "{"t" * 300}"\n') + BODY, ":6:13: ", "at most 255 are read"),
+    "1,001 choices": (
+        header(more=f"// [parameters.T]\n// default = 1\n// choices = [{', '.join(map(str, range(1, 1002)))}]\n") + BODY,
+        ":8:4: ",
+        "the choices of T: 1,001; at most 1,000 are read",
+    ),
+    "201 rules": (header(more='// [[require]]\n// that = "1"\n// else = ""\n' * 201) + BODY, ":6:6: ", "at most 200 are read"),
+    "a default of 2⁶³ − 1": (
+        header(more=f"// [parameters.T]\n// default = {2**63 - 1}\n") + BODY,
+        ":6:5: ",
+        "at most 2147483647",
+    ),
+    "pasting that doubles": (
+        header()
+        + "#define E0(x) x\n"
+        + "".join(f"#define E{i}(x) E{i - 1}(x##x)\n" for i in range(1, 41))
+        + BODY.replace("A[0]", "E40(a)"),
+        ":47:",
+        "expands to more than 2,000,000 characters",
+    ),
+    "pasting that doubles in #if": (
+        header()
+        + "#define E0(x) x\n"
+        + "".join(f"#define E{i}(x) E{i - 1}(x##x)\n" for i in range(1, 41))
+        + "#if E40(1)\n#endif\n"
+        + BODY,
+        ":47:2: ",
+        "expands to more than 2,000,000 characters",
+    ),
+    "a long name that is no type": (header() + f"typedef float {'x' * 9000}(\n" * 50 + BODY, ":7:9: ", "can't be read"),
+    "templates that are none": (header() + ("template <" * 900 + "\n") * 50 + BODY, ":56:", "can't be read"),
+    "a comment that doesn't end": (header() + ("/* " * 3000 + "\n") * 50 + BODY, ":6:1: ", "this comment doesn't end"),
+    "strings that don't end": (header() + ('"' + '\\"' * 4900 + "\n") * 50 + BODY, ":7:2: ", "can't be read"),
+    "calls that don't end": (
+        header() + "#define D(x) x\n#define E " + "D (" * 3000 + "\n" + "E E E\n" * 100 + BODY,
+        ":8:",
+        "2,000,000 characters",
+    ),
+    "300 #if in each other": (header() + "#if 1\n" * 300 + "#endif\n" * 300 + BODY, ":262:2: ", "more than 256 #if"),
+    "a local array of 10⁸ floats": (
+        header() + BODY.replace("C[0]", "float a[100000000]; C[0]"),
+        ":6:",
+        "takes 400,000,000 bytes; a thread has at most 524,288",
+    ),
+    "a local array of 2⁶⁰ floats": (header() + BODY.replace("C[0]", f"float a{'[2]' * 60}; C[0]"), ":6:", "at most 524,288"),
+    "a number of 5,000 hexadecimal digits": (header() + BODY.replace("A[0]", f"0x{'1' * 5000}"), ":6:", "too many digits"),
     "a size of 5,000 digits": (header(more=f"// problem = {{ M = {'9' * 5000} }}\n") + BODY, ":1:1: ", "too long"),
     "an index of 5,000 digits": (header() + BODY.replace("A[0]", f"A[{'9' * 5000}]"), ":6:", "too many digits"),
     "assert of nothing": (header() + BODY.replace("C[0]", "assert(); C[0]"), ":6:", "assert takes a condition"),

@@ -95,9 +95,11 @@ def refuse_special(path: Path, most_bytes: int | None = None) -> None:
         raise FormatError(f"the file has {size:,} bytes; at most {most_bytes:,} are read", file=str(path))
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, its line ends as Python has them. Raises UsageError where there is none, FormatError for no text."""
-    refuse_special(path, _LARGEST_TEXT)
+def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
+    """The text of a file, its line ends as Python has them. Raises UsageError where there is none, FormatError for no text, or
+    for more than so many bytes.
+    """
+    refuse_special(path, most_bytes)
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:

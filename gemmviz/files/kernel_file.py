@@ -7,7 +7,7 @@ from typing import Any
 
 from gemmviz.files.codec import FormatError, read_text, toml_to_plain
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.kernel import MATRICES, KernelSpec, Parameter, Requirement
+from gemmviz.model.kernel import LARGEST_NUMBER, MATRICES, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text, place_of
 from gemmviz.model.problem import Problem
 
 HEADER_VERSION = 1
@@ -22,7 +22,7 @@ _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [..
 def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
     """The kernel in a file; of one that ships with gemmviz, messages name no folder. Raises UsageError or SourceError."""
     try:
-        text = read_text(path)
+        text = read_text(path, 4 * MOST_TEXT)
     except FormatError as error:
         raise SourceError(error.message, file=str(path)) from None
     return parse_kernel(text, path.name if is_shipped else str(path), is_shipped=is_shipped)
@@ -38,6 +38,7 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
 
 
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
+    check_text(text, file)
     facts, prose = _header(text)
     if facts.get("gemmviz") != HEADER_VERSION:
         raise SourceError(
@@ -132,22 +133,24 @@ _TOML_NAMES: dict[type, str] = {str: "string", list: "list", dict: "table"}
 
 
 def _parameter(text: str, name: str, facts: Any) -> Parameter:
-    place = place_of(text, f"parameters.{name}")
+    default, choices = (facts.get(key) if isinstance(facts, dict) else None for key in ("default", "choices"))  # type: Any, Any
+    wrong = ""
     if name in _RESERVED or not name.isidentifier():
-        raise SourceError(f"a parameter can't be called {name}", place)
-    default = facts.get("default") if isinstance(facts, dict) else None
-    if not _is_positive(default) and default != 0:
-        raise SourceError(f"the parameter {name} needs a default: a whole number", place)
-    choices = facts.get("choices")
-    if choices is not None and not (isinstance(choices, list) and choices and all(isinstance(c, int) for c in choices)):
-        raise SourceError(f"the choices of {name} must be a list of whole numbers", place)
-    if choices is not None and facts["default"] not in choices:
-        raise SourceError(f"the default of {name}, {facts['default']}, is not among its choices", place)
-    return Parameter(name, facts["default"], tuple(choices) if choices else None, str(facts.get("description", "")))
+        wrong = f"a parameter can't be called {name}"
+    elif not _is_number(default):
+        wrong = f"the parameter {name} needs a default: a whole number, at most {LARGEST_NUMBER}"
+    elif choices is not None and not (isinstance(choices, list) and choices and all(map(_is_number, choices))):
+        wrong = f"the choices of {name} must be a list of whole numbers, each at most {LARGEST_NUMBER}"
+    elif choices is not None and default not in choices:
+        wrong = f"the default of {name}, {default}, is not among its choices"
+    if wrong:
+        raise SourceError(wrong, place_of(text, f"parameters.{name}"))
+    return Parameter(name, default, tuple(choices) if choices else None, str(facts.get("description", "")))
 
 
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+def _is_number(value: object) -> bool:
+    """Whether a parameter can have this value."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_NUMBER
 
 
 def _requirement(text: str, facts: Any) -> Requirement:
@@ -171,18 +174,9 @@ def _column_major(text: str, names: list[Any]) -> frozenset[str]:
 
 
 def _problem(text: str, facts: dict[str, Any]) -> Problem:
-    if set(facts) != {"M", "N", "K"} or not all(_is_positive(size) for size in facts.values()):
+    if set(facts) != {"M", "N", "K"} or not all(size and _is_number(size) for size in facts.values()):
         raise SourceError("problem needs M, N and K: whole numbers", place_of(text, "problem"))
     return Problem(**facts)
-
-
-def place_of(text: str, key: str) -> Place:
-    """The first place of the text that holds ``key``; its beginning where none does."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if key in line:
-            column = line.index(key) + 1
-            return Place(number, column, number, column + len(key))
-    return Place(1, 1, 1, 1)
 
 
 def _known(names: set[str]) -> str:

@@ -1,11 +1,18 @@
 """A kernel as a person wrote it: its text, and how to launch it. It travels as data and is not read from the text again."""
 
 import hashlib
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
 
 MATRICES = ("A", "B", "C")
+LARGEST_NUMBER = 2**31 - 1  # a parameter is an int of C
+MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
+_LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _SHOWN = 255, 1000, 10_000, 60
+_MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,7 @@ class KernelSpec:
     """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
 
     ``file`` is where it stands, for messages; ``is_shipped``: it is one of those that come with gemmviz, known by its name.
+    Raises SourceError where it holds more than anybody writes, whatever file it comes from.
     """
 
     name: str
@@ -48,6 +56,13 @@ class KernelSpec:
     column_major: frozenset[str] = frozenset()
     problem: Problem = field(default_factory=lambda: Problem(8, 8, 8))
     is_shipped: bool = False
+
+    def __post_init__(self) -> None:
+        check_text(self.text, self.file)
+        for what, all_of_it, most, where in _sizes(self):
+            if len(all_of_it) > most:
+                message = f"{what}: {len(all_of_it):,}; at most {most:,} are read"
+                raise SourceError(message, place_of(self.text, where), file=_short(self.file))
 
     @property
     def text_hash(self) -> str:
@@ -90,3 +105,53 @@ class Launch:
 def text_hash(text: str) -> str:
     """What measurements know a kernel's text by: SHA-256, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def place_of(text: str, key: str) -> Place:
+    """The first place of the text that holds ``key``; its beginning where none does."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if key in line:
+            column = line.index(key) + 1
+            return Place(number, column, number, column + len(key))
+    return Place(1, 1, 1, 1)
+
+
+def check_text(text: str, file: str) -> None:
+    """Raises SourceError, with the place, for more text than is read."""
+    place = _too_long(text)
+    if place is not None:
+        most = f"{MOST_TEXT:,} characters, {_MOST_LINES:,} lines and {_LONGEST_LINE:,} characters in a line"
+        raise SourceError(f"a kernel may have {most}", place, file=_short(file))
+
+
+def _short(file: str) -> str:
+    return file[-_LONGEST_SENTENCE:]
+
+
+@lru_cache(maxsize=16)
+def _too_long(text: str) -> Place | None:
+    """Where a text is beyond what is read, None where it isn't."""
+    lines = text.split("\n")
+    number = next((n for n, line in enumerate(lines, 1) if len(line) > _LONGEST_LINE), 0)
+    if number:
+        return Place(number, _LONGEST_LINE + 1, number, len(lines[number - 1]) + 1)
+    if len(lines) > _MOST_LINES:
+        return Place(_MOST_LINES + 1, 1, _MOST_LINES + 1, 2)
+    return Place(len(lines), 1, len(lines), 2) if len(text) > MOST_TEXT else None
+
+
+def _sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
+    """What is limited besides the text: what it is, all of it, how much of it is read, and what stands there in the text."""
+    parameters, rules = kernel.parameters, kernel.requirements
+    yield "the kernel's args", kernel.args, _MOST_ARGS, "args"
+    yield "the kernel's parameters", parameters, _MOST_PARAMETERS, "parameters"
+    yield "the kernel's rules", rules, _MOST_RULES, "require"
+    for parameter in parameters:
+        yield f"the choices of {parameter.name[:_SHOWN]}", parameter.choices or (), _MOST_CHOICES, "choices"
+    yield "characters of the description", kernel.description, _LONGEST_DESCRIPTION, "description"
+    for name in (kernel.name, kernel.title, kernel.entry, *(parameter.name for parameter in parameters)):
+        yield "characters of a name or title", name, _LONGEST_NAME, name[:_SHOWN]
+    formulas = (*kernel.args, *kernel.block, *kernel.grid, kernel.shared_bytes, *(rule.that for rule in rules))
+    sentences = (*(rule.otherwise for rule in rules), *(parameter.description for parameter in parameters))
+    for text in (*formulas, *sentences):
+        yield "characters of a formula or sentence", text, _LONGEST_SENTENCE, text[:_SHOWN]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.run.engine import Cancel
 from gemmviz.show.events import Post
@@ -47,7 +48,8 @@ class Latest(Generic[Result]):
         if cancel.wait(delay_s) if delay_s else cancel.is_set():
             return
         try:
-            result = work(cancel.is_set)
+            with cancellable(cancel.is_set):
+                result = work(cancel.is_set)
         except Cancelled:
             return
         except GemmvizError as error:

@@ -36,7 +36,9 @@ def _number(low: Lowering, text: str, node: Node) -> Const:
     try:
         value = int(digits, 8) if octal else int(digits, 0)
     except ValueError:
-        raise low.tree.error("this is no number, or a number of too many digits", node) from None
+        value = 1 << 64
+    if value >= 1 << 64:
+        raise low.tree.error("this is no number, or a number of too many digits", node)
     choices = [INT, UINT, LONG, ULONG] if is_hex or octal else [INT, LONG, ULONG]
     if "u" in suffix:
         choices = [UINT, ULONG]

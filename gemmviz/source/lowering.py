@@ -7,6 +7,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place
 from gemmviz.source import fold
 from gemmviz.source.nodes import (
@@ -30,6 +31,7 @@ from gemmviz.source.scope import ArrayVariable, Function, Symbol, SymbolTable, V
 from gemmviz.source.syntax import Tree
 from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
 
+_MOST_NODES = 300_000
 _SCOPES = ("compound_statement", "for_statement", "function_definition")
 Expressions = Mapping[str, Callable[["Lowering", Node], Expr]]
 Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
@@ -64,10 +66,12 @@ class Lowering:
     activation: Activation | None = None
     statement_place: Place | None = None
     inlined: int = 0  # calls, by now
+    read: int = 0  # expressions and statements, by now
     functions: Functions = field(default_factory=Functions)
 
     def expression(self, node: Node) -> Expr:
         """The node for a piece of syntax; what it designates in memory is not read yet."""
+        self._count(node)
         handler = self.expressions.get(node.type)
         if handler is None:
             raise self.tree.unsupported(node)
@@ -78,11 +82,19 @@ class Lowering:
         return self.loaded(self.expression(node), node)
 
     def statement(self, node: Node) -> Stmt:
+        self._count(node)
         handler = self.statements.get(node.type)
         if handler is None:
             raise self.tree.unsupported(node)
         self.statement_place = self.tree.place(node)
         return handler(self, node)
+
+    def _count(self, node: Node) -> None:
+        """Raises SourceError once there is more than anybody writes, Cancelled where nobody waits."""
+        checkpoint()
+        self.read += 1
+        if self.read > _MOST_NODES:
+            raise self.tree.error(f"the kernel, its calls put in, has more than {_MOST_NODES:,} expressions", node)
 
     def scalar(self, node: Node) -> Expr:
         """A value that must be one number. Raises SourceError otherwise."""

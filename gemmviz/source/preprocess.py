@@ -2,20 +2,24 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.source.headers import KNOWN
 from gemmviz.spec.formula import evaluate
 
 _TOKEN = re.compile(
-    r"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | [A-Za-z_]\w*
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [A-Za-z_]\w*
       | \.?\d(?:[eEpP][+-]|[\w.])* | \\\n | \n | [^\S\n]+ | \#\# | && | \|\| | [<>=!]= | <<|>> | .""",
     re.VERBOSE | re.DOTALL,
 )
 _PREDEFINED = {"__CUDACC__": "1", "__CUDA_ARCH__": "900", "__cplusplus": "201703L"}
-_MOST_EXPANSIONS = 100_000
+_MOST_EXPANSIONS, _MOST_EXPANDED, _MOST_TEXT = 100_000, 2_000_000, 2_000_000  # times, characters of macros, of all
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_DEEPEST_IF = 256  # as C++ asks of compilers at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +103,22 @@ class _Preprocessor:
     def __init__(self, text: str, defines: Mapping[str, str]) -> None:
         self.text = text
         self.line_starts = line_starts_of(text)
-        self.tokens = [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text)]
+        self.tokens = list(_tokens(text))
         self.macros = {name: Macro(None, tuple(_texts(value))) for name, value in defines.items()}
         self.pieces: list[str] = []
         self.segments: list[Segment] = []
         self.length = 0
         self.taken: list[bool | None] = []  # one per open #if: True taken now, False not yet, None taken before
-        self.expansions = 0
+        self.expansions = self.expanded = 0
         self.left_out: list[str] = []
 
     def run(self) -> ExpandedSource:
+        last = self.tokens[-1] if self.tokens else None
+        if last is not None and last.text.startswith("/*") and not (len(last.text) > 3 and last.text.endswith("*/")):
+            raise self._error("this comment doesn't end", Token("/*", last.start, last.start + 2))
         i, line_begins = 0, True
         while i < len(self.tokens):
+            checkpoint()
             token = self.tokens[i]
             if line_begins and token.text == "#":
                 i = self._directive(i)
@@ -145,6 +153,10 @@ class _Preprocessor:
             self.segments.append(Segment(self.length, start, stop, copied))
         self.pieces.append(text)
         self.length += len(text)
+        if self.length > _MOST_TEXT:
+            raise self._error(
+                f"with its macros expanded the file has more than {_MOST_TEXT:,} characters", Token(text, start, stop)
+            )
 
     def _macro_use(self, i: int) -> int:
         macro, stop = self.macros[self.tokens[i].text], i + 1
@@ -169,13 +181,31 @@ class _Preprocessor:
         return stop
 
     def _arguments(self, i: int) -> tuple[list[list[str]], int] | None:
-        texts = [token.text for token in self.tokens[i + 1 : i + 2000]]
-        called = _call_arguments(texts)
-        return (called[0], i + 1 + called[1]) if called else None
+        start = i + 1
+        while start < len(self.tokens) and self.tokens[start].text.isspace():
+            start += 1
+        stop = self._closing.get(start)
+        if stop is None or self.tokens[start].text != "(":
+            return None
+        called = _call_arguments([token.text for token in self.tokens[start : stop + 1]], 0)
+        return None if called is None else (called[0], stop + 1)
+
+    @cached_property
+    def _closing(self) -> dict[int, int]:
+        """Where each bracket of the file is closed, by the number of its token."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for number, token in enumerate(self.tokens):
+            if token.text in _OPENING:
+                opened.append(number)
+            elif opened and token.text in _CLOSING:
+                found[opened.pop()] = number
+        return found
 
     def _expand_macro(
         self, name: str, macro: Macro, arguments: list[list[str]], hidden: frozenset[str], at: Token
     ) -> list[str]:
+        checkpoint()
         self.expansions += 1
         if self.expansions > _MOST_EXPANSIONS:
             raise self._error(f"the macro {name} is expanded more than {_MOST_EXPANSIONS:,} times", at)
@@ -188,22 +218,35 @@ class _Preprocessor:
             if len(arguments) != len(macro.parameters):
                 raise self._error(f"the macro {name} takes {len(macro.parameters)} arguments, not {len(arguments)}", at)
             expanded = [self._expand(argument, hidden, at) for argument in arguments]
-            body = _substitute(body, dict(zip(macro.parameters, zip(arguments, expanded, strict=True), strict=True)))
+            given = dict(zip(macro.parameters, zip(arguments, expanded, strict=True), strict=True))
+            sizes = {each: max(sum(map(len, raw)), sum(map(len, whole))) for each, (raw, whole) in given.items()}
+            self._spend(name, sum(sizes.get(word, len(word)) for word in body), at)
+            body = _substitute(body, given)
+        self._spend(name, sum(map(len, body)), at)
         return self._expand(body, hidden | {name}, at)
+
+    def _spend(self, name: str, characters: int, at: Token) -> None:
+        """Raises SourceError where expansions make more text than there is room for."""
+        self.expanded += characters
+        if self.expanded > _MOST_EXPANDED:
+            raise self._error(f"the macro {name} expands to more than {_MOST_EXPANDED:,} characters", at)
 
     def _expand(self, words: list[str], hidden: frozenset[str], at: Token) -> list[str]:
         out: list[str] = []
         i = 0
         while i < len(words):
             macro = None if words[i] in hidden else self.macros.get(words[i])
-            called = _call_arguments(words[i + 1 :]) if macro and macro.parameters is not None else None
+            called = None
+            if macro is not None and macro.parameters is not None:
+                called = _call_arguments(words, i + 1)
+                self._spend(words[i], len(words) - i if called is None else called[1] - i, at)
             if macro is None or (macro.parameters is not None and called is None):
                 out.append(words[i])
                 i += 1
                 continue
-            arguments, used = called or ([], 0)
+            arguments, stop = called or ([], i + 1)
             out += [" ", *self._expand_macro(words[i], macro, arguments, hidden, at), " "]
-            i += 1 + used
+            i = stop
         return out
 
     def _directive(self, i: int) -> int:
@@ -224,6 +267,8 @@ class _Preprocessor:
         match name:
             case "if" | "ifdef" | "ifndef":
                 self.taken.append(self._condition(name, rest, words[0]) if live else None)
+                if len(self.taken) > _DEEPEST_IF:
+                    raise self._error(f"more than {_DEEPEST_IF} #if stand in each other", words[0])
             case "elif" | "else" | "endif" if not self.taken:
                 raise self._error(f"#{name} without #if", words[0])
             case "elif" | "else":
@@ -257,7 +302,7 @@ class _Preprocessor:
         following = line[line.index(rest[0]) + 1 :]
         parameters: tuple[str, ...] | None = None
         if following and following[0].text == "(":
-            called = _call_arguments([t.text for t in following])
+            called = _call_arguments([t.text for t in following], 0)
             if called is None:
                 raise self._error("a macro's parameter list needs ')'", rest[0])
             parameters = tuple("".join(words).strip() for words in called[0])
@@ -290,6 +335,12 @@ class _Preprocessor:
         return SourceError(message, place_of(self.line_starts, at.start, at.stop))
 
 
+def _tokens(text: str) -> Iterator[Token]:
+    for found in _TOKEN.finditer(text):
+        checkpoint()
+        yield Token(found[0], found.start(), found.end())
+
+
 def _texts(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
@@ -303,9 +354,8 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def _call_arguments(words: list[str]) -> tuple[list[list[str]], int] | None:
-    """Arguments of a call that starts with the first word that is no space, and the words that it takes up."""
-    i = 0
+def _call_arguments(words: list[str], i: int) -> tuple[list[list[str]], int] | None:
+    """Arguments of a call that starts with the first word from ``i`` on that is no space, and where it stops."""
     while i < len(words) and words[i].isspace():
         i += 1
     if i == len(words) or words[i] != "(":
@@ -313,7 +363,7 @@ def _call_arguments(words: list[str]) -> tuple[list[list[str]], int] | None:
     depth, arguments = 0, [[]]  # type: tuple[int, list[list[str]]]
     for j in range(i, len(words)):
         word = words[j]
-        depth += (word in "([{") - (word in ")]}") if len(word) == 1 else 0
+        depth += (word in _OPENING) - (word in _CLOSING)
         if depth == 0:
             return arguments, j + 1
         if word == "," and depth == 1:

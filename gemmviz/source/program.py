@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import SourceError, closest
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.source.assignments import ASSIGNMENTS
@@ -86,6 +87,7 @@ def _argument_nodes(low: Lowering) -> list[Node]:
 def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[Function]) -> None:
     """Puts the names of the file's top level into scope; namespaces and extern "C" are looked into."""
     for each in children(node):
+        checkpoint()
         match each.type:
             case "function_definition":
                 function = Function(_function_name(low, each), each, template)

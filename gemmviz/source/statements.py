@@ -32,6 +32,7 @@ from gemmviz.source.syntax import child, children
 from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
 
 _NOTHING = Block(())
+_MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
 
 
 def compound(low: Lowering, node: Node) -> Stmt:
@@ -148,6 +149,11 @@ def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
     low.declare(name.name, ArrayVariable(slot, array), name.node)
     values = None if name.value is None else tuple(_initial_values(low, name.value, array))
     size = array.dims[0] * array.stride
+    if size * array.element.bytes > _MOST_LOCAL_BYTES:
+        message = (
+            f"{name.name} takes {size * array.element.bytes:,} bytes; a thread has at most {_MOST_LOCAL_BYTES:,} of its own"
+        )
+        raise low.tree.error(message, name.node, "make it smaller, or put it into shared memory")
     if values is not None and len(values) > size:
         raise low.tree.error(f"{len(values)} values for an array of {size}", name.value or name.node)
     return DeclareArray(slot, name.name, array.element, size, values)

@@ -8,6 +8,7 @@ from functools import cache
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.source.preprocess import ExpandedSource
 from gemmviz.source.types import named_type
@@ -41,17 +42,50 @@ def _parser() -> Parser:
 
 
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "f"}
-_TEMPLATE_FUNCTIONS = re.compile(r"\btemplate\s*<[^;{}()]*>[^;{}]*?\b(\w+)\s*\(")
 _MOST_REREADS = 20
+_WORDS = re.compile(r"\w+|[^\w\s]")
 _IN_PARENTHESES = re.compile(r"\(\s*([A-Za-z_]\w*)\s*\)(?=\s*[-+*&(])")
-_TYPE_NAMES = re.compile(r"\b(?:typename|class|struct|using)\s+(\w+)|\btypedef\b[^;]*?(\w+)\s*;")
 _TEMPLATE_CALL = re.compile(r"\w<[^<>;()]*>\s*$")
 _BEFORE_CAST = re.compile(r"(?:\b(?:return|else|do|case)|[^\w\s)\]])\s*$")
 
 
+def _declared_names(text: str) -> tuple[set[str], set[str]]:
+    """The names of types and those of function templates that a text seems to declare: a parser that knows no names must be
+    told. In one pass, whatever the text.
+    """
+    types: set[str] = set()
+    templates: set[str] = set()
+    before, in_typedef, in_template, has_parameters = "", False, False, False
+    for found in _WORDS.finditer(text):
+        checkpoint()
+        word = found[0]
+        if before in ("typename", "class", "struct", "using") and _is_word(word):
+            types.add(word)
+        match word:
+            case "typedef":
+                in_typedef = True
+            case "template":
+                in_template, has_parameters = True, False
+            case ";" if in_typedef and _is_word(before):
+                types.add(before)
+            case ">":
+                has_parameters = in_template
+            case "(" if has_parameters and _is_word(before):
+                templates.add(before)
+        if word in ("(", ";", "{", "}"):
+            in_template = has_parameters = False
+        in_typedef = in_typedef and word != ";"
+        before = word
+    return types, templates
+
+
+def _is_word(text: str) -> bool:
+    return text[:1].isalnum() or text[:1] == "_"
+
+
 def _without_false_casts(text: str) -> str:
     """``(row) + (k) * n`` with its first parentheses blanked: a parser that knows no names takes it for a cast of ``+(k)``."""
-    types = {name for found in _TYPE_NAMES.findall(text) for name in found if name}
+    types, _ = _declared_names(text)
 
     def blanked(found: re.Match[str]) -> str:
         is_type = found[1] in types or named_type(found[1]) is not None
@@ -101,7 +135,7 @@ class Tree:
 def parse(source: ExpandedSource) -> Tree:
     text = "".join(char if char < "\x80" else "?" for char in _without_false_casts(source.text))
     root = _parser().parse(text.encode("ascii")).root_node
-    templates = {*_CASTS, *_TEMPLATE_FUNCTIONS.findall(text)}
+    templates = _CASTS | _declared_names(text)[1]
     for _ in range(_MOST_REREADS):
         false = [node.start_byte for node in _template_calls(root) if _name_of(node) not in templates]
         if not false:
@@ -115,6 +149,7 @@ def parse(source: ExpandedSource) -> Tree:
 
 
 def _template_calls(node: Node) -> Iterator[Node]:
+    checkpoint()
     if node.type == "template_function":
         yield node
     for each in node.named_children:
@@ -138,8 +173,10 @@ def child(node: Node, field: str) -> Node:
 
 
 def _broken(node: Node) -> Iterator[Node]:
-    if node.is_error or node.is_missing:
-        yield node
-    for each in node.children:
-        if each.has_error or each.is_missing:
-            yield from _broken(each)
+    """The innermost nodes that could not be read."""
+    checkpoint()
+    inside = [each for each in node.children if each.has_error or each.is_missing]
+    if not inside and (node.is_error or node.is_missing):
+        yield next((each for each in node.children if each.type != "comment"), node)
+    for each in inside:
+        yield from _broken(each)

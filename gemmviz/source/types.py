@@ -1,6 +1,7 @@
 """The types of CUDA C that kernels use, and C's rules for mixing them."""
 
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -76,7 +77,7 @@ class Array:
     @property
     def stride(self) -> int:
         """Elements from one first subscript to the next."""
-        return int(np.prod(self.dims[1:], dtype=np.int64))
+        return prod(self.dims[1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from gemmviz.model.errors import GemmvizError, SettingError, SourceError
@@ -33,7 +34,12 @@ _UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
 }
 _FUNCTIONS: dict[str, Callable[..., int]] = {"ceil_div": lambda a, b: -(-a // b), "min": min, "max": max, "abs": abs}
 _LARGEST = 2**62
-_LONGEST, _SHOWN = 4000, 60  # characters
+_LONGEST, _SHOWN = 4000, 60  # characters: the preprocessor's conditions may be longer than a header's formulas
+
+
+@lru_cache(maxsize=1024)
+def _parsed(formula: str) -> ast.expr:
+    return ast.parse(formula, mode="eval").body
 
 
 def evaluate(formula: str, names: Mapping[str, int]) -> int:
@@ -45,11 +51,11 @@ def evaluate(formula: str, names: Mapping[str, int]) -> int:
             f"the header's formula {_short(formula)} has {len(formula):,} characters; at most {_LONGEST:,} are read"
         )
     try:
-        tree = ast.parse(formula, mode="eval")
+        tree = _parsed(formula)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise SourceError(f"the header's formula {_short(formula)} can't be read") from None
     try:
-        result = int(_value(tree.body, names, formula))
+        result = int(_value(tree, names, formula))
     except ZeroDivisionError:
         raise SettingError(f"the header's formula {_short(formula)} divides by zero") from None
     except GemmvizError:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.files.devices import load_device
-from gemmviz.files.kernel_file import place_of
 from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError, SourceError, UsageError
-from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.kernel import KernelSpec, Launch, place_of
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.spec.formula import evaluate
