@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ CASES = {
     "a local array of 10⁸ floats": (
         header() + BODY.replace("C[0]", "float a[100000000]; C[0]"),
         ":6:",
-        "takes 400,000,000 bytes; a thread has at most 524,288",
+        "take 400,000,000 bytes; there are at most 524,288",
     ),
     "a local array of 2⁶⁰ floats": (header() + BODY.replace("C[0]", f"float a{'[2]' * 60}; C[0]"), ":6:", "at most 524,288"),
     "a number of 5,000 hexadecimal digits": (header() + BODY.replace("A[0]", f"0x{'1' * 5000}"), ":6:", "too many digits"),
@@ -84,6 +85,12 @@ CASES = {
     "a grid of 2³¹ blocks": (header('["2147483647"]') + BODY, "", "trace fewer blocks"),
     "macros that double": (header() + DOUBLING + BODY.replace("A[0]", "D39(1)"), ":46:", "is expanded more than"),
     "functions that double": (header() + CALLS + BODY.replace("A[0]", "f30(1.0f)"), ":7:", "more than 4,000 calls"),
+}
+
+LAUNCHES = {
+    "matrices of 16 GiB": (header(more="// problem = { M = 1, N = 1, K = 2147483647 }\n"), "A, B and C would take 16,383 MiB"),
+    "a grid of 2⁶³ blocks": (header('["2147483647", "65535", "65535"]'), "trace fewer blocks"),
+    "large arrays of many threads": (header('["100000"]'), "fit at once (trace fewer blocks)"),
 }
 
 
@@ -152,3 +159,23 @@ def test_settings_of_a_run_are_refused_for_a_chart(tmp_path: Path, capsys: pytes
     assert main(["render", "04_tiled", "-m", "64", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 2
     assert "shows measurements, of all kernels and sizes" in capsys.readouterr().err
     assert main(["render", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0
+
+
+@pytest.mark.parametrize("case", LAUNCHES)
+def test_what_has_no_room_is_refused_before_any_is_taken(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head, words = LAUNCHES[case]
+    text = head + BODY.replace("C[0]", "float a[100000]; a[1] = A[0]; C[0]")
+    (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
+    tracemalloc.start()
+    try:
+        assert main(["trace", str(tmp_path / "odd.cu"), "--on", "cpu", "-o", str(tmp_path / "t.gvt")]) == 2
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+    assert words in capsys.readouterr().err
+
+
+def test_more_blocks_than_can_be_counted_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "odd.cu").write_text(header('["2147483647", "65535", "65535"]') + BODY, encoding="utf-8")
+    assert main(["counts", str(tmp_path / "odd.cu")]) == 2
+    assert "are too many to be counted here" in capsys.readouterr().err

@@ -35,7 +35,8 @@ class Variables(QWidget):
         """Nothing while the thread's block is being run, and where it can't be run to its end."""
         now, watched = self.desk.session.now, self.desk.session.watched
         if now is None or watched is None:
-            self.title.setText(self._why_none())
+            why = self.desk.session.unwatched
+            self.title.setText(f"No variables: {why}" if why else "Variables: …")
             self.table.setRowCount(0)
             return
         x, y, _ = now.focus.block
@@ -46,14 +47,6 @@ class Variables(QWidget):
         for row, (name, value) in enumerate(values):
             self.table.put(row, 0, name)
             self.table.put(row, 1, value_text(value), tip=value_text(value, _MOST_IN_TIP))
-
-    def _why_none(self) -> str:
-        shown = self.desk.session.shown
-        if shown is not None and shown.trace.stop is not None:
-            return "No variables: the run ended early"
-        if shown is not None and shown.from_file:
-            return "No variables: a trace holds none; they are there once it is run here"
-        return "Variables: …"
 
 
 def value_text(value: Value, most: int = _MOST_SHOWN) -> str:

@@ -12,9 +12,9 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Ints, Longs
 from gemmviz.run.simt.symbolic import tag_array, tag_element
 
-DEFAULT_BYTES = 4 << 30
+DEFAULT_BYTES = 1 << 30
 _RESERVED_BYTES = 512 << 20
-_FIRST_STORES = 64
+_FIRST_STORES, _ORIGIN_BYTES = 64, 5
 
 
 class Rows:
@@ -62,6 +62,7 @@ class Recorder(AccessSink):
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
         self.element = Rows(space.thread_count, np.int32, steps)
         self.values = Rows(space.thread_count, np.float32, steps) if values else None
+        self.limit_bytes = limit_bytes
         self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
         self.sites: list[Site] = []
         self.step_site: list[int] = []
@@ -76,10 +77,7 @@ class Recorder(AccessSink):
         self.visits.append(visits)
         self.epoch.append(epoch)
         if len(self.step_site) > self.most_rows:
-            raise GemmvizError(
-                f"the trace would need more than {self.most_rows * self.space.thread_count * 4 >> 20} MiB",
-                remedy="trace fewer blocks",
-            )
+            raise too_large(self.limit_bytes)
         row = self.element.new()
         fill(row, self.space, offset)
         if mask is not None:
@@ -97,6 +95,11 @@ class Recorder(AccessSink):
         for column in range(depth):
             table[:, column] = [visits[column] if column < len(visits) else -1 for visits in self.visits]
         return table
+
+
+def too_large(limit_bytes: int) -> GemmvizError:
+    """What there is to say of a record that outgrows its limit."""
+    return GemmvizError(f"the trace would need more than {limit_bytes >> 20:,} MiB", remedy="trace fewer blocks")
 
 
 def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
@@ -174,13 +177,16 @@ class StepCounter(AccessSink):
 
 
 class OriginRecorder(StepCounter):
-    """Records of a run by tags what the stores into shared memory wrote: a row for each element of a store's width."""
+    """Records of a run by tags what the stores into shared memory wrote: a row for each element of a store's width. Raises
+    as ``Recorder`` does.
+    """
 
     wants = "origins"
 
-    def __init__(self, space: ThreadSpace) -> None:
+    def __init__(self, space: ThreadSpace, limit_bytes: int = DEFAULT_BYTES) -> None:
         super().__init__()
         self.space = space
+        self.limit_bytes = limit_bytes
         self.stores: list[int] = []
         self.arrays = Rows(space.thread_count, np.int8, _FIRST_STORES)
         self.elements = Rows(space.thread_count, np.int32, _FIRST_STORES)
@@ -188,5 +194,7 @@ class OriginRecorder(StepCounter):
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:
             self.stores.append(self.steps - 1)
+            if len(self.stores) * _ORIGIN_BYTES * self.space.thread_count > self.limit_bytes:
+                raise too_large(self.limit_bytes)
             fill(self.arrays.new(), self.space, tag_array(tag))
             fill(self.elements.new(), self.space, tag_element(tag))

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.model.errors import SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.model.watched import Value, Watched, WatchedVariable
-from gemmviz.run.executor import asked_phases, bound, within
-from gemmviz.run.inputs import matrices
+from gemmviz.run.executor import asked_phases, bound, inputs, within
 from gemmviz.run.simt.interpret import interpret, never
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial
@@ -26,13 +26,17 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     binding = bound(setup)
     blocks = BlockRange(*((at, at + 1) for at in block))
     space = ThreadSpace(binding.launch, blocks, device_for(setup).rules.warp_size)
-    data = matrices(setup.problem, binding.dtypes, setup.filling, cancelled)
+    data = inputs(binding, cancelled)
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
     interpret(binding, space, Tee(sink, within(chosen, binding, asked_phases(binding))), data, cancelled=cancelled)
     rows = sink.finished()
     variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
     return Watched(variables, tuple(rows[step] for step in chosen.steps))
+
+
+MOST_NOTED = 256  # elements of an array; one more says that there are more
+_MOST_VALUES = 40_000_000
 
 
 class _Chosen(AccessSink):
@@ -81,6 +85,9 @@ class _Notes(AccessSink):
         if is_its_own and not (exited is not None and bool(self._at(np.asarray(exited)))):
             self.latest = tuple(self._value(self.machine.slots[variable.slot]) for variable in self.variables)
         self.rows.append(self.latest)
+        if len(self.rows) * len(self.variables) > _MOST_VALUES:
+            message = f"{len(self.variables):,} variables over more than {len(self.rows):,} steps are too many to be followed"
+            raise SettingError(message, names=("phases",), remedy="choose some phases")
 
     def _value(self, value: Any) -> Value:
         match value:
@@ -89,7 +96,7 @@ class _Notes(AccessSink):
             case Partial(value=inner, written=written):
                 return self._value(inner) if bool(self._at(written)) else None
             case (LocalMemory(values=values), _):
-                return tuple(self._value(each) for each in values)
+                return tuple(self._value(each) for each in values[: MOST_NOTED + 1])
             case (memory, offset):
                 return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
             case list():

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, count_steps
 from gemmviz.analysis.focus import Scope, thread_place
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
@@ -54,10 +54,11 @@ class Shown:
 
 @dataclass(frozen=True)
 class Look:
-    """What a focus needs: ``watched``, the variables of its first thread, None where the run ended early or was not made."""
+    """What a focus needs: ``watched``, the variables of its first thread, or ``why_none`` are known."""
 
     scope: Scope
     watched: Watched | None
+    why_none: str = ""
 
 
 class Findings:
@@ -146,12 +147,14 @@ def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: 
     if replay.steps <= MOST_CHARTED_STEPS:
         replay.costs(scope)
     if replay.trace.stop is not None:
-        return Look(scope, None)
+        return Look(scope, None, "the run ended early")
     thread = thread_place(scope.first_thread, replay.trace.launch)
     try:
         return Look(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
     except CannotAnswer:
-        return Look(scope, None)
+        return Look(scope, None, "a trace holds none; they are there once it is run here")
+    except SettingError as error:
+        return Look(scope, None, str(error))
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:

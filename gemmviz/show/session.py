@@ -57,6 +57,7 @@ class Session:
         self.shown: Shown | None = None
         self.reader: Reader | None = None
         self.watched: Watched | None = None
+        self.unwatched = ""  # why there are no variables to watch
         self.launch: Launch | None = None
         self.error: GemmvizError | None = None
         self.edited = ""  # the field that was set last
@@ -347,7 +348,7 @@ class Session:
         self.noticed.tell()
 
     def _show(self, shown: Shown) -> None:
-        self.shown, self.watched = shown, None
+        self.shown, self.watched, self.unwatched = shown, None, ""
         self._set_error(None)
         self.step = step_at(shown.trace, self.shot.at)
         self.shot = replace(self.shot, at=position_of(shown.trace, self.step))
@@ -372,7 +373,7 @@ class Session:
             only = f"only blocks {shown.trace.blocks} are traced (see Blocks)"
             self.say(f"Block {focus.block[:2]} can't be watched: {only}")
         self.shot = replace(self.shot, focus=inside)
-        self.reader, self.watched = Reader(shown.replay, inside), None
+        self.reader, self.watched, self.unwatched = Reader(shown.replay, inside), None, ""
         self._find(shown, self.reader)
         self.found.tell()
 
@@ -418,7 +419,7 @@ class Session:
 
     def _on_looked(self, look: Look) -> None:
         if self.reader is not None and look.scope == self.reader.scope:
-            self.watched = look.watched
+            self.watched, self.unwatched = look.watched, look.why_none
             self.found.tell()
 
     def _on_found(self, shown: Shown) -> None:

@@ -66,6 +66,8 @@ class Lowering:
     activation: Activation | None = None
     statement_place: Place | None = None
     inlined: int = 0  # calls, by now
+    local_bytes: int = 0  # of a thread's own arrays, by now
+    local_elements: int = 0  # in them
     read: int = 0  # expressions and statements, by now
     functions: Functions = field(default_factory=Functions)
 

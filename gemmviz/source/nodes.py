@@ -383,7 +383,9 @@ class Functions:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One kernel, ready to run. ``notes`` are sentences about what is ignored."""
+    """One kernel, ready to run. ``notes`` are sentences about what is ignored; ``held``: how many values a thread may hold,
+    in variables and in arrays of its own.
+    """
 
     name: str
     parameters: tuple[FunctionParameter, ...]
@@ -394,6 +396,7 @@ class Program:
     shared: tuple[SharedArray, ...]
     variables: tuple[NamedSlot, ...]
     notes: tuple[str, ...]
+    held: int
     layout: Layout
     source: ExpandedSource = field(repr=False)
 

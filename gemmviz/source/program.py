@@ -145,6 +145,7 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
         shared=tuple(low.shared),
         variables=tuple(low.variables),
         notes=(*map(note_of, low.tree.source.left_out), *low.notes),
+        held=low.slots + low.local_elements,
         layout=Layout(block.start_byte + 1, low.functions, tuple(_launchers(low))),
         source=low.tree.source,
     )

@@ -149,11 +149,12 @@ def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
     low.declare(name.name, ArrayVariable(slot, array), name.node)
     values = None if name.value is None else tuple(_initial_values(low, name.value, array))
     size = array.dims[0] * array.stride
-    if size * array.element.bytes > _MOST_LOCAL_BYTES:
-        message = (
-            f"{name.name} takes {size * array.element.bytes:,} bytes; a thread has at most {_MOST_LOCAL_BYTES:,} of its own"
-        )
-        raise low.tree.error(message, name.node, "make it smaller, or put it into shared memory")
+    low.local_elements += size * (array.element.count if isinstance(array.element, Vector) else 1)
+    low.local_bytes += size * array.element.bytes
+    if low.local_bytes > _MOST_LOCAL_BYTES:
+        taken = f"with {name.name} a thread's own arrays take {low.local_bytes:,} bytes"
+        remedy = "make them smaller, or put them into shared memory"
+        raise low.tree.error(f"{taken}; there are at most {_MOST_LOCAL_BYTES:,}", name.node, remedy)
     if values is not None and len(values) > size:
         raise low.tree.error(f"{len(values)} values for an array of {size}", name.value or name.node)
     return DeclareArray(slot, name.name, array.element, size, values)

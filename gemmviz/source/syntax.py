@@ -149,11 +149,13 @@ def parse(source: ExpandedSource) -> Tree:
 
 
 def _template_calls(node: Node) -> Iterator[Node]:
-    checkpoint()
-    if node.type == "template_function":
-        yield node
-    for each in node.named_children:
-        yield from _template_calls(each)
+    waiting = [node]
+    while waiting:
+        checkpoint()
+        node = waiting.pop()
+        if node.type == "template_function":
+            yield node
+        waiting += reversed(node.named_children)
 
 
 def _name_of(node: Node) -> str:
@@ -174,9 +176,11 @@ def child(node: Node, field: str) -> Node:
 
 def _broken(node: Node) -> Iterator[Node]:
     """The innermost nodes that could not be read."""
-    checkpoint()
-    inside = [each for each in node.children if each.has_error or each.is_missing]
-    if not inside and (node.is_error or node.is_missing):
-        yield next((each for each in node.children if each.type != "comment"), node)
-    for each in inside:
-        yield from _broken(each)
+    waiting = [node]
+    while waiting:
+        checkpoint()
+        node = waiting.pop()
+        inside = [each for each in node.children if each.has_error or each.is_missing]
+        if not inside and (node.is_error or node.is_missing):
+            yield next((each for each in node.children if each.type != "comment"), node)
+        waiting += reversed(inside)
