@@ -1,6 +1,7 @@
 """Starts the program: the window where there is a display."""
 
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -23,11 +24,16 @@ def run_window(path: Path | None = None, shot: Shot | None = None) -> int:
     if isinstance(app, QApplication):
         app.setWindowIcon(QIcon(str(resource_folder("assets") / "icons" / "gemmviz.svg")))
     sys.setswitchinterval(_SWITCH_S)  # work in other threads gives way to the window within a millisecond
-    window = MainWindow(QSettings("gemmviz", "gemmviz"))
+    settings = QSettings("gemmviz", "gemmviz")
+    window = MainWindow(settings)
     gc.freeze()  # what there is by now lives as long as the program: no frame need wait for a search through it
     window.start(path, shot)
     window.show()
     window.session.runners.look()
     if window.preferences.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
-    return app.exec()
+    code = app.exec()
+    if not window.has_ended:  # nobody waits for work that can't be called off in time
+        settings.sync()
+        os._exit(code)
+    return code

@@ -6,7 +6,11 @@ from gemmviz.gui.preferences import Preferences
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.events import Event, Post
 from gemmviz.show.opening import Opening
+from gemmviz.show.saving import Saving
 from gemmviz.show.session import Session
+from gemmviz.show.tasks import have_ended
+
+_LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
 
 
 class Desk:
@@ -18,6 +22,7 @@ class Desk:
         self.preferences = preferences
         self.session = Session(post)
         self.opening = Opening(self.session, post)
+        self.saving = Saving(post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
         trust = self.session.runners.trust
@@ -28,10 +33,12 @@ class Desk:
     def theme(self) -> Theme:
         return self.session.theme
 
-    def close(self) -> None:
-        """Ends all work."""
+    def close(self) -> bool:
+        """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
         self.opening.close()
         self.session.close()
+        has_ended = have_ended((*self.session.lanes, self.opening.lane), _LONGEST_WORK_S)
+        return self.saving.close(_LONGEST_SAVE_S) and has_ended
 
     def _on_opened(self, path: Path) -> None:
         self.preferences.add_recent(path)

@@ -14,7 +14,6 @@ from gemmviz.files.whole import write_text
 from gemmviz.gui.desk import Desk
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart
-from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.render.formats.png import PIXELS_PER_UNIT
 from gemmviz.render.qt.painter import scene_image
@@ -64,7 +63,7 @@ def ask_to_save_frame(desk: Desk, parent: QWidget, suffix: str, scale: int = 1) 
 def save_scene(desk: Desk, parent: QWidget, scene: Scene, name: str, suffix: str, scale: int = 1) -> None:
     """Asks where, and saves a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"
-    _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path, scale))
+    _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path, scale), draws=True)
 
 
 def save_numbers(desk: Desk, parent: QWidget, chart: Chart) -> None:
@@ -104,18 +103,28 @@ def chart_of(desk: Desk) -> Chart | None:
 
 
 def _save(
-    desk: Desk, parent: QWidget, title: str, suggestion: str, kind: str, write: Callable[[Path], None], recent: bool = False
+    desk: Desk,
+    parent: QWidget,
+    title: str,
+    suggestion: str,
+    kind: str,
+    write: Callable[[Path], None],
+    *,
+    recent: bool = False,
+    draws: bool = False,
 ) -> None:
+    """``recent``: offer the file to be opened again; ``draws``: it is drawn as it is written, which Qt does in the window's
+    thread only.
+    """
     name, _ = QFileDialog.getSaveFileName(parent, title, suggestion, kind)
     if not name:
         return
     path = with_suffix(Path(name), Path(suggestion).suffix)
-    try:
-        write(path)
-    except GemmvizError as error:
-        desk.session.complain("file", error)
-        return
-    desk.session.close_notice("file")
-    if recent:
-        desk.preferences.add_recent(path)
-    desk.session.say(f"Saved {path}")
+
+    def saved(path: Path) -> None:
+        desk.session.close_notice("file")
+        if recent:
+            desk.preferences.add_recent(path)
+        desk.session.say(f"Saved {path}")
+
+    desk.saving.start(path, write, saved, lambda error: desk.session.complain("file", error), here=draws)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar
 from gemmviz.files.kinds import is_known
 from gemmviz.gui.banner import Banner
 from gemmviz.gui.benchmark_page import BenchmarkPage
-from gemmviz.gui.controls import plain
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.docks import Docks
 from gemmviz.gui.menus import Menus
@@ -18,14 +17,15 @@ from gemmviz.gui.parts import Parts
 from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.replay_page import ReplayPage
+from gemmviz.gui.status import Status
 from gemmviz.gui.style import apply_theme, system_is_dark
 from gemmviz.gui.tour import Tour, tour_stops
+from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.theme import Theme
-from gemmviz.show.metrics import recorder_line
 from gemmviz.show.naming import title_of
 from gemmviz.show.shot import Shot
 
-_FRAME_MS, _MESSAGE_MS, _NARROW = 16, 8000, 1400
+_FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 
 
@@ -45,7 +45,7 @@ class MainWindow(QMainWindow):
         self._wear_theme()
         self.tour: Tour | None = None
         self.replay, self.benchmark, self.banner = ReplayPage(self.desk), BenchmarkPage(self.desk), Banner(self.desk)
-        self._was_alone = False
+        self._was_alone, self.has_ended = False, False
         self._lay_out()
         self.docks = Docks(self, self.desk)
         self.menus = Menus(Parts(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour))
@@ -70,19 +70,14 @@ class MainWindow(QMainWindow):
         for widget in (self.tabs, self.banner, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
         self.setCentralWidget(middle)
-        self.busy, self.recorder = plain(), plain()
-        self.recorder.setToolTip("Who ran the kernel and recorded what is shown")
-        self.statusBar().addPermanentWidget(self.busy)
-        self.statusBar().addPermanentWidget(self.recorder)
+        self.status = Status(self.statusBar(), self.desk)
 
     def _listen(self) -> None:
         session = self.session
         self.tabs.currentChanged.connect(self._on_tab)
         session.asked.listen(self._on_asked)
-        session.pictured.listen(self._on_pictured)
+        session.pictured.listen(self._show_title)
         session.benchmarks.changed.listen(self._show_title)
-        session.busied.listen(lambda: self.busy.setText("Running the kernel …" if session.is_busy else ""))
-        session.said.listen(lambda sentence: self.statusBar().showMessage(sentence, _MESSAGE_MS))
         session.player.changed.listen(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
 
@@ -90,14 +85,21 @@ class MainWindow(QMainWindow):
 
     def start(self, path: Path | None = None, shot: Shot | None = None) -> None:
         """The first picture: of a file, of a shot, or as it was the last time. Only the very first start plays by itself."""
-        last = self.preferences.last_shot()
+        last = self._last_shot()
         if path is None:
-            self.desk.opening.start(shot or last, plays=last is None)
+            self.desk.opening.start(shot or last, plays=not self.preferences.text("shot"))
             return
         self.session.shot = last or self.session.shot
         self.desk.opening.open(path)
-        if self.session.shown is None and not self.session.is_busy:
-            self.desk.opening.start(last)
+
+    def _last_shot(self) -> Shot | None:
+        """Says so where what was seen the last time can't be shown any more."""
+        try:
+            return self.preferences.last_shot()
+        except GemmvizError as error:
+            sentence = f"What was shown the last time can't be shown any more: {error.message}"
+            self.session.complain("file", GemmvizError(sentence, error.place, file=error.file, remedy=error.remedy))
+            return None
 
     def _wear_theme(self) -> None:
         if self._theme is not self.session.theme:
@@ -119,7 +121,6 @@ class MainWindow(QMainWindow):
         self.docks.hide(page == _BENCHMARK or self._was_alone)
         self.pages.setCurrentIndex(page)
         self.tabs.setCurrentIndex(page)
-        self.recorder.setVisible(page == _REPLAY)
 
     def _on_tab(self, page: int) -> None:
         if (page == _REPLAY) != self.session.is_replay:
@@ -127,11 +128,6 @@ class MainWindow(QMainWindow):
 
     def _show_title(self) -> None:
         self.setWindowTitle(title_of(self.session.shot, self.session.subject))
-
-    def _on_pictured(self) -> None:
-        if self.session.shown is not None:
-            self.recorder.setText(recorder_line(self.session.shown))
-        self._show_title()
 
     def _on_player(self) -> None:
         moves = self.session.player.is_moving
@@ -196,5 +192,6 @@ class MainWindow(QMainWindow):
         self.preferences.put("layout", self.saveState())
         self.preferences.put("speed", self.session.player.speed)
         self.preferences.keep_shot(self.session.shot)
-        self.desk.close()
+        self.hide()
+        self.has_ended = self.desk.close()
         super().closeEvent(event)

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QByteArray
 
-from gemmviz.model.errors import GemmvizError
 from gemmviz.show.shot import Shot, parse_shot, shot_text
 
 _MOST_RECENT = 8
@@ -76,9 +75,6 @@ class Preferences:
         self.put("shot", shot_text(shot))
 
     def last_shot(self) -> Shot | None:
-        """The shot of the last time, None where there is none or it can't be had any more."""
+        """The shot of the last time, None where there is none. Raises GemmvizError where it can't be had any more."""
         text = self.text("shot")
-        try:
-            return parse_shot(text) if text else None
-        except GemmvizError:
-            return None
+        return parse_shot(text) if text else None

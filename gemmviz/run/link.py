@@ -19,7 +19,7 @@ from gemmviz.run.protocol import Facts, error_from_plain, line_of
 from gemmviz.run.simt.interpret import never
 
 _POLL_S = 0.02
-_EXIT_TIMEOUT_S = 0.5
+_EXIT_TIMEOUT_S = 0.2
 _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
 Answers = queue.Queue[Facts]
 
@@ -76,17 +76,17 @@ class WorkerLink:
             else:
                 return answer["result"]  # type: ignore[no-any-return]
 
-    def stop(self) -> None:
+    def stop(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
         """Terminates the worker, if there is one."""
         with self._lock:
             process, self._process = self._process, None
         if process is not None:
-            process.terminate()
+            process.terminate(timeout_s)
 
-    def close(self) -> None:
-        """Terminates the worker; there will be no other."""
+    def close(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
+        """Terminates the worker; there will be no other. ``timeout_s``: how long it may take to end by itself."""
         self._closed = True
-        self.stop()
+        self.stop(timeout_s)
 
     @property
     def process_id(self) -> int | None:
@@ -135,10 +135,12 @@ class _WorkerProcess:
             raise DeviceError(f"the GPU's worker can't be started: {error}") from None
         self._waiting: dict[int, Answers] = {}
         self._lock = threading.Lock()
+        self._outbox: queue.Queue[bytes | None] = queue.Queue()
         self.alive = True
         self.retired = False  # terminated because of a job that was answered
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
+        threading.Thread(target=self._write, daemon=True).start()
 
     def expect(self, number: int) -> Answers:
         with self._lock:
@@ -150,20 +152,24 @@ class _WorkerProcess:
             self._waiting.pop(number, None)
 
     def send(self, message: Facts) -> None:
+        """Never waits: a worker that was stopped doesn't read."""
+        self._outbox.put(line_of(message))
+
+    def _write(self) -> None:
         assert self.popen.stdin is not None
         try:
-            with self._lock:
-                self.popen.stdin.write(line_of(message))
+            while (line := self._outbox.get()) is not None:
+                self.popen.stdin.write(line)
                 self.popen.stdin.flush()
         except (OSError, ValueError):
             self._report_exit()
+        with contextlib.suppress(OSError):
+            self.popen.stdin.close()
 
     def terminate(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
         """Closes its input, and kills it where that is not enough."""
         self.alive = False
-        with contextlib.suppress(OSError):
-            if self.popen.stdin is not None:
-                self.popen.stdin.close()
+        self._outbox.put(None)
         try:
             self.popen.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -196,6 +202,7 @@ class _WorkerProcess:
     def _report_exit(self) -> None:
         """Tells all who wait that the worker is gone."""
         self.alive = False
+        self._outbox.put(None)
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         if waiting:

@@ -1,8 +1,6 @@
 """The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
 
-from pathlib import Path
-
-from gemmviz.files.benchmark_file import read_benchmark, recorded_benchmarks
+from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.benchmarking import cases_for, run_benchmark
@@ -25,7 +23,7 @@ class Benchmarks:
         self._post = post
         self._others: dict[str, Benchmark] = {}
         self._measured: Benchmark | None = None
-        self._work: Latest[Benchmark] = Latest(post, self._on_done, self._on_failed)
+        self.lane: Latest[Benchmark] = Latest(post, self._on_done, self._on_failed)
 
     @property
     def all(self) -> dict[str, Benchmark]:
@@ -37,10 +35,9 @@ class Benchmarks:
         """The one of this name; the first where there is none of it; None where there is none at all."""
         return named(self.all, name)
 
-    def open(self, path: Path) -> str:
-        """Reads a file; its name from now on. Raises GemmvizError."""
-        found = read_benchmark(path, recorded=True)
-        name = f"{path.name}, {found.gpu.name}, {found.date}"
+    def add(self, found: Benchmark, file: str) -> str:
+        """What a file of this name holds; its name from now on."""
+        name = f"{file}, {found.gpu.name}, {found.date}"
         self._others[name] = found
         self.changed.tell()
         return name
@@ -49,7 +46,7 @@ class Benchmarks:
 
     @property
     def is_measuring(self) -> bool:
-        return self._work.is_busy
+        return self.lane.is_busy
 
     @property
     def progress(self) -> str:
@@ -69,17 +66,16 @@ class Benchmarks:
         def work(cancelled: Cancel) -> Benchmark:
             return run_benchmark(gpu, cases, device, measured=measured, cancelled=cancelled)
 
-        self._work.start(work)
+        self.lane.start(work)
         self.changed.tell()
 
     def cancel(self) -> None:
         """What was measured so far stays."""
-        self._work.cancel()
+        self.lane.cancel()
         self.changed.tell()
 
     def close(self) -> None:
-        """Cancels and waits."""
-        self._work.close()
+        self.lane.close()
 
     def _on_measured(self, benchmark: Benchmark, done: int) -> None:
         if self.is_measuring:

@@ -76,7 +76,7 @@ class Findings:
         self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, failed)
         self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, self._on_not_counted)
         self._time: Latest[KernelSpeed] = Latest(post, self._on_timed, self._on_no_speed)
-        self._lanes: tuple[Latest[Any], ...] = self._look, self._search, self._count, self._time
+        self.lanes: tuple[Latest[Any], ...] = self._look, self._search, self._count, self._time
 
     def begin(self, shown: Shown, scope: Scope, engine: Engine) -> None:
         """Another picture, or the same through another focus: what is known of it already is not worked out again."""
@@ -87,17 +87,16 @@ class Findings:
         self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
-        for lane in self._lanes:
+        for lane in self.lanes:
             lane.cancel()
 
     def close(self) -> None:
-        """Cancels and waits."""
-        for lane in self._lanes:
+        for lane in self.lanes:
             lane.close()
 
     @property
     def is_busy(self) -> bool:
-        return any(lane.is_busy for lane in self._lanes)
+        return any(lane.is_busy for lane in self.lanes)
 
     def _on_look(self, found: Look) -> None:
         self._looked(found)

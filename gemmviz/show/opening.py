@@ -1,4 +1,4 @@
-"""What a person opens: kernels, traces, saved views, benchmarks."""
+"""What a person opens: kernels, traces, saved views, benchmarks; read off the thread that draws."""
 
 import contextlib
 from collections.abc import Callable
@@ -6,33 +6,42 @@ from dataclasses import replace
 from pathlib import Path
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.files.kinds import Kind, kind_of
+from gemmviz.files.benchmark_file import read_benchmark
+from gemmviz.files.codec import read_text
+from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.kernel import MOST_TEXT
+from gemmviz.model.setup import Setup
 from gemmviz.show.events import Event, Post
 from gemmviz.show.following import Following
 from gemmviz.show.notices import Notice
 from gemmviz.show.session import Session
 from gemmviz.show.shot import Shot, read_view
-from gemmviz.show.wishes import Wishes, granted
+from gemmviz.show.tasks import Latest
+from gemmviz.show.wishes import Granted, Wishes, granted
 from gemmviz.spec.catalog import load_kernel
+
+Show = Callable[[], None]
 
 
 class Opening:
     """Opens files into a session, and follows a kernel's own file: whenever that is saved it runs again. ``opened`` tells the
-    path of what was opened.
+    path of what was opened, ``busied`` when reading begins and ends.
     """
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        self.opened = Event()
+        self.opened, self.busied = Event(), Event()
         self.followed: Path | None = None
+        self.lane: Latest[Show] = Latest(post, self._on_read, self._on_failed)
         self._following = Following(post, self._on_written)
-        self._open: dict[Kind, Callable[[Path], bool]] = {
-            "kernel": lambda path: self.choose_kernel(str(path)), "trace": self._open_trace, "view": self._open_view,
-            "benchmark": self._open_benchmark,
-        }  # fmt: skip
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a file is being read."""
+        return self.lane.is_busy
 
     def start(self, shot: Shot | None, plays: bool = False) -> None:
         """The first picture: of a shot, its kernel as it is in its file by now; or of the session's own."""
@@ -45,35 +54,26 @@ class Opening:
         """A kernel is run, a trace and a benchmark are shown as they are, a view brings back what was saved. An error leaves
         what is shown.
         """
-        try:
-            is_read = self._open[kind_of(path)](path)
-        except GemmvizError as error:
-            self.session.complain("file", error)
-        else:
-            if is_read:
-                self.session.close_notice("file")
-                self.opened.tell(path)
+        match kind_of(path):
+            case "kernel":
+                self.choose_kernel(str(path))
+            case "trace":
+                self._read(lambda: self._trace(path))
+            case "view":
+                self._read(lambda: self._view(path))
+            case "benchmark":
+                self._read(lambda: self._benchmark(path))
 
-    def choose_kernel(self, name: str) -> bool:
-        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so. False where it can't
-        be read.
-        """
-        session = self.session
+    def choose_kernel(self, name: str) -> None:
+        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
         path = Path(name).resolve() if Path(name).suffix == ".cu" or Path(name).is_file() else None
+        wishes, before = self.session.wishes, self.session.shot.setup
         self._follow(path)
-        try:
-            kernel = load_kernel(str(path or name))
-        except GemmvizError as error:
-            self._show_unread(path, error)
-            return False
-        session.unread = ""
-        session.notices.drop("file", "sizes")
-        found = granted(session.wishes.for_kernel(kernel, session.shot.setup))
-        if found.instead:
-            session.notices.put(Notice("sizes", found.instead, warns=False))
-        session.ask(replace(session.shot, setup=found.setup, view=session.latest_view(Moment)))
-        session.noticed.tell()
-        return True
+        if path is None:
+            self.lane.cancel()
+            self._kernel(name, wishes, before)()  # one of ours is small
+        else:
+            self._read(lambda: self._own_kernel(path, wishes, before))
 
     def reload(self) -> None:
         """Reads the person's own file again."""
@@ -82,37 +82,94 @@ class Opening:
 
     def close(self) -> None:
         self._following.close()
+        self.lane.close()
 
-    def _show_unread(self, path: Path | None, error: GemmvizError) -> None:
-        """A file that is no kernel is shown as text, with what is wrong marked in it."""
-        self.session.stop_running()
-        if path is not None:
-            with contextlib.suppress(OSError, UnicodeDecodeError):
-                self.session.unread = path.read_text(encoding="utf-8")
+    # Reading
+
+    def _read(self, work: Callable[[], Show]) -> None:
+        self.lane.start(lambda cancelled: work())
+        self.busied.tell()
+
+    def _on_read(self, show: Show) -> None:
+        show()
+        self.busied.tell()
+
+    def _on_failed(self, error: GemmvizError) -> None:
         self.session.complain("file", error)
-        self.session.asked.tell()
+        if self.session.shown is None and not self.session.is_busy:
+            self.session.start()
+        self.busied.tell()
 
-    def _open_trace(self, path: Path) -> bool:
+    def _kernel(self, name: str, wishes: Wishes, before: Setup) -> Show:
+        found = granted(wishes.for_kernel(load_kernel(name), before))
+        return lambda: self._show_kernel(found)
+
+    def _own_kernel(self, path: Path, wishes: Wishes, before: Setup) -> Show:
+        """A file that is no kernel is shown as text, with what is wrong marked in it."""
+        try:
+            show = self._kernel(str(path), wishes, before)
+        except GemmvizError as failed:
+            text, error = "", failed
+            with contextlib.suppress(GemmvizError):
+                text = read_text(path, 4 * MOST_TEXT)
+            return lambda: self._show_unread(text, error)
+        return self._and_tell(path, show)
+
+    def _trace(self, path: Path) -> Show:
         trace = read_trace(path)
-        self._follow(None)
-        self.session.show_trace(trace, path.name)
-        return True
 
-    def _open_view(self, path: Path) -> bool:
+        def show() -> None:
+            self._follow(None)
+            self.session.show_trace(trace, path.name)
+
+        return self._and_tell(path, show)
+
+    def _view(self, path: Path) -> Show:
         shot = read_view(path)
-        self._follow(None)
-        self.session.player.play(False)
-        self.session.unread = ""
-        self.session.ask(shot, Wishes.of(shot.setup))
-        return True
 
-    def _open_benchmark(self, path: Path) -> bool:
+        def show() -> None:
+            self._follow(None)
+            self.session.player.play(False)
+            self.session.unread = ""
+            self.session.ask(shot, Wishes.of(shot.setup))
+
+        return self._and_tell(path, show)
+
+    def _benchmark(self, path: Path) -> Show:
+        found = read_benchmark(path, recorded=True)
+
+        def show() -> None:
+            session = self.session
+            chart = replace(session.shot.chart, source=session.benchmarks.add(found, path.name))
+            session.player.play(False)
+            session.ask(replace(session.shot, view=session.latest_view(Benchmark), chart=chart))
+
+        return self._and_tell(path, show)
+
+    def _and_tell(self, path: Path, show: Show) -> Show:
+        def both() -> None:
+            show()
+            self.session.close_notice("file")
+            self.opened.tell(path)
+
+        return both
+
+    # Showing
+
+    def _show_kernel(self, found: Granted) -> None:
         session = self.session
-        name = session.benchmarks.open(path)
-        session.player.play(False)
-        chart = replace(session.shot.chart, source=name)
-        session.ask(replace(session.shot, view=session.latest_view(Benchmark), chart=chart))
-        return True
+        session.unread = ""
+        session.notices.drop("file", "sizes")
+        if found.instead:
+            session.notices.put(Notice("sizes", found.instead, warns=False))
+        session.ask(replace(session.shot, setup=found.setup, view=session.latest_view(Moment)))
+        session.noticed.tell()
+
+    def _show_unread(self, text: str, error: GemmvizError) -> None:
+        self.session.stop_running()
+        self.session.unread = text
+        self._on_failed(error)
+        self.session.asked.tell()
 
     def _follow(self, path: Path | None) -> None:
         self.followed = path if path is not None and path.is_absolute() else None

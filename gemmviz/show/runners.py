@@ -35,7 +35,7 @@ class Runners:
         self.recorded = Recorded()
         self._cpu = FirstToAnswer(Interpreter(), self.recorded)
         self._gpu = FirstToAnswer(self.remote, *self._cpu.engines)
-        self._search: Latest[Gpu] = Latest(post, self.on_found, self.on_missing)
+        self.lane: Latest[Gpu] = Latest(post, self.on_found, self.on_missing)
 
     @property
     def chosen(self) -> Runner:
@@ -73,14 +73,13 @@ class Runners:
         """Looks for a GPU."""
         if has_cupy():
             self.is_meant = True
-            self._search.start(self._found)
+            self.lane.start(self._found)
         else:
             self.on_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
 
     def close(self) -> None:
-        self._search.cancel()
+        self.lane.close()
         self.remote.close()
-        self._search.close()
 
     def _found(self, cancelled: Cancel) -> Gpu:
         found = self.remote.gpu(cancelled)

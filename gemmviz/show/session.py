@@ -1,13 +1,16 @@
 """What is shown, and how it changes: a shot, an engine's run of it, and all that is known of that run. No window needed."""
 
+import time
 from dataclasses import replace
+from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.position import Position, position_of, step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.cancelling import cancellable
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
@@ -38,6 +41,7 @@ from gemmviz.show.wishes import Wishes
 from gemmviz.spec.legality import device_for, launch_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
+_SOON_S = 0.03
 _OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
 
@@ -285,6 +289,11 @@ class Session:
         for each in (self._tracer, self._findings, self.benchmarks, self.runners):
             each.close()
 
+    @property
+    def lanes(self) -> tuple[Latest[Any], ...]:
+        """Whatever works for it beside it."""
+        return self._tracer, *self._findings.lanes, self.benchmarks.lane, self.runners.lane
+
     # Running
 
     def _become(self, shot: Shot) -> None:
@@ -301,12 +310,13 @@ class Session:
         """Has the kernel run, unless its run is shown already; or says which limit is broken."""
         setup = self.shot.setup
         try:
-            self.launch = launch_for(setup)
+            self.launch = _launch_soon(setup)
             asked_blocks(setup, self.launch)
             focus = self.shot.focus.within_launch(self.launch, device_for(setup).warp_size)
         except GemmvizError as error:
             self._tracer.cancel()
             self._fail(error)
+            self._look_for_nearest(setup, error)
             return
         self.shot = replace(self.shot, focus=focus)
         if self.shown is not None and self.shown.setup == setup and not again:
@@ -322,6 +332,17 @@ class Session:
 
         self._tracer.start(work)
         self.busied.tell()
+
+    def _look_for_nearest(self, setup: Setup, error: GemmvizError) -> None:
+        """What would work instead of a setting that can't, once it is found."""
+
+        def work(cancelled: Cancel) -> tuple[Setup, Outcome]:
+            launch_for(setup)  # fails, and says what would work
+            raise error
+
+        if isinstance(error, SettingError) and not error.remedy:
+            self._tracer.start(work)
+            self.busied.tell()
 
     def _on_traced(self, traced: tuple[Setup, Outcome]) -> None:
         setup, outcome = traced
@@ -435,6 +456,16 @@ class Session:
 
     def _on_finding_failed(self, error: GemmvizError) -> None:
         self.complain("result", error)
+
+
+def _launch_soon(setup: Setup) -> Launch:
+    """As ``launch_for``; the nearest setting that works is looked for no longer than a frame may take."""
+    end = time.monotonic() + _SOON_S
+    try:
+        with cancellable(lambda: time.monotonic() > end):
+            return launch_for(setup)
+    except Cancelled:
+        return launch_for(setup, with_nearest=False)
 
 
 def _instead(error: GemmvizError) -> GemmvizError:

@@ -1,8 +1,8 @@
 """Work off the thread that draws: newer work cancels older work, and every outcome is brought back to that thread."""
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Generic, TypeVar
 
 from gemmviz.model.cancelling import cancellable
@@ -22,6 +22,7 @@ class Latest(Generic[Result]):
     def __init__(self, post: Post, done: Callable[[Result], Any], failed: Callable[[GemmvizError], Any]) -> None:
         self._post, self._done, self._failed = post, done, failed
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="gemmviz")
+        self._last: Future[None] | None = None
         self._cancel = threading.Event()
         self._closed = False
         self.is_busy = False
@@ -32,17 +33,22 @@ class Latest(Generic[Result]):
         if not self._closed:
             self._cancel = threading.Event()
             self.is_busy = True
-            self._pool.submit(self._run, work, self._cancel, delay_s)
+            self._last = self._pool.submit(self._run, work, self._cancel, delay_s)
 
     def cancel(self) -> None:
         self._cancel.set()
         self.is_busy = False
 
     def close(self) -> None:
-        """Cancels and waits: for the end of the program."""
+        """Cancels, for the end of the program; ``have_ended`` waits."""
         self._closed = True
         self.cancel()
-        self._pool.shutdown(cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def last(self) -> "Future[None] | None":
+        """What was started last: none before it goes on by then."""
+        return self._last
 
     def _run(self, work: Callable[[Cancel], Result], cancel: threading.Event, delay_s: float) -> None:
         if cancel.wait(delay_s) if delay_s else cancel.is_set():
@@ -69,3 +75,8 @@ class Latest(Generic[Result]):
                 listener(outcome)
 
         self._post(tell)
+
+
+def have_ended(lanes: Iterable[Latest[Any]], timeout_s: float) -> bool:
+    """Whether all their work comes to its end within this time."""
+    return not wait([lane.last for lane in lanes if lane.last is not None], timeout_s).not_done

@@ -8,12 +8,15 @@ from typing import Any
 
 from gemmviz.files.devices import load_device
 from gemmviz.files.measurements import recorded_registers
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError, SourceError, UsageError
 from gemmviz.model.kernel import KernelSpec, Launch, place_of
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.spec.formula import evaluate
+
+_MOST_NAMED = 20  # choices in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,14 @@ def names_for(setup: Setup, device: Device) -> dict[str, int]:
     return {**setup.sizes_and_parameters, **device.limits}
 
 
-def launch_for(setup: Setup) -> Launch:
-    """Grid and block of a setup. Raises SettingError with the broken limit and the nearest setting that works."""
+def launch_for(setup: Setup, *, with_nearest: bool = True) -> Launch:
+    """Grid and block of a setup. Raises SettingError with the broken limit and, as it may take a while, only where that is
+    asked for, the nearest setting that works.
+    """
     device = device_for(setup)
     broken = broken_limit(setup)
     if broken is not None:
-        raise SettingError(broken.sentence, names=broken.names, nearest=nearest_legal(setup))
+        raise SettingError(broken.sentence, names=broken.names, nearest=nearest_legal(setup) if with_nearest else None)
     return _launch(setup, device)
 
 
@@ -88,7 +93,9 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
     for parameter in kernel.parameters:
         value = setup.parameters[parameter.name]
         if parameter.choices is not None and value not in parameter.choices:
-            choices = ", ".join(map(str, parameter.choices))
+            choices = ", ".join(map(str, parameter.choices[:_MOST_NAMED])) + (
+                ", …" if len(parameter.choices) > _MOST_NAMED else ""
+            )
             return BrokenLimit(f"{parameter.name} = {value}: choose one of {choices}", (parameter.name,))
         if value < 0 or (value == 0 and parameter.default > 0 and parameter.choices is None):
             return BrokenLimit(f"{parameter.name} = {value}: it must be at least 1", (parameter.name,))
@@ -190,6 +197,7 @@ def _candidates(setup: Setup) -> dict[str, list[int]]:
 
 
 def _is_legal(setup: Setup, name: str, value: int) -> bool:
+    checkpoint()
     try:
         return broken_limit(setup.changed(**{name: value})) is None
     except SettingError:

@@ -1,6 +1,8 @@
 """A window to try, and ways to its parts."""
 
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -8,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.callout import Callout
+from gemmviz.gui.desk import Desk
 from gemmviz.gui.field_row import Control
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.panels.costs import Costs
@@ -42,11 +45,26 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
     made.close()
 
 
+def open_file(desk: Desk, path: Path) -> None:
+    """Opens a file, and waits until it is read."""
+    desk.opening.open(path)
+    end = time.monotonic() + _LONG_MS / 1000
+    while desk.opening.is_busy:
+        assert time.monotonic() < end, "it doesn't come"
+        QApplication.processEvents()
+        time.sleep(0.002)
+
+
 def settled(window: MainWindow) -> bool:
     """Whether all is known of what is asked for."""
     session = window.session
     shown = session.shown
-    return shown is not None and not session.is_working and (shown.counts is not None or shown.trace.stop is not None)
+    return (
+        not window.desk.opening.is_busy
+        and shown is not None
+        and not session.is_working
+        and (shown.counts is not None or shown.trace.stop is not None)
+    )
 
 
 def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> None:

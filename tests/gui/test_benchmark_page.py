@@ -22,7 +22,7 @@ from gemmviz.model.gpu import Gpu
 from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
-from tests.gui.conftest import choice_of, line_of, metrics_of, pictured, settings_of, settled, shown_of, spin_of
+from tests.gui.conftest import choice_of, line_of, metrics_of, open_file, pictured, settings_of, settled, shown_of, spin_of
 
 H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
@@ -108,6 +108,7 @@ def test_pictures_curves_and_the_whole_are_saved(
     for action, suffix in zip(menu.actions(), ("png", "svg", "csv", "json"), strict=True):
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, s=suffix: (str(tmp_path / f"b.{s}"), ""))
         action.trigger()
+        qtbot.waitUntil((tmp_path / f"b.{suffix}").exists)
     picture = QImage(str(tmp_path / "b.png"))
     assert (picture.width(), picture.height()) == (1920, 1080)
     assert "Recorded on NVIDIA H200" in (tmp_path / "b.svg").read_text(encoding="utf-8")
@@ -115,13 +116,13 @@ def test_pictures_curves_and_the_whole_are_saved(
     assert "Recorded on NVIDIA H200" in lines[0]
     assert any(line.startswith('"04_tiled, fastest choice",4096,') for line in lines)
     assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["gpu"]["name"] == "NVIDIA H200"
-    page.desk.opening.open(tmp_path / "b.json")
+    open_file(page.desk, tmp_path / "b.json")
     qtbot.waitUntil(lambda: page.source.currentText().startswith("b.json, NVIDIA H200"))
 
 
 def test_a_damaged_file_is_refused_and_nothing_changes(page: BenchmarkPage, window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{")
-    page.desk.opening.open(tmp_path / "x.json")
+    open_file(page.desk, tmp_path / "x.json")
     assert any("x.json" in text for text in window.banner.texts)
     assert len(page.benchmarks.all) == 1
 
@@ -157,12 +158,12 @@ def test_closing_on_the_benchmark_keeps_the_docks_for_the_next_time(qtbot: QtBot
 
 def test_files_lead_to_the_page_that_shows_them(window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(benchmark_text(BENCHMARK), encoding="utf-8")
-    window.desk.opening.open(tmp_path / "b.json")
+    open_file(window.desk, tmp_path / "b.json")
     assert window.benchmark.isVisible()
     assert isinstance(window.session.subject, Benchmark)
     assert window.session.shot.chart.source.startswith("b.json")
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
-    window.desk.opening.open(tmp_path / "t.gvt")
+    open_file(window.desk, tmp_path / "t.gvt")
     assert window.replay.isVisible()
 
 
@@ -171,7 +172,7 @@ def test_files_lead_to_the_page_that_shows_them(window: MainWindow, tmp_path: Pa
 
 def test_a_trace_from_a_file_stays_when_a_gpu_is_found_later(window: MainWindow, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
-    window.desk.opening.open(tmp_path / "t.gvt")
+    open_file(window.desk, tmp_path / "t.gvt")
     shown = shown_of(window).trace
     runners = window.session.runners
     runners.on_found(H200)
@@ -187,7 +188,7 @@ def test_without_a_gpu_the_panel_says_why(window: MainWindow, qtbot: QtBot) -> N
     assert runners.chosen == "cpu"
     assert "CuPy is not installed (pip install it)" in form.runner.toolTip()
     assert not form.timeout.isEnabled()
-    assert window.recorder.text() == "Run by the interpreter on the CPU"
+    assert window.status.recorder.text() == "Run by the interpreter on the CPU"
     assert not window.banner.isVisible()  # nobody expects one here
     runners.is_meant = True
     runners.on_missing(DeviceError("the NVIDIA driver is too old", remedy="install a newer one"))

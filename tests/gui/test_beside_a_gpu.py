@@ -17,11 +17,11 @@ def test_a_gpu_that_is_found_runs_what_is_shown(window: MainWindow, qtbot: QtBot
     qtbot.waitUntil(lambda: settled(window) and shown_of(window).speed is not None, timeout=30_000)
     shown = shown_of(window)
     assert shown.trace.by.startswith("NVIDIA")
-    assert "NVIDIA" in window.recorder.text()
+    assert "NVIDIA" in window.status.recorder.text()
     qtbot.waitUntil(lambda: metrics_of(window).speed.text().startswith("Real kernel, measured here on NVIDIA"))
     assert not window.banner.isVisible()
     pictured(window, qtbot, lambda: spin_of(window, "K").setValue(12))
     assert shown_of(window).trace.by == shown.trace.by
     assert shown_of(window).trace.check.passed
     pictured(window, qtbot, lambda: runners.choose("cpu"))
-    assert "CPU" in window.recorder.text()
+    assert "CPU" in window.status.recorder.text()

@@ -46,6 +46,7 @@ from tests.gui.conftest import (
     labels_of,
     line_of,
     metrics_of,
+    open_file,
     pictured,
     rects_of,
     scene_of,
@@ -164,7 +165,7 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     callout = callout_of(window)
     assert callout.isVisible()
     assert "multiples of TILE_WIDTH" in callout.text.text()
-    assert callout.remedy.text() == "Use K = 8"
+    qtbot.waitUntil(lambda: callout.remedy.text() == "Use K = 8")
     assert field(window, "K").property("wrong")
     assert "settings before" in window.replay.stage.stale
     assert window.session.shown is before
@@ -195,7 +196,7 @@ def test_faults_of_the_kernel_mark_their_line(
 ) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from(body).text)
-    window.desk.opening.open(path)
+    open_file(window.desk, path)
     qtbot.waitUntil(lambda: any(words in text for text in window.banner.texts), timeout=10_000)
     assert window.banner.isVisible()
     assert any(f"mine.cu:{line}:" in text for text in window.banner.texts)
@@ -207,7 +208,7 @@ def test_faults_of_the_kernel_mark_their_line(
 def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
-    pictured(window, qtbot, lambda: window.desk.opening.open(path))
+    pictured(window, qtbot, lambda: open_file(window.desk, path))
     qtbot.waitUntil(lambda: settled(window), timeout=10_000)
     session, metrics = window.session, metrics_of(window)
     assert window.replay.stage.stale == ""
@@ -223,15 +224,15 @@ def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: 
 
 def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "x.gvt").write_bytes(b"no trace")
-    window.desk.opening.open(tmp_path / "x.gvt")
+    open_file(window.desk, tmp_path / "x.gvt")
     assert len(window.banner.texts) == 1
     close = next(button for button in window.banner.findChildren(QAbstractButton) if button.isVisible())
     qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
     assert not window.banner.isVisible()
-    window.desk.opening.open(tmp_path / "x.gvt")
+    open_file(window.desk, tmp_path / "x.gvt")
     assert window.banner.isVisible()
     write_trace(shown_of(window).trace, tmp_path / "x.gvt")
-    window.desk.opening.open(tmp_path / "x.gvt")
+    open_file(window.desk, tmp_path / "x.gvt")
     assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
     run = next(button for button in window.banner.findChildren(QPushButton) if button.isVisible())
     pictured(window, qtbot, lambda: qtbot.mouseClick(run, Qt.MouseButton.LeftButton))
@@ -242,7 +243,7 @@ def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainW
 def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "plain.cu"
     path.write_text("__global__ void k() {}\n")
-    window.desk.opening.open(path)
+    open_file(window.desk, path)
     assert any("no gemmviz header" in text for text in window.banner.texts)
     assert source_of(window).text.toPlainText().startswith("__global__")
     assert window.session.shown is not None  # what was there stays
@@ -300,13 +301,14 @@ def test_traces_views_and_frames_are_saved_and_opened(
     ]:  # fmt: skip
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         window.menus.all[action].trigger()
+        qtbot.waitUntil((tmp_path / name).exists)
         assert (tmp_path / name).stat().st_size > 100
     pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
-    pictured(window, qtbot, lambda: window.desk.opening.open(tmp_path / "a.gvt"))
+    pictured(window, qtbot, lambda: open_file(window.desk, tmp_path / "a.gvt"))
     assert shown_of(window).setup.kernel.name == "04_tiled"
     session.go(0)
     session.show_view("stage")
-    window.desk.opening.open(tmp_path / "v.toml")
+    open_file(window.desk, tmp_path / "v.toml")
     assert (session.step, session.shot.view) == (5, "banks")
 
 
@@ -375,7 +377,7 @@ def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow
 def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "wrong.cu"
     path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))
-    pictured(window, qtbot, lambda: window.desk.opening.open(path))
+    pictured(window, qtbot, lambda: open_file(window.desk, path))
     session = window.session
     assert any("C is wrong" in text for text in window.banner.texts)
     assert shown_of(window).setup.kernel.name == "wrong"  # and the picture is that of the wrong kernel
@@ -393,7 +395,7 @@ def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
     window.start(shot=replace(shot, setup=shot.setup.changed(TILE_WIDTH=7)))
     callout = callout_of(window)
     assert "choose one of" in callout.text.text()
-    assert callout.remedy.text() == "Use TILE_WIDTH = 8"
+    qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 8")
     window.close()
 
 
@@ -439,7 +441,7 @@ def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainW
     path = tmp_path / "mine.cu"
     right = load_kernel("03_coalesced").text
     path.write_text(right.replace("sum +=", "summ +="))
-    window.desk.opening.open(path)
+    open_file(window.desk, path)
     qtbot.waitUntil(lambda: any("summ" in text for text in window.banner.texts), timeout=10_000)
     pictured(window, qtbot, lambda: path.write_text(right))
     assert shown_of(window).setup.kernel.name == "mine"
@@ -555,7 +557,7 @@ def test_every_limit_of_a_device_is_a_sentence_with_a_remedy(window: MainWindow,
     assert "1024 threads" in callout.text.text()
     assert "512" in callout.text.text()
     assert device.property("wrong")  # it was set last
-    assert callout.remedy.text() == "Use TILE_WIDTH = 16"
+    qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 16")
     pictured(window, qtbot, lambda: qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton))
     assert shown_of(window).setup.parameters["TILE_WIDTH"] == 16
 
@@ -620,6 +622,8 @@ def test_what_was_kept_wrongly_is_forgotten(qtbot: QtBot, tmp_path: Path, text: 
     qtbot.addWidget(window)
     pictured(window, qtbot, window.start)
     assert shown_of(window).setup.kernel.name == "04_tiled"
+    said = any("the last time can't be shown any more" in each for each in window.banner.texts)
+    assert said == bool(text)
     window.close()
 
 
@@ -751,7 +755,7 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
     qtbot.wait(50)
     callout = callout_of(window)
     assert callout.isVisible()
-    assert callout.remedy.text() == "Use TILE_WIDTH = 32"
+    qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 32")
     field = settings_of(window).setup.controls["TILE_WIDTH"]
     assert callout.geometry().left() > field.mapTo(window, field.rect().bottomLeft()).x()
     pictured(window, qtbot, callout.remedy.click)
@@ -783,16 +787,16 @@ def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot
 def test_a_file_that_is_no_kernel_is_said_whatever_it_holds(window: MainWindow, tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "odd.cu").write_bytes(content)
-    window.desk.opening.open(tmp_path / "odd.cu")
+    open_file(window.desk, tmp_path / "odd.cu")
     assert any("odd.cu" in text for text in window.banner.texts)
 
 
 def test_a_trace_has_nothing_to_do_with_the_error_before_it(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     write_trace(shown_of(window).trace, tmp_path / "good.gvt")
     (tmp_path / "bad.cu").write_text("no header here")
-    window.desk.opening.open(tmp_path / "bad.cu")
+    open_file(window.desk, tmp_path / "bad.cu")
     assert window.banner.texts
-    window.desk.opening.open(tmp_path / "good.gvt")
+    open_file(window.desk, tmp_path / "good.gvt")
     qtbot.wait(50)
     assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
     assert "no header here" not in source_of(window).text.toPlainText()

@@ -3,6 +3,7 @@
 import queue
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -40,9 +41,14 @@ class Desk:
         self.session = Session(self.inbox.post)
         self.opening = Opening(self.session, self.inbox.post)
 
+    def open(self, path: Path) -> None:
+        """Opens a file, and waits until it is read."""
+        self.opening.open(path)
+        self.inbox.until(lambda: not self.opening.is_busy)
+
     def settle(self) -> None:
         """Until the picture is that of what is asked for, or it is known why not."""
-        self.inbox.until(lambda: not self.session.is_busy)
+        self.inbox.until(lambda: not self.opening.is_busy and not self.session.is_busy)
 
     def know(self) -> None:
         """Until all is known of it."""

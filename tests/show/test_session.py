@@ -123,6 +123,7 @@ def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: Desk
     session, before = desk.session, desk.session.shown
     session.change("TILE_WIDTH", 64)
     assert session.is_stale
+    desk.settle()  # what would work is known
     assert session.shown is before
     error = session.error
     assert isinstance(error, SettingError)
@@ -186,7 +187,7 @@ def test_another_block_is_traced_unless_blocks_were_named(desk: Desk) -> None:
 def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: Desk, tmp_path: Path) -> None:
     trace = trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2")
     write_trace(trace, tmp_path / "t.gvt")
-    desk.opening.open(tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
     session = desk.session
     assert not session.is_busy
     assert sure(session.shown).trace.blocks == trace.blocks
@@ -204,7 +205,7 @@ def test_files_that_are_none_leave_what_is_shown(desk: Desk, tmp_path: Path) -> 
         ("c.json", "{}", "no benchmark"), ("d.cu", "int x;", "no gemmviz header"),
     ]:  # fmt: skip
         (tmp_path / name).write_text(text)
-        desk.opening.open(tmp_path / name)
+        desk.open(tmp_path / name)
         assert words in texts(desk)[-1], name
         assert desk.session.shown is before
     assert desk.session.unread == "int x;"
@@ -217,7 +218,7 @@ def test_a_saved_view_brings_back_what_was_seen(desk: Desk, tmp_path: Path) -> N
     session = desk.session
     own = load_kernel("03_coalesced").text
     (tmp_path / "mine.cu").write_text(own)
-    desk.opening.open(tmp_path / "mine.cu")
+    desk.open(tmp_path / "mine.cu")
     desk.settle()
     session.change("M", 40)
     session.show_view("memory")
@@ -229,7 +230,7 @@ def test_a_saved_view_brings_back_what_was_seen(desk: Desk, tmp_path: Path) -> N
     (tmp_path / "mine.cu").unlink()
     desk.opening.choose_kernel("04_tiled")
     desk.settle()
-    desk.opening.open(tmp_path / "v.toml")
+    desk.open(tmp_path / "v.toml")
     desk.settle()
     assert session.shot == saved  # its own kernel is in the file
     assert session.step == 9
@@ -238,7 +239,7 @@ def test_a_saved_view_brings_back_what_was_seen(desk: Desk, tmp_path: Path) -> N
 def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: Desk, tmp_path: Path) -> None:
     body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
     (tmp_path / "mine.cu").write_text(kernel_from(body).text)
-    desk.opening.open(tmp_path / "mine.cu")
+    desk.open(tmp_path / "mine.cu")
     desk.know()
     shown = sure(desk.session.shown)
     assert shown.replay.conflicts.steps == examined(shown.trace).conflicts.steps == [1]
@@ -249,7 +250,7 @@ def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: Desk, tmp_pa
 def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: Desk, tmp_path: Path) -> None:
     text = kernel_from("C[threadIdx.x] = A[blockIdx.x * 63 + threadIdx.x];", grid='["2"]').text
     (tmp_path / "mine.cu").write_text(text)
-    desk.opening.open(tmp_path / "mine.cu")
+    desk.open(tmp_path / "mine.cu")
     desk.know()
     session = desk.session
     assert session.error is None
@@ -276,7 +277,7 @@ def test_the_benchmark_is_a_view_like_others(desk: Desk) -> None:
 
 def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(kernel_from("C[threadIdx.x] = sum;").text)
-    desk.opening.open(tmp_path / "mine.cu")
+    desk.open(tmp_path / "mine.cu")
     desk.settle()
     session = desk.session
     assert session.is_stale
@@ -297,7 +298,7 @@ def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: Desk, name: s
 def test_restarting_reads_a_persons_own_file_again(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(load_kernel("03_coalesced").text)
-    desk.opening.open(path)
+    desk.open(path)
     desk.settle()
     seen = desk.session.shot
     path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))

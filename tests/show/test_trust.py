@@ -63,7 +63,7 @@ def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: Des
     asked = beside_a_gpu(desk)
     assert set(asked) == {"04_tiled"}  # what ships with gemmviz needs no word
     asked.clear()
-    desk.opening.open(own_file(tmp_path))
+    desk.open(own_file(tmp_path))
     desk.know()
     notice = offered(desk)
     assert asked == []
@@ -74,10 +74,10 @@ def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: Des
     assert set(asked) == {"mine"}
     assert offered(desk) is None
     asked.clear()
-    desk.opening.open(own_file(tmp_path, lambda text: text + "// changed\n"))
+    desk.open(own_file(tmp_path, lambda text: text + "// changed\n"))
     desk.know()
     assert asked == []  # another text is another kernel
-    desk.opening.open(own_file(tmp_path))
+    desk.open(own_file(tmp_path))
     desk.know()
     assert set(asked) == {"mine"}  # the word holds for the text
 
@@ -91,7 +91,7 @@ def test_a_trace_is_shown_as_it_is_recorded(desk: Desk, tmp_path: Path, monkeypa
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
     write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
-    desk.opening.open(tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
     desk.know()
     shown = desk.session.shown
     assert shown is not None
@@ -113,7 +113,7 @@ def test_a_trace_is_shown_as_it_is_recorded(desk: Desk, tmp_path: Path, monkeypa
 
 def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: Desk, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2"), tmp_path / "t.gvt")
-    desk.opening.open(tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
     desk.know()
     shown = desk.session.shown
     assert shown is not None
