@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,26 @@ def test_setups_and_errors_survive_the_pipe() -> None:
     assert isinstance(back, KernelFault)
     assert (back.array, back.elements, back.block, back.thread) == (2, (64,), (1, 0, 0), (2, 0, 0))
     assert isinstance(error_from_plain(error_to_plain(Cancelled())), Cancelled)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes can't be stopped here")
+def test_a_worker_that_was_stopped_keeps_nobody_waiting() -> None:
+    link = WorkerLink()
+    with pytest.raises(UsageError):
+        link.run("nothing")
+    assert link.process_id is not None
+    os.kill(link.process_id, signal.SIGSTOP)
+    over = threading.Event()
+    large = {"text": "x" * 4_000_000}  # more than a pipe holds
+    with ThreadPoolExecutor(2) as pool:
+        called_off = pool.submit(link.run, "nothing", large, cancelled=over.is_set)
+        waiting = pool.submit(link.run, "nothing", large)
+        time.sleep(0.2)
+        start = time.monotonic()
+        over.set()
+        with pytest.raises(Cancelled):
+            called_off.result(1.0)
+        link.close()
+        with pytest.raises((DeviceError, Cancelled)):
+            waiting.result(1.0)
+        assert time.monotonic() - start < 1.0

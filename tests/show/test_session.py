@@ -1,5 +1,6 @@
 """What is shown, and how it changes, without a window."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
 from gemmviz.show.shot import Camera, save_view
+from gemmviz.show.tasks import have_ended
 from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from, sure, trace_of
 from tests.show.conftest import Desk
@@ -306,3 +308,28 @@ def test_restarting_reads_a_persons_own_file_again(desk: Desk, tmp_path: Path) -
     desk.settle()
     assert not sure(desk.session.shown).trace.check.passed
     assert replace(desk.session.shot.setup, kernel=seen.setup.kernel) == seen.setup
+
+
+LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
+
+
+@pytest.mark.parametrize("what", ["reading", "filling", "counting"])
+def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
+    desk = Desk()
+    desk.session.start()
+    desk.settle()
+    if what == "reading":
+        (tmp_path / "long.cu").write_text(kernel_from(LONG).text)
+        desk.open(tmp_path / "long.cu")
+    else:
+        for name in "MNK":
+            desk.session.change(name, 8192)
+        if what == "counting":
+            desk.settle()
+    time.sleep(0.3)
+    assert desk.session.is_working
+    start = time.monotonic()
+    desk.opening.close()
+    desk.session.close()
+    assert have_ended((*desk.session.lanes, desk.opening.lane), 1.0)
+    assert time.monotonic() - start < 1.0
