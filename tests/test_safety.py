@@ -21,6 +21,7 @@ from gemmviz.gui.main_window import MainWindow
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.run.link import own_command
+from gemmviz.show.findings import recorded_run
 from gemmviz.spec.catalog import load_kernel
 from tests.conftest import trace_of
 
@@ -81,7 +82,7 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    window.session.show_trace(named("evil", EVIL), "evil")
+    window.session.show_recorded(recorded_run(named("evil", EVIL)), "evil")
     window.session.complain("result", GemmvizError(EVIL))
     qtbot.wait(50)
     QApplication.processEvents()

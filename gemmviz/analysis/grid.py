@@ -58,6 +58,14 @@ class Grid:
         inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
         return np.where(inside, rows * width + columns, self.cell_count).astype(np.int64)
 
+    def elements(self) -> npt.NDArray[np.int64]:
+        """The first element of each cell: (rows, columns)."""
+        (r0, c0), (height, width) = self.origin, self.shape
+        rows = (np.arange(r0, r0 + height, dtype=np.int64) * self.factor)[:, None]
+        columns = (np.arange(c0, c0 + width, dtype=np.int64) * self.factor)[None, :]
+        high, wide = rows_columns(self.array)
+        return columns * high + rows if self.array.column_major else rows * wide + columns
+
     def table(self) -> npt.NDArray[np.uint8]:
         """A zero for every cell, flat, and one more that takes what is outside."""
         return np.zeros(self.cell_count + 1, np.uint8)

@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.moment import Moment
+from gemmviz.model.cancelling import checkpoint
 
 Longs = npt.NDArray[np.int64]
+_NOBODY = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class _Touch:
 
 
 def element_history(moment: Moment, array: int, element: int) -> ElementHistory:
-    """Of an element of a matrix in all traced blocks; of a shared array in the focus's block."""
+    """Of an element of a matrix in all traced blocks; of a shared array in the focus's block. Raises Cancelled."""
     trace, scope, step = moment.trace, moment.scope, moment.step
     is_shared = trace.arrays[array].space == "shared"
     found = _touches(moment, array, element, scope.of_block if is_shared else slice(0, trace.space.thread_count))
@@ -62,14 +64,14 @@ def _touches(moment: Moment, array: int, element: int, threads: slice) -> list[_
     """Every touch of the element, in the order of the steps."""
     trace, found = moment.trace, []
     for touches in trace.touches_of(array):
-        beyond = element - trace.element[touches.rows, threads]
-        inside = np.isin(beyond, touches.operand.offsets) & (beyond <= element)
-        rows, columns = np.nonzero(inside)
-        for place in np.unique(rows).tolist():
-            who = columns[rows == place]
-            row, loads = int(touches.rows[place]), touches.operand.access == "read"
-            first = trace.element[row, threads][who[-1]] == element
-            found.append(_Touch(int(touches.steps[place]), row, loads, bool(first), who + threads.start))
+        firsts = [element - offset for offset in touches.operand.offsets if offset <= element]
+        for place, row in enumerate(touches.rows.tolist()):
+            checkpoint()
+            touched = trace.element[row, threads]
+            who = np.flatnonzero(np.logical_or.reduce([touched == first for first in firsts])) if firsts else _NOBODY
+            if len(who):
+                is_first, loads = bool(touched[who[-1]] == element), touches.operand.access == "read"
+                found.append(_Touch(int(touches.steps[place]), row, loads, is_first, who + threads.start))
     return sorted(found, key=lambda touch: touch.row)
 
 

@@ -194,10 +194,9 @@ class Moment:
         """What all steps up to and with this one cost in one kind of memory."""
         return self._cursors.so_far(self.step, space)
 
-    @cached_property
-    def written(self) -> Longs:
-        """The elements of C that are stored by now."""
-        return self.replay.written(self.step)
+    def stored(self, grid: Grid) -> npt.NDArray[np.bool_]:
+        """Of which cells of C anything is stored by now: (rows, columns)."""
+        return self.replay.first_stored(grid) <= self.step
 
     @cached_property
     def flights(self) -> list[Flights]:

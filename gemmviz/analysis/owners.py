@@ -8,6 +8,8 @@ import numpy.typing as npt
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Touches, Trace
 
+NEVER = np.iinfo(np.int64).max
+
 
 class Owners:
     """``elements`` (ascending) are the elements of C that the traced threads store, ``threads`` who stores each (the last that
@@ -33,6 +35,13 @@ class Owners:
         threads = np.flatnonzero(touched >= 0)
         elements = (touched[threads].astype(np.int64)[:, None] + offsets).ravel()
         return elements, np.repeat(threads, len(offsets)), np.full(len(elements), step)
+
+    def steps_of(self, elements: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """When each of these elements of C is first stored, NEVER for one that no traced thread stores."""
+        if not len(self.elements):
+            return np.full(elements.shape, NEVER)
+        at = np.minimum(np.searchsorted(self.elements, elements), len(self.elements) - 1)
+        return np.where(self.elements[at] == elements, self.steps[at], NEVER)
 
     def thread_of(self, element: int) -> int | None:
         """The thread that stores an element of C, None where no traced one does."""

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
+
+Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,7 @@ def step_at(trace: Trace, position: Position) -> int:
     candidates = np.flatnonzero(np.isin(trace.site, sites))
     if not len(candidates):
         return round(position.share * (trace.steps - 1)) if position.text else max(0, min(step, trace.steps - 1))
-    best = min(candidates.tolist(), key=lambda each: _distance(trace, each, position))
-    return int(best)
+    return _nearest(trace, candidates, position)
 
 
 def _alike(trace: Trace, position: Position) -> list[int]:
@@ -69,12 +71,20 @@ def _does(trace: Trace, site: Site) -> str:
     return ", ".join(f"{operand.access} {trace.arrays[operand.array].name}" for operand in site.operands)
 
 
-def _distance(trace: Trace, step: int, position: Position) -> tuple[int, ...]:
-    """How far a step is: in phases first, then in the trips of the loops, outermost first."""
-    site = trace.site_of(step)
-    visits = [int(trip) for trip in trace.visits[step, : len(site.loops)]]
-    wanted = list(position.visits)
-    while len(visits) < len(wanted):
-        visits.insert(0, wanted[len(wanted) - len(visits) - 1])
-    trips = [abs(a - b) for a, b in zip(visits[::-1], wanted[::-1], strict=False)][::-1]
-    return abs(int(trace.phase[step]) - position.phase), *trips, step
+def _nearest(trace: Trace, candidates: Longs, position: Position) -> int:
+    """The first of the steps that are nearest in phases, then in the trips of the loops, outermost first. Innermost loops
+    stand for each other, and a loop that a site hasn't is no distance.
+    """
+    away = np.abs(trace.phase[candidates] - position.phase)
+    candidates = candidates[away == away.min()]
+    wanted = np.array(position.visits, np.int64)
+    depths = np.array([len(site.loops) for site in trace.sites], np.int64)[trace.site[candidates]]
+    for place in range(len(wanted)):
+        column = depths - (len(wanted) - place)
+        trips = (
+            trace.visits[candidates, np.maximum(column, 0)] if trace.visits.shape[1] else np.zeros(len(candidates), np.int64)
+        )
+        away = np.where(column >= 0, np.abs(trips - wanted[place]), 0)
+        kept = away == away.min()
+        candidates, depths = candidates[kept], depths[kept]
+    return int(candidates[0])

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from gemmviz.analysis.counts import cost_table
 from gemmviz.analysis.focus import Scope
-from gemmviz.analysis.grid import spread
+from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.hazards import Conflicts, Hazard
-from gemmviz.analysis.owners import Owners
+from gemmviz.analysis.owners import NEVER, Owners
 from gemmviz.analysis.warps import request_rows
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.trace import Ints, Trace
@@ -27,6 +27,7 @@ class _Shared:
         self.trace = trace
         self.areas: dict[Any, Area | None] = {}
         self.costs: dict[Any, Longs] = {}
+        self.first_stored: dict[int, Longs] = {}
 
     @cached_property
     def owners(self) -> Owners:
@@ -144,6 +145,18 @@ class Replay:
         steps = np.concatenate([steps[steps > after], steps[steps <= after]])
         return next((int(s) for s in steps if (trace.element[trace.row[s], scope.threads] >= 0).any()), None)
 
-    def written(self, step: int) -> Longs:
-        """The elements of C that the traced blocks have stored by ``step``."""
-        return self.owners.elements[self.owners.steps <= step]
+    def first_stored(self, grid: Grid) -> Longs:
+        """The step at which the traced blocks store the first element of each cell of C: (rows, columns), NEVER for none."""
+        if grid.factor == 1:
+            return self.owners.steps_of(grid.elements())
+        known = self._facts.first_stored
+        if grid.factor not in known:
+            known[grid.factor] = self._first_stored(replace(grid, crop=None))
+        (r0, c0), (rows, columns) = grid.origin, grid.shape
+        return known[grid.factor][r0 : r0 + rows, c0 : c0 + columns]
+
+    def _first_stored(self, grid: Grid) -> Longs:
+        order = np.argsort(-self.owners.steps, kind="stable")
+        table = np.full(grid.cell_count, NEVER)
+        table[grid.cells(self.owners.elements[order])] = self.owners.steps[order]  # where several meet, the last one stays
+        return table.reshape(grid.shape)

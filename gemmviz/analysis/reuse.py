@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.grid import Grid, spread
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE = 1 << 20
@@ -37,6 +38,7 @@ class LoadCounts:
     def _add(self, rows: Longs, offsets: tuple[int, ...], times: int) -> None:
         most = max(1, _ACCESSES_AT_ONCE // max(1, self.trace.space.thread_count))
         for start in range(0, len(rows), most):
+            checkpoint()
             touched = self.trace.element[rows[start : start + most], self.threads]
             self._count(self.grid.cells(spread(touched.ravel(), offsets)), times)
 

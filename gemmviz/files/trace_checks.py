@@ -7,11 +7,13 @@ import numpy as np
 
 from gemmviz.model.errors import Place, SettingError, TraceFileError
 from gemmviz.model.sites import MemoryArray, Site
-from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.model.trace import CONSTANT, MOST_STEPS, MOST_THREADS, Trace
 
 _LARGEST_SHARED = 1 << 20
 _FARTHEST_OFFSET = 1 << 20
 _MOST_OPERANDS, _MOST_OFFSETS = 4, 64
+_MOST = {"arrays": 64, "sites": 20_000, "loops": 20_000, "notes": 1000}
+_LONGEST_TEXT = 10_000
 _DTYPES = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64"}
 
 
@@ -24,6 +26,14 @@ def check_facts(trace: Trace, file: str) -> None:
     """Every fact must be within its bounds before any memory is spent on it."""
     if trace.steps < 1:
         refuse(file, "it has no steps")
+    if trace.steps > MOST_STEPS:
+        refuse(file, f"it has {trace.steps:,} steps, more than the {MOST_STEPS:,} that can be looked at")
+    for what, several in (("arrays", trace.arrays), ("sites", trace.sites), ("loops", trace.loops), ("notes", trace.notes)):
+        if len(several) > _MOST[what]:
+            refuse(file, f"it has {len(several):,} {what}, more than the {_MOST[what]:,} that can be looked at")
+    texts = (trace.by, *trace.notes, *(array.name for array in trace.arrays), *(site.text for site in trace.sites))
+    if max(map(len, texts)) > _LONGEST_TEXT:
+        refuse(file, f"a name or text in it has more than {_LONGEST_TEXT:,} characters")
     for array in trace.arrays:
         _check_array(array, trace, file)
     rules = trace.rules
@@ -36,6 +46,8 @@ def check_facts(trace: Trace, file: str) -> None:
         trace.blocks.checked(trace.launch)
     except SettingError:
         refuse(file, "its blocks are not in its grid")
+    if trace.space.thread_count > MOST_THREADS:
+        refuse(file, f"it has {trace.space.thread_count:,} threads, more than the {MOST_THREADS:,} that can be looked at")
     lines = trace.setup.kernel.text.count("\n") + 1
     for site in trace.sites:
         if not _is_sound(site, trace, lines):

@@ -6,6 +6,7 @@ from gemmviz.gui.preferences import Preferences
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.events import Event, Post
 from gemmviz.show.opening import Opening
+from gemmviz.show.pointer import Pointer
 from gemmviz.show.saving import Saving
 from gemmviz.show.session import Session
 from gemmviz.show.tasks import have_ended
@@ -22,7 +23,7 @@ class Desk:
         self.preferences = preferences
         self.session = Session(post)
         self.opening = Opening(self.session, post)
-        self.saving = Saving(post)
+        self.pointer, self.saving = Pointer(self.session, post), Saving(post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
         trust = self.session.runners.trust
@@ -35,9 +36,9 @@ class Desk:
 
     def close(self) -> bool:
         """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
-        self.opening.close()
-        self.session.close()
-        has_ended = have_ended((*self.session.lanes, self.opening.lane), _LONGEST_WORK_S)
+        for each in (self.opening, self.pointer, self.session):
+            each.close()
+        has_ended = have_ended((*self.session.lanes, self.opening.lane, self.pointer.lane), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended
 
     def _on_opened(self, path: Path) -> None:

@@ -13,7 +13,6 @@ from gemmviz.gui.timeline import Timeline
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.hover import hover_lines
 from gemmviz.scenes.primitives import Hit
 from gemmviz.show.picture import options_for
 from gemmviz.show.session import Session
@@ -49,11 +48,12 @@ class ReplayPage(QWidget):
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.look)
         self.stage.clicked.connect(self._on_clicked)
-        self.stage.hovered.connect(self._on_hovered)
+        self.stage.hovered.connect(desk.pointer.at)
+        desk.pointer.told.listen(self._show_lines)
         desk.released.listen(self.stage.setFocus)
 
     def _options(self) -> ViewOptions:
-        return options_for(self.session.shot, self.desk.theme, self.stage.frame_height, self.stage.clip)
+        return options_for(self.session.drawn, self.desk.theme, self.stage.frame_height, self.stage.clip)
 
     def draw(self) -> None:
         """The present moment, all of it."""
@@ -90,9 +90,7 @@ class ReplayPage(QWidget):
         except UsageError as error:
             self.session.say(f"{error.message[:1].upper()}{error.message[1:]}: {error.remedy}")
 
-    def _on_hovered(self, hit: Hit | None) -> None:
-        now = self.session.now
-        lines = [] if hit is None or now is None else hover_lines(now, hit)
+    def _show_lines(self, lines: list[str]) -> None:
         if lines:
             first, *others = map(escape, lines)
             heading = f"<span style='font-weight:600'>{first}</span><br>"

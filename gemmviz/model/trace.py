@@ -62,6 +62,9 @@ class Check:
         return "C is wrong: " + "; ".join(parts)
 
 
+MOST_THREADS, MOST_STEPS = 1 << 20, 2_000_000  # more can't be looked at
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
     """Why a run ended early: a sentence, and the elements of an array (by its number, -1 for none) that it is about."""

@@ -14,7 +14,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
-from gemmviz.model.trace import INTERPRETER, Check, Ints, Stop, Trace
+from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Trace
 from gemmviz.run.check import check_result
 from gemmviz.run.inputs import matrices
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Recorder, StepCounter
@@ -58,7 +58,7 @@ def trace_kernel(
     binding = bound(setup)
     phases = asked_phases(binding)
     space = traced_space(binding, blocks)
-    most = min(_most_threads(binding), recording.limit_bytes // 4)
+    most = min(MOST_THREADS, _most_threads(binding), recording.limit_bytes // 4)
     if space.thread_count > most:
         message = f"{space.blocks.count:,} blocks have {space.thread_count:,} threads; at most {most:,} of these fit at once"
         raise SettingError(message, names=("blocks",), remedy="trace fewer blocks")
@@ -178,7 +178,7 @@ def blocks_to_trace(
     """The blocks that a setup names, or as square a window around ``around`` as its trace fits ``limit_bytes``: all, if it can.
 
     One block is run without recording to learn how many steps there are. Raises SettingError for blocks whose trace would take
-    more than ``most_bytes``.
+    more than ``most_bytes``, or has more threads than can be looked at.
     """
     binding = bound(setup)
     launch = binding.launch
@@ -195,8 +195,11 @@ def blocks_to_trace(
     if wanted is not None:
         if wanted.count * bytes_per_block > most_bytes:
             raise _too_many(wanted, bytes_per_block, most_bytes)
+        if wanted.count * launch.threads_per_block > MOST_THREADS:
+            message = f"the {wanted.count:,} blocks have {wanted.count * launch.threads_per_block:,} threads"
+            raise SettingError(f"{message}; at most {MOST_THREADS:,} are traced", names=("blocks",), remedy="name fewer blocks")
         return wanted
-    blocks = min(limit_bytes // bytes_per_block, _most_threads(binding) // launch.threads_per_block)
+    blocks = min(limit_bytes // bytes_per_block, min(MOST_THREADS, _most_threads(binding)) // launch.threads_per_block)
     if blocks >= launch.block_count:
         return BlockRange.all(launch)
     wide = max(1, min(launch.grid[0], int(blocks**0.5)))

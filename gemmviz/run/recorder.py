@@ -9,7 +9,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sinks import AccessSink, Bools
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import INACTIVE, Ints, Longs
+from gemmviz.model.trace import INACTIVE, MOST_STEPS, Ints, Longs
 from gemmviz.run.simt.symbolic import tag_array, tag_element
 
 DEFAULT_BYTES = 1 << 30
@@ -78,6 +78,9 @@ class Recorder(AccessSink):
         self.epoch.append(epoch)
         if len(self.step_site) > self.most_rows:
             raise too_large(self.limit_bytes)
+        if len(self.step_site) > MOST_STEPS:
+            message = f"the trace would have more than {MOST_STEPS:,} steps"
+            raise GemmvizError(message, remedy="choose some phases, or a smaller K")
         row = self.element.new()
         fill(row, self.space, offset)
         if mask is not None:

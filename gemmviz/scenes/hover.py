@@ -32,8 +32,8 @@ def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
     return None
 
 
-def hover_lines(moment: Moment, hit: Hit) -> list[str]:
-    """Lines of text about a cell; none for a cell that says all itself."""
+def hover_lines(moment: Moment, hit: Hit, history: ElementHistory | None = None) -> list[str]:
+    """Lines of text about a cell; none for a cell that says all itself. ``history``: of its element, where that is known."""
     found = pointed_at(moment.trace, hit)
     if found is None:
         return []
@@ -45,7 +45,7 @@ def hover_lines(moment: Moment, hit: Hit) -> list[str]:
             f"{element_text(array, element)} and its neighbours: {side} × {side} elements",
             "Zoom in to see single elements",
         ]
-    history = element_history(moment, number, element)
+    history = history or element_history(moment, number, element)
     return [
         element_text(array, element),
         _address(array, element, moment.trace.rules),

@@ -11,23 +11,27 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, count_steps
-from gemmviz.analysis.focus import Scope, thread_place
+from gemmviz.analysis.focus import Focus, Scope, thread_place
+from gemmviz.analysis.moment import Reader
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
+from gemmviz.model.threads import phases_text
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.executor import Recording
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import ViewOptions
 from gemmviz.show.events import Post
 from gemmviz.show.picture import MOST_BYTES, searched_blocks, with_hazards
 from gemmviz.show.tasks import Latest
 
 AFTER_PICTURE_S = 0.08
 MOST_CHARTED_STEPS = 20_000
-_MOST_VALUES = 12_000_000
+_MOST_VALUES, _LARGE = 12_000_000, 1_000_000  # accesses
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,32 @@ class Shown:
     @property
     def trace(self) -> Trace:
         return self.replay.trace
+
+
+def ran(setup: Setup, outcome: Outcome) -> Shown | KernelFault:
+    """What there is to show of a run. What frames need of all of the record is worked out here, where no frame waits."""
+    if outcome.trace is None:
+        assert outcome.fault is not None
+        return outcome.fault
+    return Shown(setup, outcome, _ready(outcome.trace))
+
+
+def recorded_run(trace: Trace) -> Shown:
+    """Likewise, of a run from a file."""
+    whole = trace.blocks.count == trace.launch.block_count
+    phases = "" if trace.phases is None else phases_text(trace.phases)
+    setup = replace(trace.setup, blocks="" if whole else str(trace.blocks), phases=phases)
+    return Shown(setup, Outcome(trace, trace.by), _ready(trace), from_file=True)
+
+
+def _ready(trace: Trace) -> Replay:
+    """Its replay; what the last frame of a large one needs has been worked out."""
+    replay = Replay.of(trace)
+    if trace.element.size > _LARGE:
+        for everyone in (False, True):
+            focus = replace(Focus().within(trace), everyone=everyone)
+            view_named("stage").scene(Reader(replay, focus).at(trace.steps - 1), ViewOptions())
+    return replay
 
 
 @dataclass(frozen=True)

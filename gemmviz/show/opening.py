@@ -15,6 +15,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import MOST_TEXT
 from gemmviz.model.setup import Setup
 from gemmviz.show.events import Event, Post
+from gemmviz.show.findings import recorded_run
 from gemmviz.show.following import Following
 from gemmviz.show.notices import Notice
 from gemmviz.show.session import Session
@@ -116,11 +117,11 @@ class Opening:
         return self._and_tell(path, show)
 
     def _trace(self, path: Path) -> Show:
-        trace = read_trace(path)
+        found = recorded_run(read_trace(path))
 
         def show() -> None:
             self._follow(None)
-            self.session.show_trace(trace, path.name)
+            self.session.show_recorded(found, path.name)
 
         return self._and_tell(path, show)
 

@@ -10,12 +10,9 @@ from gemmviz.analysis.position import Position, position_of, step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
-from gemmviz.model.errors import Cancelled, GemmvizError, SettingError
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
-from gemmviz.model.threads import phases_text
-from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
@@ -26,11 +23,11 @@ from gemmviz.scenes.theme import Theme
 from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
-from gemmviz.show.findings import Findings, Look, Shown
+from gemmviz.show.findings import Findings, Look, Shown, ran
 from gemmviz.show.naming import change_name
 from gemmviz.show.notices import Notices, Topic
 from gemmviz.show.offers import as_recorded, kept_from_gpu
-from gemmviz.show.picture import Subject, run, theme_of
+from gemmviz.show.picture import Subject, picture, run, theme_of
 from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
 from gemmviz.show.runners import Runners
@@ -42,6 +39,7 @@ from gemmviz.spec.legality import device_for, launch_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
 _SOON_S = 0.03
+_MOST_COUNTED_AT_ONCE = 1 << 22  # loads between one frame and the next
 _OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
 
@@ -79,7 +77,9 @@ class Session:
         self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
-        self._tracer: Latest[tuple[Setup, Outcome]] = Latest(post, self._on_traced, self._on_failed)
+        self._counting: Latest[tuple[Reader, int]] = Latest(post, self._on_loads_counted, self._on_finding_failed)
+        self._counted = -1  # the step up to which the reader has counted loads
+        self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
 
     # What is shown
@@ -111,6 +111,11 @@ class Session:
         return view_named(self.shot.view).subject is Moment
 
     @property
+    def drawn(self) -> Shot:
+        """What is drawn: the shot, without its reuse map as long as loads are still being counted."""
+        return replace(self.shot, layer="matrix") if self._counting.is_busy else self.shot
+
+    @property
     def theme(self) -> Theme:
         return theme_of(self.shot, self.system_is_dark)
 
@@ -126,7 +131,7 @@ class Session:
     @property
     def is_working(self) -> bool:
         """Whether anything is being worked out."""
-        return self._tracer.is_busy or self._findings.is_busy
+        return self._tracer.is_busy or self._findings.is_busy or self._counting.is_busy
 
     # Asking for something else
 
@@ -205,6 +210,7 @@ class Session:
         step = max(0, min(step, self.steps - 1))
         at = self.shot.at if step == self.step else position_of(self.shown.trace, step)
         self.step, self.shot = step, replace(self.shot, at=at, moment=moment)
+        self._count_loads()
         self.moved.tell()
 
     def phase_start(self, direction: int) -> int:
@@ -241,19 +247,17 @@ class Session:
         self._become(shot)
         self.asked.tell()
 
-    def show_trace(self, trace: Trace, name: str) -> None:
+    def show_recorded(self, shown: Shown, name: str) -> None:
         """Shows a run from elsewhere as it is, and runs nothing."""
-        whole = trace.blocks.count == trace.launch.block_count
-        phases = "" if trace.phases is None else phases_text(trace.phases)
-        setup = replace(trace.setup, blocks="" if whole else str(trace.blocks), phases=phases)
+        setup = shown.setup
         self.stop_running()
         self._findings.cancel()
         self.unread = ""
         self.notices.drop("file", "sizes", *_OF_THE_RUN)
         self.history.settle((self.shot, self.wishes))
-        self.launch, self.wishes = trace.launch, Wishes.of(setup)
+        self.launch, self.wishes = shown.trace.launch, Wishes.of(setup)
         self.shot = replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position(), moment=1.0)
-        self._show(Shown(setup, Outcome(trace, trace.by), Replay.of(trace), from_file=True))
+        self._show(shown)
         self.notices.put(as_recorded(lambda: self._run(again=True)))
         self.history.note((self.shot, self.wishes), f"trace {name}")
         self.asked.tell()
@@ -286,13 +290,13 @@ class Session:
     def close(self) -> None:
         """Cancels all work, for good."""
         self.player.play(False)
-        for each in (self._tracer, self._findings, self.benchmarks, self.runners):
+        for each in (self._tracer, self._counting, self._findings, self.benchmarks, self.runners):
             each.close()
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
         """Whatever works for it beside it."""
-        return self._tracer, *self._findings.lanes, self.benchmarks.lane, self.runners.lane
+        return self._tracer, self._counting, *self._findings.lanes, self.benchmarks.lane, self.runners.lane
 
     # Running
 
@@ -303,6 +307,7 @@ class Session:
             self._run()
         elif shot.focus != before.focus:
             self._refocus()
+        self._count_loads()
         if self.shown is not None and self.shown.setup == shot.setup and shot.at != before.at:
             self.go(step_at(self.shown.trace, shot.at), shot.moment)
 
@@ -327,8 +332,8 @@ class Session:
         self._findings.cancel()
         engine = self.runners.engine_for(setup.kernel)
 
-        def work(cancelled: Cancel) -> tuple[Setup, Outcome]:
-            return setup, run(setup, focus.block, engine, cancelled=cancelled)
+        def work(cancelled: Cancel) -> Shown | KernelFault:
+            return ran(setup, run(setup, focus.block, engine, cancelled=cancelled))
 
         self._tracer.start(work)
         self.busied.tell()
@@ -336,7 +341,7 @@ class Session:
     def _look_for_nearest(self, setup: Setup, error: GemmvizError) -> None:
         """What would work instead of a setting that can't, once it is found."""
 
-        def work(cancelled: Cancel) -> tuple[Setup, Outcome]:
+        def work(cancelled: Cancel) -> Shown | KernelFault:
             launch_for(setup)  # fails, and says what would work
             raise error
 
@@ -344,16 +349,15 @@ class Session:
             self._tracer.start(work)
             self.busied.tell()
 
-    def _on_traced(self, traced: tuple[Setup, Outcome]) -> None:
-        setup, outcome = traced
+    def _on_traced(self, shown: Shown | KernelFault) -> None:
         self.busied.tell()
-        if outcome.trace is None:
-            assert outcome.fault is not None
-            self._on_failed(outcome.fault)
+        if isinstance(shown, KernelFault):
+            self._on_failed(shown)
             return
+        setup, outcome = shown.setup, shown.outcome
         self.notices.drop(*_OF_THE_RUN)
         self._set_error(None)
-        trace, fault = outcome.trace, outcome.fault
+        trace, fault = shown.trace, outcome.fault
         if outcome.instead_of is not None:
             self.notices.say("gpu", _instead(outcome.instead_of))
         self.offer_gpu()
@@ -365,7 +369,7 @@ class Session:
             self.player.play(False)
             focus = self.shot.focus if fault.block is None else Focus(fault.block)
             self.shot = replace(self.shot, focus=focus, at=position_of(trace, trace.steps - 1), moment=1.0)
-        self._show(Shown(setup, outcome, Replay.of(trace)))
+        self._show(shown)
         self.noticed.tell()
 
     def _show(self, shown: Shown) -> None:
@@ -373,7 +377,7 @@ class Session:
         self._set_error(None)
         self.step = step_at(shown.trace, self.shot.at)
         self.shot = replace(self.shot, at=position_of(shown.trace, self.step))
-        self.reader = Reader(shown.replay, self.shot.focus)
+        self._read(shown.replay, self.shot.focus)
         self._refocus()
         self.pictured.tell()
         if self._plays:
@@ -394,7 +398,9 @@ class Session:
             only = f"only blocks {shown.trace.blocks} are traced (see Blocks)"
             self.say(f"Block {focus.block[:2]} can't be watched: {only}")
         self.shot = replace(self.shot, focus=inside)
-        self.reader, self.watched, self.unwatched = Reader(shown.replay, inside), None, ""
+        self.watched, self.unwatched = None, ""
+        self._read(shown.replay, inside)
+        assert self.reader is not None
         self._find(shown, self.reader)
         self.found.tell()
 
@@ -402,6 +408,33 @@ class Session:
         """What a file recorded is not run, only looked at."""
         engine = self.runners.recorded if shown.from_file else self.runners.engine_for(shown.setup.kernel)
         self._findings.begin(shown, reader.scope, engine)
+
+    def _read(self, replay: Replay, focus: Focus) -> None:
+        """Begins to read a replay through a focus."""
+        self._counting.cancel()
+        self.reader, self._counted = Reader(replay, focus), -1
+        self._count_loads()
+
+    def _count_loads(self) -> None:
+        """What the reuse map needs: from one step to the next it is counted as it is drawn, after a jump beside that."""
+        if self.shot.layer != "reuse" or not self.is_replay or self.reader is None or self._counting.is_busy:
+            return
+        threads, step = self.reader.scope.threads, self.step
+        if abs(step - self._counted) * (threads.stop - threads.start) <= _MOST_COUNTED_AT_ONCE:
+            self._counted = step
+            return
+        reader, shot = Reader(self.reader.replay, self.reader.scope.focus), self.shot
+
+        def work(cancelled: Cancel) -> tuple[Reader, int]:
+            picture(shot, reader.at(step))
+            return reader, step
+
+        self._counting.start(work)
+
+    def _on_loads_counted(self, counted: tuple[Reader, int]) -> None:
+        self.reader, self._counted = counted
+        self._count_loads()
+        self.moved.tell()
 
     def say(self, sentence: str) -> None:
         """Something that passes."""
@@ -447,7 +480,7 @@ class Session:
         if self.shown is None or shown.trace is not self.shown.trace or self.reader is None:
             return
         if shown.replay is not self.shown.replay:
-            self.reader = Reader(shown.replay, self.reader.scope.focus)
+            self._read(shown.replay, self.reader.scope.focus)
         new_hazards = shown.searched is not None and self.shown.searched is None
         self.shown = shown
         if new_hazards and shown.replay.hazards:

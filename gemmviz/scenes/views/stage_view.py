@@ -69,7 +69,7 @@ def matrix_state(moment: Moment, number: int, grid: Grid, by_warp: bool = False)
             warps = _warps(moment, threads + moment.scope.of_warps.start)
             flat[grid.cells(elements)] = FIRST_OWNER + warps % len(WARP_ACCENTS)
         else:
-            flat[grid.cells(moment.written)] = AREA
+            state[moment.stored(grid)] = AREA
     area = moment.area(number)
     if area is not None and grid.array.name != "C":
         f, (r0, c0) = grid.factor, grid.origin
@@ -176,8 +176,9 @@ def _guides(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
 
 def _wrong(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     """Frames around the elements of C that are stored by now and wrong."""
-    wrong = np.intersect1d(np.array(moment.trace.check.wrong_elements, np.int64), moment.written)
-    return _rings("wrong", moment, wrong, cross, theme.warning)
+    wrong = np.array(moment.trace.check.wrong_elements, np.int64)
+    by_now = wrong[moment.replay.owners.steps_of(wrong) <= moment.step]
+    return _rings("wrong", moment, by_now, cross, theme.warning)
 
 
 def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], cross: Cross, colour: str) -> list[Primitive]:

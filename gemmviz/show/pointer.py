@@ -1,0 +1,40 @@
+"""What is said about the cell under the pointer; its history is looked up beside what draws."""
+
+from gemmviz.analysis.history import ElementHistory, element_history
+from gemmviz.analysis.moment import Moment
+from gemmviz.scenes.hover import hover_lines, pointed_at
+from gemmviz.scenes.primitives import Hit
+from gemmviz.show.events import Event, Post
+from gemmviz.show.session import Session
+from gemmviz.show.tasks import Latest
+
+
+class Pointer:
+    """``told`` tells the lines about a cell, none where there is nothing to say."""
+
+    def __init__(self, session: Session, post: Post) -> None:
+        self.session = session
+        self.told = Event()
+        self.lane: Latest[tuple[Moment, Hit, ElementHistory]] = Latest(post, self._on_found, lambda error: None)
+
+    def at(self, hit: Hit | None) -> None:
+        """The pointer is over this cell now, or over none."""
+        now = self.session.now
+        found = None if hit is None or now is None else pointed_at(now.trace, hit)
+        if hit is None or now is None or found is None:
+            self.lane.cancel()
+            self.told.tell([])
+        elif hit.cells.factor > 1:
+            self.lane.cancel()
+            self.told.tell(hover_lines(now, hit))
+        else:
+            number, element = found
+            self.lane.start(lambda cancelled: (now, hit, element_history(now, number, element)))
+
+    def close(self) -> None:
+        self.lane.close()
+
+    def _on_found(self, found: tuple[Moment, Hit, ElementHistory]) -> None:
+        moment, hit, history = found
+        if self.session.now is moment:
+            self.told.tell(hover_lines(moment, hit, history))
