@@ -3,17 +3,18 @@
 What does not fit its type is refused with the path to it.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 import tomli_w
 
-from gemmviz.files.whole import what_else
+from gemmviz.files.whole import is_file, what_else
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 
 T = TypeVar("T")
@@ -37,6 +38,8 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
         return [to_plain(inner, brief=brief) for inner in value]
     if isinstance(value, frozenset | set):
         return sorted(to_plain(inner, brief=brief) for inner in value)
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")  # names of files may hold halves of characters
     return value
 
 
@@ -68,6 +71,28 @@ def from_json(data: bytes | str, kind: type[T]) -> T:
         raise FormatError(str(error)) from None
 
 
+def json_to_plain(data: bytes) -> Any:
+    """Raises FormatError for what is no JSON by the book: a name given twice, NaN, half a character."""
+    try:
+        found = json.loads(data, object_pairs_hook=_unique, parse_constant=_no_number)
+        if b"\\u" in data:
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"this is no JSON: {error}") from None
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name is given twice")
+    return found
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")
+
+
 def toml_text(plain: dict[str, Any]) -> str:
     """Texts of several lines are written as such."""
     return tomli_w.dumps(plain, multiline_strings=True)
@@ -90,7 +115,7 @@ def refuse_special(path: Path, most_bytes: int | None = None) -> None:
     """Raises FormatError for what is there and is no plain file (to open a FIFO can take forever), or is larger than that."""
     if what := what_else(path):
         raise FormatError(f"this is {what}, and is not opened", file=str(path), remedy="choose a file")
-    size = path.stat().st_size if path.is_file() else 0
+    size = path.stat().st_size if is_file(path) else 0
     if most_bytes is not None and size > most_bytes:
         raise FormatError(f"the file has {size:,} bytes; at most {most_bytes:,} are read", file=str(path))
 

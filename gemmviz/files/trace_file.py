@@ -5,7 +5,6 @@ manifest before any of it is read. Nothing in it is ever executed or unpickled.
 """
 
 import hashlib
-import json
 import math
 import os
 import tokenize
@@ -18,7 +17,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from gemmviz.files.codec import FormatError, from_json, from_plain, refuse_special, to_json, to_plain
+from gemmviz.files.codec import FormatError, from_json, from_plain, json_to_plain, refuse_special, to_json, to_plain
 from gemmviz.files.old_traces import upgraded
 from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
 from gemmviz.files.whole import written_whole
@@ -35,7 +34,7 @@ _ARRAYS = {
 }  # fmt: skip
 _NEEDED = {"site", "visits", "epoch", "element"}
 _DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1}
-_LARGEST_MANIFEST = 64 << 20
+_LARGEST_MANIFEST = 16 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 
 
@@ -191,8 +190,8 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
     if _MANIFEST not in archive.namelist() or archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
         refuse(file, "it has no manifest")
     try:
-        found = json.loads(archive.read(_MANIFEST))
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, RecursionError, UnicodeDecodeError):
+        found = json_to_plain(archive.read(_MANIFEST))
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError):
         refuse(file, "its manifest is damaged")
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         refuse(file, "it is of another kind")

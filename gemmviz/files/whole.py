@@ -10,9 +10,14 @@ from pathlib import Path
 from gemmviz.model.errors import GemmvizError
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a plain file; there is none of a name that the system takes for impossible."""
+    return os.path.isfile(path)
+
+
 def what_else(path: Path) -> str:
     """What is there instead of a plain file, "" where it is one or where there is nothing."""
-    if path.is_file() or not path.exists():
+    if is_file(path) or not os.path.exists(path):
         return ""
     return "a folder" if path.is_dir() else "no plain file"
 

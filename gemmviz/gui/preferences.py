@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QByteArray
 
+from gemmviz.files.whole import is_file
 from gemmviz.show.shot import Shot, parse_shot, shot_text
 
 _MOST_RECENT = 8
@@ -54,7 +55,7 @@ class Preferences:
     @property
     def recent(self) -> list[Path]:
         """Files that were opened, the latest first; those that are gone are left out."""
-        return [Path(name) for name in self._list("recent") if Path(name).is_file()][:_MOST_RECENT]
+        return [Path(name) for name in self._list("recent") if is_file(Path(name))][:_MOST_RECENT]
 
     def add_recent(self, path: Path) -> None:
         path = path.resolve()

@@ -1,5 +1,7 @@
 """The lines of the kernel around the one that runs, with its expression lit."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from gemmviz.analysis.moment import Moment
@@ -19,8 +21,8 @@ def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     count = int((room.height - _PADDING) // leading)
     if count < 3 or room.width < 260:
         return []
-    lines, place = moment.trace.setup.kernel.text.splitlines(), moment.site.place
-    first = max(_first_code_line(lines), min(place.line - 1 - count // 2, len(lines) - count))
+    (lines, code), place = _lines(moment.trace.setup.kernel.text), moment.site.place
+    first = max(code, min(place.line - 1 - count // 2, len(lines) - count))
     shown = lines[first : first + count]
     indent = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
     y = room.y + _PADDING / 2
@@ -53,6 +55,8 @@ def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     return found
 
 
-def _first_code_line(lines: list[str]) -> int:
-    """The line after the header."""
-    return next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)
+@lru_cache(maxsize=4)
+def _lines(text: str) -> tuple[list[str], int]:
+    """The lines of a text, and where the code begins: after the header."""
+    lines = text.split("\n")
+    return lines, next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)

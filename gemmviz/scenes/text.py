@@ -14,6 +14,7 @@ FONT_FILES: dict[Face, str] = {
     "mono": "JetBrainsMono-Regular.ttf",
 }
 CAP_HEIGHT = 0.727
+_MOST_FITTED = 400  # characters; no frame is so wide
 
 
 def font_path(face: Face) -> Path:
@@ -35,8 +36,11 @@ def text_width(text: str, size: float, face: Face = "regular") -> float:
 
 def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
     """``text``, or as much of its beginning as fits ``room`` with an ellipsis."""
-    if text_width(text, size, face) <= room:
+    beginning = text[:_MOST_FITTED]
+    if beginning == text and text_width(text, size, face) <= room:
         return text
-    while text and text_width(text + "…", size, face) > room:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    left, length = room - text_width("…", size, face), 0
+    while length < len(beginning) and left >= text_width(beginning[length], size, face):
+        left -= text_width(beginning[length], size, face)
+        length += 1
+    return beginning[:length].rstrip() + "…"

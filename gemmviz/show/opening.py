@@ -10,6 +10,7 @@ from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.codec import read_text
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
+from gemmviz.files.whole import is_file
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import MOST_TEXT
@@ -67,7 +68,7 @@ class Opening:
 
     def choose_kernel(self, name: str) -> None:
         """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
-        path = Path(name).resolve() if Path(name).suffix == ".cu" or Path(name).is_file() else None
+        path = Path(name).resolve() if Path(name).suffix == ".cu" or is_file(Path(name)) else None
         wishes, before = self.session.wishes, self.session.shot.setup
         self._follow(path)
         if path is None:
@@ -184,7 +185,7 @@ class Opening:
 def _as_on_disk(shot: Shot) -> Shot:
     """The shot with a person's own kernel as its file has it now; as it was where that can't be read."""
     kernel = shot.setup.kernel
-    if kernel.is_shipped or not Path(kernel.file).is_absolute() or not Path(kernel.file).is_file():
+    if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
         return shot
     try:
         fresh = load_kernel(kernel.file)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemmviz.files.kernel_file import read_kernel
 from gemmviz.files.resources import resource_folder
+from gemmviz.files.whole import is_file
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
 
@@ -23,7 +24,7 @@ def load_kernel(name: str) -> KernelSpec:
     Raises UsageError for a name that is neither, SourceError for a file that can't be read.
     """
     path = Path(name)
-    if path.suffix == ".cu" or path.is_file():
+    if path.suffix == ".cu" or is_file(path):
         return read_kernel(path)
     names = kernel_names()
     found = [known for known in names if name in (known, known.partition("_")[2])]

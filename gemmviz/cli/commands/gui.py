@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command
 from gemmviz.files.kinds import file_stem, kind_of
+from gemmviz.files.whole import is_file
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import many
 from gemmviz.render.qt.libraries import platform_here, require_qt
@@ -27,7 +28,7 @@ def _run(args: argparse.Namespace) -> int:
     if path is not None and kind != "kernel" and is_set(args):
         raise UsageError(f"{path.name} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
     shot = None
-    if kind == "kernel" and (is_set(args) or (path is not None and not path.is_file())):
+    if kind == "kernel" and (is_set(args) or (path is not None and not is_file(path))):
         path, shot = None, Shot(setup_from(args))
     if not _has_display():
         return _without_display(path, shot)

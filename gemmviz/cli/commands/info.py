@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.trace_file import describe, read_trace
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.threads import phases_text
 from gemmviz.model.words import many
 
@@ -15,7 +16,12 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    facts = describe(args.file)
+    try:
+        facts = describe(args.file)
+    except GemmvizError as error:
+        if args.json:
+            print_json({"error": str(error)})
+        raise
     if args.json:
         print_json(facts)
         return 0

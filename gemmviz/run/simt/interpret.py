@@ -1,5 +1,6 @@
 """Runs a Program over a space of threads and reports every access to a sink: with values, or by tags alone."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import KernelFault, SourceError
-from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.kernel import KernelSpec, Launch, place_of
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
@@ -85,6 +86,15 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
             raise SourceError(
                 f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
                 remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
+            )  # fmt: skip
+        if (
+            isinstance(parameter.type, Scalar)
+            and not parameter.type.is_float
+            and not math.isfinite(number_argument(setup, argument))
+        ):
+            raise SourceError(
+                f"the parameter {parameter.name} is {parameter.type}; the header passes {argument}",
+                place_of(spec.text, argument), file=spec.file, remedy="pass a whole number",
             )  # fmt: skip
         if isinstance(parameter.type, Pointer):
             matrices[argument] = scalar_of(parameter.type.to)
@@ -200,7 +210,8 @@ def _argument(
     assert isinstance(parameter.type, Scalar)
     value = number_argument(setup, argument)
     if parameter.type.is_float:
-        return constant_tag(value) if by_tag else np.float32(value) if parameter.type.bits == 32 else float(value)
+        with np.errstate(over="ignore"):
+            return constant_tag(value) if by_tag else np.float32(value) if parameter.type.bits == 32 else float(value)
     return fold.wrapped(int(value), parameter.type)
 
 
