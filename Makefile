@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 QT := QT_QPA_PLATFORM=offscreen
 TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: run check test lint types bench docs pictures table record registers wavefronts golden clean
+MINUTES ?= 10
+
+.PHONY: run check test lint types bench fuzz docs pictures table record registers wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -34,6 +36,10 @@ types: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
 	$(QT) $(BIN)/python -m tests.bench
+
+fuzz: $(VENV)/installed-dev
+	@$(BIN)/python packaging/system_packages.py
+	$(QT) $(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 pictures: $(VENV)/installed
 	$(BIN)/python packaging/pictures.py

@@ -16,6 +16,7 @@ from gemmviz.model.timing import Measured
 
 FORMAT = "gemmviz benchmark"
 VERSION = 1
+_MOST_ROWS, _MOST_KERNELS, _LONGEST_NAME = 5000, 100, 255
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,12 @@ def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
         raise GemmvizError(f"this benchmark is damaged: {error.message}", file=str(path)) from None
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise GemmvizError("this benchmark is damaged", file=str(path)) from None
+    if len(facts.rows) > _MOST_ROWS or len({row.kernel for row in facts.rows}) > _MOST_KERNELS:
+        message = f"this benchmark has {len(facts.rows):,} rows; at most {_MOST_ROWS:,} of {_MOST_KERNELS} kernels are read"
+        raise GemmvizError(message, file=str(path))
+    names = [facts.host, facts.date, facts.gpu.name, *(name for row in facts.rows for name in (row.kernel, *row.parameters))]
+    if max(map(len, names)) > _LONGEST_NAME:
+        raise GemmvizError(f"a name in this benchmark has more than {_LONGEST_NAME} characters", file=str(path))
     if facts.gpu.last_level_cache <= 0 or not all(map(_is_sound, facts.rows)):
         raise GemmvizError("this benchmark is damaged: a time or a size in it is none", file=str(path))
     return Benchmark(facts.gpu, facts.host, facts.date, facts.rows, recorded)

@@ -5,6 +5,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from gemmviz.files.devices import device_names
 from gemmviz.model.errors import Place, SettingError, TraceFileError
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import CONSTANT, MOST_STEPS, MOST_THREADS, Trace
@@ -28,6 +29,8 @@ def check_facts(trace: Trace, file: str) -> None:
         refuse(file, "it has no steps")
     if trace.steps > MOST_STEPS:
         refuse(file, f"it has {trace.steps:,} steps, more than the {MOST_STEPS:,} that can be looked at")
+    if trace.setup.device not in device_names():
+        refuse(file, f"gemmviz knows no device {trace.setup.device!r}")
     for what, several in (("arrays", trace.arrays), ("sites", trace.sites), ("loops", trace.loops), ("notes", trace.notes)):
         if len(several) > _MOST[what]:
             refuse(file, f"it has {len(several):,} {what}, more than the {_MOST[what]:,} that can be looked at")

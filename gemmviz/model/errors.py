@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+_LONGEST = 1000  # characters of a sentence
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -22,6 +24,8 @@ class GemmvizError(Exception):
     """An error with a sentence for a person, and where it is known, file, place and remedy."""
 
     def __init__(self, message: str, place: Place | None = None, *, file: str | None = None, remedy: str | None = None) -> None:
+        if len(message) > _LONGEST:  # files may put in names without end
+            message = f"{message[: _LONGEST - 200]} … {message[-200:]}"
         super().__init__(message)
         self.message = message
         self.place = place

@@ -9,22 +9,24 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from gemmviz.model.device import DEFAULT_DEVICE
+from gemmviz.model.errors import SettingError
 from gemmviz.model.filling import Filling
-from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.kernel import LARGEST_NUMBER, KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setting import Control
 
 _PARTS = (Problem, Filling)
+_LONGEST = 200  # characters
 _BLOCKS = "Which blocks to trace: all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open). Empty: as many around the watched one as are quick"
 _PHASES = "Which phases to trace: 2 or 2-3, counted from 1 as on the stage, with what is before and after them. Empty: all"
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A kernel, what it multiplies, and what of its run is recorded.
+    """A kernel, what it multiplies, and what of its run is recorded. Parameters that aren't given are the kernel's own.
 
     ``blocks`` and ``phases`` are as people write them: "0:2,0:2", "all", or "" for as many blocks as are quick; "2-3", counted
-    from 1, or "" for all phases.
+    from 1, or "" for all phases. Raises SettingError for parameters that the kernel hasn't, and for what nobody writes.
     """
 
     kernel: KernelSpec
@@ -34,6 +36,20 @@ class Setup:
     device: Annotated[str, Control("Device", "Whose limits hold", "--device")] = DEFAULT_DEVICE
     blocks: Annotated[str, Control("Blocks", _BLOCKS, "--blocks", empty="as many as are quick", of_record=True)] = ""
     phases: Annotated[str, Control("Phases", _PHASES, "--phases", empty="all", of_record=True)] = ""
+
+    def __post_init__(self) -> None:
+        own = self.kernel.defaults
+        for name, value in self.parameters.items():
+            if name not in own:
+                known = ", ".join(own) or "none"
+                raise SettingError(f"{self.kernel.name} has no parameter {name}", remedy=f"its parameters: {known}")
+            if abs(value) > LARGEST_NUMBER:
+                raise SettingError(f"{name} = {value} is beyond 32 bits", names=(name,))
+        for name in ("device", "blocks", "phases"):
+            if len(getattr(self, name)) > _LONGEST:
+                raise SettingError(f"{name} has more than {_LONGEST} characters", names=(name,))
+        if len(self.parameters) < len(own):
+            object.__setattr__(self, "parameters", {**own, **self.parameters})
 
     @property
     def sizes_and_parameters(self) -> dict[str, int]:

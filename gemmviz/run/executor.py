@@ -1,5 +1,6 @@
 """From a setup to a checked trace, on the CPU."""
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -246,9 +247,10 @@ def _shared_bytes(binding: Binding) -> int:
 def _nearest_that_fits(setup: Setup) -> dict[str, int]:
     """The nearest other parameter whose shared arrays the device can hold, among the first few."""
     for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
-        program = program_for(changed.kernel, changed.parameters)
-        if _shared_bytes(bind(changed, launch_for(changed), program)) <= device_for(setup).shared_per_block:
-            return {name: value}
+        with contextlib.suppress(GemmvizError):  # what is wrong with a candidate is nobody's business
+            program = program_for(changed.kernel, changed.parameters)
+            if _shared_bytes(bind(changed, launch_for(changed), program)) <= device_for(setup).shared_per_block:
+                return {name: value}
     return {}
 
 

@@ -28,7 +28,7 @@ def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     y = room.y + _PADDING / 2
     advance = text_width("0", font_size, "mono")
     at = [(room.x + _PADDING, y + (i + 0.72) * leading) for i in range(len(shown))]
-    row = max(0, place.line - 1 - first)  # a line of the header lights the first one shown
+    row = max(0, min(place.line - 1 - first, len(shown) - 1))  # a line of the header lights the first one shown
     most = int((room.width - 2 * _PADDING) / advance)
     stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
     hidden = max(0, stop + 1 - most)  # the running line is moved left where its expression would be cut
@@ -58,5 +58,5 @@ def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
 @lru_cache(maxsize=4)
 def _lines(text: str) -> tuple[list[str], int]:
     """The lines of a text, and where the code begins: after the header."""
-    lines = text.split("\n")
+    lines = text.removesuffix("\n").split("\n")
     return lines, next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)

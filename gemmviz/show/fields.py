@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.device import Device
+from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
 from gemmviz.model.setup import Setting, Setup, settings_of
 from gemmviz.model.words import many
@@ -48,6 +49,10 @@ def fields_of(setup: Setup) -> list[Field]:
 
 def put(setup: Setup, name: str, value: Value) -> Setup:
     """The setup with another value of one field. Raises SettingError where that can't be."""
+    field = next(each for each in fields_of(setup) if each.name == name)
+    is_text = field.kind == "text" or (field.choices is not None and not field.is_parameter)
+    if isinstance(value, str) != is_text or (is_text and field.choices is not None and value not in field.choices):
+        raise SettingError(f"{field.label} can't be {value!r}", names=(name,))
     if name in setup.parameters:
         return setup.changed(**{name: int(value)})
     setting = next(each for each in settings_of(type(setup)) if each.name == name)

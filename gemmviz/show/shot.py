@@ -17,7 +17,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import LAYERS, Layer
 from gemmviz.scenes.theme import theme_names
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.spec.legality import device_for, setup_for
 
 FORMAT = "gemmviz view"
 VERSION = 1
@@ -99,7 +99,9 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         version = plain.pop("version", 0)
         if not isinstance(version, int) or version > VERSION:
             raise FormatError(f"this view has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
-        return from_plain(_with_kernel(plain), Shot)
+        shot = from_plain(_with_kernel(plain), Shot)
+        device_for(shot.setup)
+        return shot
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)

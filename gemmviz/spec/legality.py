@@ -10,7 +10,7 @@ from gemmviz.files.devices import load_device
 from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import Device
-from gemmviz.model.errors import SettingError, SourceError, UsageError
+from gemmviz.model.errors import GemmvizError, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import KernelSpec, Launch, place_of
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
@@ -34,11 +34,7 @@ def setup_for(
 
     Raises SettingError for a parameter that the kernel doesn't have.
     """
-    for name in parameters or {}:
-        if name not in kernel.defaults:
-            known = ", ".join(kernel.defaults) or "none"
-            raise SettingError(f"{kernel.name} has no parameter {name}", remedy=f"its parameters: {known}")
-    return Setup(kernel, problem or kernel.problem, {**kernel.defaults, **(parameters or {})}, **others)
+    return Setup(kernel, problem or kernel.problem, dict(parameters or {}), **others)
 
 
 def device_for(setup: Setup) -> Device:
@@ -200,8 +196,8 @@ def _is_legal(setup: Setup, name: str, value: int) -> bool:
     checkpoint()
     try:
         return broken_limit(setup.changed(**{name: value})) is None
-    except SettingError:
-        return False
+    except GemmvizError:
+        return False  # what is wrong with a candidate is nobody's business
 
 
 def _why_not(setup: Setup) -> str | None:

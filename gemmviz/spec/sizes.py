@@ -5,13 +5,20 @@ from collections.abc import Iterable
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 
+_LONGEST = 24  # characters of two sizes
+
 
 def sizes_of(text: str) -> tuple[int, ...]:
     """Sizes from "128:8192" (doubling), "100,200,300" or both. Raises UsageError for another text."""
     found: list[int] = []
     for part in text.split(","):
         first, colon, last = part.partition(":")
-        if not first.isdecimal() or int(first) < 1 or (colon and not (last.isdecimal() and int(last) >= int(first))):
+        if (
+            len(part) > _LONGEST
+            or not first.isdecimal()
+            or int(first) < 1
+            or (colon and not (last.isdecimal() and int(last) >= int(first)))
+        ):
             raise UsageError(f"{text!r} are no sizes", remedy="write 128:8192 (doubling), or 100,200,300")
         size = int(first)
         found.append(size)
