@@ -254,5 +254,8 @@ def _trace(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
 def describe(path: Path) -> dict[str, Any]:
     """What a file holds, without its arrays and the kernel's text. Raises TraceFileError."""
     manifest = to_plain(read_manifest(path))
-    manifest["trace"].get("setup", {}).get("kernel", {}).pop("text", None)
+    setup = manifest["trace"].get("setup")
+    kernel = setup.get("kernel") if isinstance(setup, dict) else None
+    if isinstance(kernel, dict):
+        kernel.pop("text", None)
     return {**manifest, "bytes": path.stat().st_size}

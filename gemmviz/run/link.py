@@ -3,12 +3,14 @@
 import contextlib
 import itertools
 import json
+import math
 import os
 import queue
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +21,7 @@ from gemmviz.run.protocol import Facts, error_from_plain, line_of
 from gemmviz.run.simt.interpret import never
 
 _POLL_S = 0.02
-_EXIT_TIMEOUT_S = 0.2
+_EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
 _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
 Answers = queue.Queue[Facts]
 
@@ -57,12 +59,14 @@ class WorkerLink:
         process, answers = self._submit(number, message)
         while True:
             if cancelled():
-                process.send({"cancel": number})
-                process.forget(number)
+                process.call_off(number)
                 raise Cancelled
             try:
                 answer = answers.get(timeout=_POLL_S)
             except queue.Empty:
+                if process.is_stuck:
+                    self._lose(process)
+                    process, answers = self._submit(number, message)
                 continue
             if "progress" in answer:
                 if progress is not None:
@@ -108,14 +112,18 @@ class WorkerLink:
 
     def _after_error(self, process: "_WorkerProcess", facts: Facts) -> None:
         if facts.get("fatal"):
-            with self._lock:
-                first = not process.retired
-                process.retired = True
-                self.lost += first
-                if self._process is process:
-                    self._process = None
-            if first:
-                process.terminate(timeout_s=0.0)
+            self._lose(process)
+
+    def _lose(self, process: "_WorkerProcess") -> None:
+        """Terminates a worker that is of no more use; a fresh one is started for the next job."""
+        with self._lock:
+            first = not process.retired
+            process.retired = True
+            self.lost += first
+            if self._process is process:
+                self._process = None
+        if first:
+            process.terminate(timeout_s=0.0)
 
 
 class _WorkerProcess:
@@ -134,6 +142,7 @@ class _WorkerProcess:
         except OSError as error:
             raise DeviceError(f"the GPU's worker can't be started: {error}") from None
         self._waiting: dict[int, Answers] = {}
+        self._called_off: dict[int, float] = {}  # since when, until the worker has answered
         self._lock = threading.Lock()
         self._outbox: queue.Queue[bytes | None] = queue.Queue()
         self.alive = True
@@ -147,9 +156,19 @@ class _WorkerProcess:
             answers = self._waiting[number] = queue.Queue()
         return answers
 
-    def forget(self, number: int) -> None:
+    def call_off(self, number: int) -> None:
+        """Nobody waits for this job any more."""
         with self._lock:
-            self._waiting.pop(number, None)
+            if self._waiting.pop(number, None) is not None:
+                self._called_off[number] = time.monotonic()
+        self.send({"cancel": number})
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it is still at a job that was called off long ago: a kernel that never ends, or a process that was stopped."""
+        with self._lock:
+            since = min(self._called_off.values(), default=math.inf)
+        return time.monotonic() - since > _STUCK_S
 
     def send(self, message: Facts) -> None:
         """Never waits: a worker that was stopped doesn't read."""
@@ -187,6 +206,8 @@ class _WorkerProcess:
             if not isinstance(answer, dict):
                 continue
             with self._lock:
+                if "progress" not in answer:
+                    self._called_off.pop(answer.get("id", 0), None)
                 waiting = self._waiting.get(answer.get("id", 0))
                 if waiting is not None and "progress" not in answer:
                     self._waiting.pop(answer["id"])

@@ -1,11 +1,16 @@
 """On a machine with an NVIDIA GPU: its record is the interpreter's trace, its counts are ours, and the worker survives everything."""
 
 import contextlib
+import gc
 import os
 import signal
+import subprocess
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +19,7 @@ import pytest
 from gemmviz.analysis.counts import LaunchCounter
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.errors import DeviceError, GemmvizError, KernelFault, SourceError
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
@@ -197,14 +202,22 @@ def test_outside_of_a_matrix_is_said_with_line_block_and_thread(gpu: RemoteGpu) 
 
 
 def test_matrices_beyond_the_memory_are_refused_at_once(gpu: RemoteGpu) -> None:
+    spec = load_kernel("04_tiled")
+    with _no_memory_left(), pytest.raises(DeviceError, match="MiB free"):
+        gpu.time_kernel(setup_for(spec, Problem(40000, 40000, 40000), {"TILE_WIDTH": 32}))
+
+
+@contextlib.contextmanager
+def _no_memory_left() -> Iterator[None]:
+    """All but 2 GiB of the GPU's memory is taken."""
     import cupy
 
-    spec, free = load_kernel("04_tiled"), cupy.cuda.runtime.memGetInfo()[0]
-    taken = cupy.cuda.alloc(free - (2 << 30))
-    with pytest.raises(DeviceError, match="MiB free"):
-        gpu.time_kernel(setup_for(spec, Problem(40000, 40000, 40000), {"TILE_WIDTH": 32}))
-    del taken
-    cupy.get_default_memory_pool().free_all_blocks()
+    taken = cupy.cuda.alloc(cupy.cuda.runtime.memGetInfo()[0] - (2 << 30))
+    try:
+        yield
+    finally:
+        del taken
+        cupy.get_default_memory_pool().free_all_blocks()
 
 
 def test_too_many_registers_are_refused_with_the_figures(gpu: RemoteGpu) -> None:
@@ -225,6 +238,80 @@ def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
     with pytest.raises(DeviceError, match="was ended by signal 9"):
         gpu.time_kernel(setup_for(spec))
     assert gpu.gpu().name == name
+
+
+@pytest.mark.parametrize("what", ["illegal address", "misaligned", "endless", "compiler's complaint", "memory", "kill", "stop"])
+def test_failures_in_a_row_leave_nothing_behind(what: str) -> None:
+    """Folders, processes, threads, memory here and on the GPU stay what they were."""
+    gpu, good = RemoteGpu(timeout_s=1.0), setup_for(load_kernel("02_naive"))
+    for _ in range(2):
+        _fail(gpu, what)
+    assert gpu.trace(good).whole.check.passed
+    before, rounds = _held(), _ROUNDS[what]
+    for _ in range(rounds):
+        _fail(gpu, what)
+    assert gpu.trace(good).whole.check.passed
+    after = _held()
+    gpu.close()
+    print(f"{what}: {rounds} failures, {gpu.link.lost} workers lost; before {before}, after {after}")
+    assert after["processes"] <= before["processes"]
+    assert after["threads"] <= before["threads"] + 2
+    assert after["folders"] <= before["folders"]
+    assert after["files"] <= before["files"] + 2
+    assert after["MiB"] <= before["MiB"] + 64
+    assert after["GPU MiB"] <= before["GPU MiB"] + 64
+
+
+_ROUNDS = {
+    "illegal address": 30,
+    "misaligned": 30,
+    "endless": 15,
+    "compiler's complaint": 60,
+    "memory": 40,
+    "kill": 15,
+    "stop": 10,
+}
+
+
+def _fail(gpu: RemoteGpu, what: str) -> None:
+    if what == "memory":
+        with _no_memory_left(), pytest.raises(DeviceError, match="MiB free"):
+            gpu.time_kernel(setup_for(load_kernel("04_tiled"), Problem(40000, 40000, 40000), {"TILE_WIDTH": 32}))
+        return
+    if what in ("kill", "stop"):
+        number = signal.SIGKILL if what == "kill" else signal.SIGSTOP
+        gpu.gpu()
+        os.kill(gpu.link.process_id or 0, number)
+        end = time.monotonic() + 0.3
+        with pytest.raises((DeviceError, Cancelled)):
+            gpu.trace(setup_for(load_kernel("02_naive")), cancelled=lambda: time.monotonic() > end)
+        return
+    with pytest.raises((DeviceError, SourceError)):
+        gpu.time_kernel(setup_for(kernel_from(WRONG[what][0])))
+
+
+def _held() -> dict[str, int]:
+    """What this process holds now."""
+    gc.collect()
+    own = Path("/proc/self")
+    status = dict(line.split(":", 1) for line in (own / "status").read_text().splitlines())
+    children = [each for each in Path("/proc").glob("[0-9]*/stat") if _parent(each) == os.getpid()]
+    query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+    return {
+        "processes": len(children),
+        "threads": int(status["Threads"]),
+        "folders": sum(1 for place in ("/dev/shm", tempfile.gettempdir()) for _ in Path(place).glob("gemmviz-*/*")),
+        "files": len(list((own / "fd").iterdir())),
+        "MiB": int(status["VmRSS"].split()[0]) >> 10,
+        "GPU MiB": int(subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]),
+    }  # fmt: skip
+
+
+def _parent(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return -1
 
 
 def test_a_record_beyond_the_budget_says_how_much_it_is(gpu: RemoteGpu) -> None:

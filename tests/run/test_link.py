@@ -216,3 +216,25 @@ def test_a_worker_that_was_stopped_keeps_nobody_waiting() -> None:
         with pytest.raises((DeviceError, Cancelled)):
             waiting.result(1.0)
         assert time.monotonic() - start < 1.0
+
+
+def test_a_worker_that_is_stuck_in_what_was_called_off_is_replaced() -> None:
+    link = speaking(
+        """
+for line in sys.stdin:
+    facts = json.loads(line)
+    if facts.get("do") == "hang":
+        time.sleep(60)
+    if "do" in facts:
+        print(json.dumps({"id": facts["id"], "result": {"process": os.getpid()}}), flush=True)
+"""
+    )
+    first = link.run("x")["process"]
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        link.run("hang", cancelled=lambda: time.monotonic() - start > 0.2)
+    second = link.run("x")["process"]
+    assert second != first
+    assert link.lost == 1
+    assert time.monotonic() - start < 8
+    link.close()
