@@ -13,9 +13,11 @@ from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.hazards import Conflicts, Hazard
 from gemmviz.analysis.owners import NEVER, Owners
 from gemmviz.analysis.warps import request_rows
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.trace import Ints, Trace
 
+_ACCESSES_AT_ONCE = 1 << 20
 Longs = npt.NDArray[np.int64]
 Area = tuple[int, int, int, int]
 
@@ -106,11 +108,14 @@ class Replay:
     def _costs(self, scope: Scope) -> Longs:
         trace = self.trace
         table = np.zeros((trace.steps, len(COST_COLUMNS)), np.int64)
+        at_once = max(1, _ACCESSES_AT_ONCE // trace.space.thread_count)
         for touches in trace.touches:
-            if len(touches.steps):
-                rows = self.rows_of_warps(trace.element[touches.rows], scope)
+            for start in range(0, len(touches.steps), at_once):
+                checkpoint()
+                steps, some = touches.steps[start : start + at_once], touches.rows[start : start + at_once]
+                rows = self.rows_of_warps(trace.element[some], scope)
                 costs = cost_table(rows, touches.operand, trace.arrays[touches.operand.array], trace.rules)
-                table[touches.steps] += costs.reshape(len(touches.steps), -1, len(COST_COLUMNS)).sum(axis=1)
+                table[steps] += costs.reshape(len(steps), -1, len(COST_COLUMNS)).sum(axis=1)
         return table
 
     def area(self, array: int, step: int, scope: Scope) -> Area | None:

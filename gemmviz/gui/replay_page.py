@@ -12,7 +12,7 @@ from gemmviz.gui.stage import Stage
 from gemmviz.gui.timeline import Timeline
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.frame import ViewOptions, framed
 from gemmviz.scenes.primitives import Hit
 from gemmviz.show.picture import options_for
 from gemmviz.show.session import Session
@@ -62,6 +62,10 @@ class ReplayPage(QWidget):
             return
         self.stage.set_camera(self.session.shot.camera)
         options, view = self._options(), view_named(self.session.shot.view)
+        if not view.is_ready(now):
+            self._drawn = None
+            self.stage.set_scene(framed([], now, options), ())
+            return
         self._drawn = self._still_of(now, options)
         self.stage.set_scene(view.still(now, options), view.motion(now, options))
 
@@ -72,7 +76,7 @@ class ReplayPage(QWidget):
             return
         self.stage.set_camera(self.session.shot.camera)
         options = self._options()
-        if self._drawn == self._still_of(now, options):
+        if self._drawn is not None and self._drawn == self._still_of(now, options):
             self.stage.set_motion(view_named(self.session.shot.view).motion(now, options))
         else:
             self.draw()

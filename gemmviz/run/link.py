@@ -165,7 +165,7 @@ class _WorkerProcess:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is still at a job that was called off long ago: a kernel that never ends, or a process that was stopped."""
+        """Whether it is still at a job that was called off long ago: its kernel never ends, or the process was stopped."""
         with self._lock:
             since = min(self._called_off.values(), default=math.inf)
         return time.monotonic() - since > _STUCK_S

@@ -93,6 +93,9 @@ class _Notes(AccessSink):
         match value:
             case None:
                 return None
+            case np.ndarray():  # first: to some versions of NumPy an array is a sequence, as a pair is
+                found: Value = self._at(value).item()
+                return found
             case Partial(value=inner, written=written):
                 return self._value(inner) if bool(self._at(written)) else None
             case (LocalMemory(values=values), _):
@@ -101,9 +104,6 @@ class _Notes(AccessSink):
                 return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
             case list():
                 return tuple(self._value(each) for each in value)
-            case np.ndarray():
-                found: Value = self._at(value).item()
-                return found
             case np.generic():
                 plain: Value = value.item()
                 return plain

@@ -11,6 +11,10 @@ from gemmviz.scenes.primitives import Primitive, Scene
 _MOMENTS = 6
 
 
+def _always(subject: Any) -> bool:
+    return True
+
+
 def _nothing_moves(subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
     return ()
 
@@ -20,7 +24,8 @@ class View:
     """``still`` draws a subject; ``motion`` what is on its way in it at ``options.moment``; ``order``: its place among views.
 
     ``subject`` is the type of what it shows: a Moment of a replay, a Benchmark, ... ``chart``: of a view that is one, the chart
-    of a subject, which can be drawn in other ways too. A view is one file in ``gemmviz.scenes.views`` that ends with
+    of a subject, which can be drawn in other ways too. ``is_ready``: whether what it needs of a subject has been worked out, so
+    that it is drawn at once. A view is one file in ``gemmviz.scenes.views`` that ends with
     ``VIEW = View(...)``; its name is the file's.
     """
 
@@ -29,6 +34,7 @@ class View:
     still: Callable[[Any, ViewOptions], Scene]
     motion: Callable[[Any, ViewOptions], tuple[Primitive, ...]] = _nothing_moves
     chart: Callable[[Any], Chart] | None = None
+    is_ready: Callable[[Any], bool] = _always
     order: int = 99
 
     def scene(self, subject: Any, options: ViewOptions) -> Scene:

@@ -30,7 +30,6 @@ from gemmviz.show.picture import MOST_BYTES, searched_blocks, with_hazards
 from gemmviz.show.tasks import Latest
 
 AFTER_PICTURE_S = 0.08
-MOST_CHARTED_STEPS = 20_000
 _MOST_VALUES, _LARGE = 12_000_000, 1_000_000  # accesses
 
 
@@ -173,8 +172,7 @@ class Findings:
 
 def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> Look:
     """Works out the costs of all steps, and the variables of the first of the watched threads."""
-    if replay.steps <= MOST_CHARTED_STEPS:
-        replay.costs(scope)
+    replay.costs(scope)
     if replay.trace.stop is not None:
         return Look(scope, None, "the run ended early")
     thread = thread_place(scope.first_thread, replay.trace.launch)

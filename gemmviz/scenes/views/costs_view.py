@@ -1,5 +1,7 @@
 """What every step costs, of a replay."""
 
+from dataclasses import replace
+
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.step_costs import cost_chart
 from gemmviz.model.chart import Chart
@@ -10,4 +12,8 @@ def _chart(moment: Moment) -> Chart:
     return cost_chart(moment.replay, moment.scope, moment.step)
 
 
-VIEW = chart_view("Cost of every step", Moment, _chart, order=6)
+def _is_ready(moment: Moment) -> bool:
+    return moment.replay.knows_costs(moment.scope)
+
+
+VIEW = replace(chart_view("Cost of every step", Moment, _chart, order=6), is_ready=_is_ready)
