@@ -96,8 +96,9 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
     choices were measured is shown.
     """
     found: dict[tuple[str, int], list[Measured]] = {}
-    for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in benchmark.rows if row.parameters):
-        rows = _fastest((row for row in benchmark.rows if (row.kernel, row.problem.N) == (kernel, size)), _tile)
+    tiled = [row for row in benchmark.rows if row.parameters]
+    for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in tiled):
+        rows = _fastest((row for row in tiled if (row.kernel, row.problem.N) == (kernel, size)), _tile)
         if len(rows) > 1:
             found[kernel, size] = rows
     points = {size: sum(len(rows) for (_, other), rows in found.items() if other == size) for _, size in found}

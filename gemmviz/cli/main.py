@@ -49,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - whoever read our output has left
         return 0
     except OSError as error:
-        return complain(GemmvizError(f"this can't be written: {error.strerror or error}"), 1)
+        file = None if error.filename is None else str(error.filename)
+        return complain(GemmvizError(f"this can't be written: {error.strerror or error}", file=file), 1)
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # nobody who uses the program has any use for a traceback

@@ -1,22 +1,23 @@
 """The benchmark's file: JSON, a row a line, so that a difference can be read."""
 
 import json
-import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain
+from gemmviz.files.codec import FormatError, from_plain, json_to_plain, read_text, to_plain
 from gemmviz.files.resources import resource_folder
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
+from gemmviz.model.kernel import LARGEST_NUMBER
 from gemmviz.model.timing import Measured
 
 FORMAT = "gemmviz benchmark"
 VERSION = 1
 _MOST_ROWS, _MOST_KERNELS, _LONGEST_NAME = 5000, 100, 255
+_LEAST_MS, _MOST_MS = 1e-9, 1e12
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
     """The benchmark in a file. Raises UsageError where there is none, GemmvizError where it is damaged or newer."""
     text = read_text(path)
     try:
-        plain = json.loads(text)
+        plain = json_to_plain(text.encode())
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
             raise GemmvizError("this is no benchmark of gemmviz", file=str(path))
         if int(plain["version"]) > VERSION:
@@ -76,7 +77,8 @@ def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
 def _is_sound(row: Measured) -> bool:
     times = [] if row.timing is None else [row.timing.median_ms, row.timing.low_ms, row.timing.high_ms]
     times += [] if row.transfer is None else [row.transfer.to_device_ms, row.transfer.to_host_ms]
-    return all(time is None or (math.isfinite(time) and time > 0) for time in times)
+    numbers = [value for value in row.parameters.values() if not 0 <= value <= LARGEST_NUMBER]
+    return not numbers and all(time is None or _LEAST_MS <= time <= _MOST_MS for time in times)
 
 
 @cache

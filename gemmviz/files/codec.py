@@ -18,7 +18,7 @@ from gemmviz.files.whole import is_file, what_else
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 
 T = TypeVar("T")
-_LARGEST_TEXT = 64 << 20
+_LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
 
 
 class FormatError(GemmvizError, ValueError):
@@ -72,9 +72,11 @@ def from_json(data: bytes | str, kind: type[T]) -> T:
 
 
 def json_to_plain(data: bytes) -> Any:
-    """Raises FormatError for what is no JSON by the book: a name given twice, NaN, half a character."""
+    """Raises FormatError for what is no JSON by the book: a name given twice, NaN, half a character; or a whole number beyond
+    64 bits.
+    """
     try:
-        found = json.loads(data, object_pairs_hook=_unique, parse_constant=_no_number)
+        found = json.loads(data, object_pairs_hook=_unique, parse_int=_whole, parse_constant=_no_number)
         if b"\\u" in data:
             json.dumps(found, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
@@ -87,6 +89,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a name is given twice")
     return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits")
+    return int(digits)
 
 
 def _no_number(word: str) -> NoReturn:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.gui.callout import Callout
 from gemmviz.gui.controls import choice, line, quietly, ruler, tip_text
@@ -15,6 +15,7 @@ from gemmviz.spec.catalog import kernel_names
 from gemmviz.spec.legality import device_for
 
 _NO_LAUNCH = "Block –\nGrid –"
+_LONGEST_LABEL = 18
 
 
 class SetupForm(QWidget):
@@ -32,6 +33,8 @@ class SetupForm(QWidget):
         self.description = line("faint")
         self.launch = line(tip="What the header's formulas make of these settings")
         self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
+        for label in (self.title, self.description):  # a word without end is cut off, and pushes nothing aside
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.limits = line("faint")
         self.callout: Callout | None = None
         self._kinds: list[tuple[str, str]] = []
@@ -92,7 +95,7 @@ class SetupForm(QWidget):
         self.controls = {field.name: control_for(field, self._change, self.desk.released.tell) for field in fields}
         letters = _Letters("kr")
         for field in (field for field in fields if field.name in numbers):
-            self._form.addRow(letters.marked(field.label), self.controls[field.name])
+            self._form.addRow(letters.marked(_short(field.label)), self.controls[field.name])
         self._form.addRow(self.launch)
         self._form.addRow(ruler())
         for field in (field for field in fields if field.name not in numbers):
@@ -163,6 +166,11 @@ def _form() -> QFormLayout:
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
     return form
+
+
+def _short(label: str) -> str:
+    """A label that leaves room for its field."""
+    return label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}…"
 
 
 class _Letters:
