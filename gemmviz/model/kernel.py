@@ -11,7 +11,7 @@ from gemmviz.model.problem import Problem
 MATRICES = ("A", "B", "C")
 LARGEST_NUMBER = 2**31 - 1  # a parameter is an int of C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
-_LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _SHOWN = 255, 1000, 10_000, 60
+_LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
 _MOST_ARGS, _MOST_PARAMETERS, _MOST_CHOICES, _MOST_RULES = 64, 64, 1000, 200
 
 
@@ -143,6 +143,7 @@ def _too_long(text: str) -> Place | None:
 def _sizes(kernel: KernelSpec) -> Iterator[tuple[str, Sized, int, str]]:
     """What is limited besides the text: what it is, all of it, how much of it is read, and what stands there in the text."""
     parameters, rules = kernel.parameters, kernel.requirements
+    yield "characters of the file's name", kernel.file, _LONGEST_FILE, "file"
     yield "the kernel's args", kernel.args, _MOST_ARGS, "args"
     yield "the kernel's parameters", parameters, _MOST_PARAMETERS, "parameters"
     yield "the kernel's rules", rules, _MOST_RULES, "require"

@@ -17,6 +17,7 @@ from tests.fuzz.campaigns import CAMPAIGNS, Campaign
 
 MOST_MIB = 1536
 _PATIENCE_S, _LONGEST_WAIT_S = 3.0, 5.0  # when a case is called off; how long it may take until it answers then
+_LONGEST_ERROR = 2500  # characters, with the file's name
 _KIB = 1024 if sys.platform == "darwin" else 1
 
 
@@ -37,7 +38,7 @@ def try_case(campaign: Campaign, path: Path) -> None:
     except Cancelled:
         pass
     except GemmvizError as error:
-        if not error.message.strip() or len(str(error)) > 4000:
+        if not error.message.strip() or len(str(error)) > _LONGEST_ERROR:
             raise Finding(f"an error without a sentence: {str(error)[:200]!r}") from error
     except Exception as error:
         raise Finding(f"{type(error).__name__}: {error}"[:300]) from error
