@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.cli.main import main
+from gemmviz.model.errors import GemmvizError
 
 BODY = 'extern "C" __global__ void k(const float* A, const float* B, float* C, int M, int N, int K) { C[0] = A[0]; }\n'
 DOUBLING = "#define D0(x) x+x\n" + "".join(f"#define D{i}(x) D{i - 1}(x)+D{i - 1}(x)\n" for i in range(1, 40))
@@ -86,6 +87,29 @@ CASES = {
     "macros that double": (header() + DOUBLING + BODY.replace("A[0]", "D39(1)"), ":46:", "is expanded more than"),
     "functions that double": (header() + CALLS + BODY.replace("A[0]", "f30(1.0f)"), ":7:", "more than 4,000 calls"),
 }
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400"])
+def test_an_int_is_given_a_whole_number(number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (header() + BODY).replace('"K"]', f'"{number}"]')
+    (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
+    assert main(["counts", str(tmp_path / "odd.cu")]) == 1
+    assert f"odd.cu:3:38: the parameter K is int; the header passes {number}" in capsys.readouterr().err
+
+
+def test_a_file_whose_name_is_no_text_is_read_and_recorded(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xffmine.cu")
+    try:
+        path.write_text(header(more="// problem = { M = 1, N = 1, K = 1 }\n") + BODY.replace("A[0]", "A[0] * B[0]"))
+    except OSError:
+        pytest.skip("this system has no such names")
+    assert main(["trace", str(path), "-o", str(tmp_path / "t.gvt")]) == 0
+    assert main(["render", str(tmp_path / "t.gvt"), "-o", str(tmp_path / "t.svg")]) == 0
+
+
+def test_an_error_says_no_more_than_one_can_read() -> None:
+    assert len(str(GemmvizError("x" * 1_000_000))) < 1100
+
 
 LAUNCHES = {
     "matrices of 16 GiB": (header(more="// problem = { M = 1, N = 1, K = 2147483647 }\n"), "A, B and C would take 16,383 MiB"),

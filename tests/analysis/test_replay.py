@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +11,10 @@ from gemmviz.analysis.focus import Focus, scope_of
 from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.history import element_history
 from gemmviz.analysis.moment import Cursors, Reader
+from gemmviz.analysis.position import position_of, step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.reuse import LoadCounts
+from gemmviz.analysis.step_costs import cost_chart
 from gemmviz.analysis.tiles import EMPTY
 from gemmviz.model.trace import CONSTANT, Trace
 from tests.conftest import kernel_from, moment_of, sure, trace_of
@@ -218,3 +222,62 @@ def test_kernels_that_read_c_first_show_where_they_write_it() -> None:
 def test_footprints_of_wide_and_narrow_accesses_end_where_they_end() -> None:
     body = "float4 v = reinterpret_cast<const float4*>(A)[threadIdx.x]; C[threadIdx.x] = v.x + A[15];"
     assert moment_of(trace_of(kernel_from(body), 4, 4, 4)).area(0) == (0, 4, 0, 4)
+
+
+@given(st.integers(0, 3), st.integers(0, 30), st.data())
+def test_a_step_is_found_again_as_one_would_look_for_it(which: int, other: int, data: st.DataObject) -> None:
+    here, there = (_POSITIONED[number % len(_POSITIONED)] for number in (which, which + other))
+    position = replace(position_of(here, data.draw(st.integers(0, here.steps - 1))), step=10**6)
+    alike = [n for n, s in enumerate(there.sites) if (s.text, s.place.line) == (position.text, position.line)]
+    alike = alike or [n for n, s in enumerate(there.sites) if s.text == position.text]
+    steps = [step for step in range(there.steps) if there.site[step] in alike]
+
+    def away(step: int) -> tuple[int, ...]:
+        visits = there.visits[step, : len(there.site_of(step).loops)].tolist()
+        wanted = list(position.visits)
+        visits = wanted[: max(0, len(wanted) - len(visits))] + visits
+        trips = [abs(a - b) for a, b in zip(visits[::-1], wanted[::-1], strict=False)][::-1]
+        return abs(int(there.phase[step]) - position.phase), *trips, step
+
+    if steps:
+        assert step_at(there, position) == min(steps, key=away)
+
+
+_POSITIONED = [
+    trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), trace_of("04_tiled", 8, 8, 12, TILE_WIDTH=2),
+    trace_of("07_tiled_transposed", 8, 8, 8, TILE_WIDTH=4), trace_of("02_naive", 8, 8, 5, BLOCK=4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("grid", [(1, None), (3, None), (1, (1, 5, 2, 7)), (2, (1, 3, 0, 2))])
+def test_when_each_cell_of_c_is_first_stored(grid: tuple[int, tuple[int, int, int, int] | None]) -> None:
+    trace = trace_of("02_naive", 10, 7, 3, BLOCK=4)
+    replay, (factor, crop) = Replay.of(trace), grid
+    number, array = next((n, array) for n, array in enumerate(trace.arrays) if array.name == "C")
+    cells = Grid(array, factor, crop)
+    found = replay.first_stored(cells)
+    (r0, c0), (rows, columns) = cells.origin, cells.shape
+    for row in range(rows):
+        for column in range(columns):
+            inside = [
+                r * 7 + c
+                for r in range((r0 + row) * factor, min(10, (r0 + row + 1) * factor))
+                for c in range((c0 + column) * factor, min(7, (c0 + column + 1) * factor))
+            ]
+            stores = [s for t in trace.touches_of(number, "write") for s, r in zip(t.steps, t.rows, strict=True)
+                      if np.isin(trace.element[r], inside).any()]  # fmt: skip
+            assert found[row, column] == min(stores)
+
+
+def test_more_steps_than_a_frame_holds_are_drawn_as_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+    scope = Reader(replay).scope
+    single = cost_chart(replay, scope, 0)
+    monkeypatch.setattr("gemmviz.analysis.step_costs._MOST_BARS", 10)
+    means = cost_chart(replay, scope, 0)
+    assert "each bar is the mean of 3 steps" in means.notes[0]
+    for bars in means.bars:
+        whole = next(each for each in single.bars if each.role == bars.role and sum(each.heights) * sum(bars.heights) > 0)
+        assert len(bars.x) <= 10
+        if replay.steps % 3 == 0:
+            assert sum(bars.heights) * 3 == pytest.approx(sum(whole.heights))

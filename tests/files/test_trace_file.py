@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.cli.main import main
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import TraceFileError, UsageError
 from gemmviz.model.trace import Trace
@@ -231,3 +232,28 @@ def test_a_result_that_is_no_number_survives(tmp_path: Path) -> None:
     assert not trace.check.passed
     write_trace(trace, tmp_path / "nan.gvt")
     assert read_trace(tmp_path / "nan.gvt").check == trace.check
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"version":', b'"version":4,"version":'),  # given twice
+        (b'"by":"', b'"by":"\\ud800'),  # half a character
+        (b'"seed":0', b'"seed":NaN'),
+        (b'"seed":0', b'"seed":' + b"9" * 5000),
+    ],
+)
+def test_a_manifest_is_json_by_the_book(
+    before: bytes, after: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, odd = tmp_path / "whole.gvt", tmp_path / "odd.gvt"
+    write_trace(trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2), whole)
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(odd, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            assert name != "manifest.json" or before in data
+            target.writestr(name, data.replace(before, after, 1) if name == "manifest.json" else data)
+    with pytest.raises(TraceFileError, match="its manifest is damaged"):
+        read_trace(odd)
+    assert main(["info", "--json", str(odd)]) == 1
+    assert "damaged" in json.loads(capsys.readouterr().out)["error"]
