@@ -68,17 +68,9 @@ class Cursors:
         """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
         return self.replay.owners.homes(self.scope.of_block)
 
-    @cached_property
-    def _sums(self) -> dict[Space, Longs]:
-        """Running sums of the costs, of steps that touch global and of those that touch shared memory."""
-        trace = self.replay.trace
-        costs = self.replay.costs(self.scope)
-        spaces = np.array(["" if site.is_barrier else trace.arrays[site.operands[0].array].space for site in trace.sites])
-        return {s: np.cumsum(costs * (spaces[trace.site] == s)[:, None], axis=0) for s in ("global", "shared")}
-
     def so_far(self, step: int, space: Space) -> Counts:
         """What all steps up to and with ``step`` cost in one kind of memory."""
-        return Counts(*self._sums[space][step].tolist())
+        return Counts(*self.replay.sums(self.scope)[space][step].tolist())
 
 
 @dataclass(frozen=True)

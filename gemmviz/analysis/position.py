@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.errors import UsageError
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
 
@@ -15,7 +16,8 @@ Longs = npt.NDArray[np.int64]
 class Position:
     """A step and what it is: the site's text and line, what it does to which array, its phase and the trips around it.
 
-    ``step`` alone is enough in the run that it is of. ``share``: how much of the run has passed, 0 to 1.
+    ``step`` alone is enough in the run that it is of. ``share``: how much of the run has passed, 0 to 1. Raises UsageError for
+    what no run has.
     """
 
     step: int = 0
@@ -25,6 +27,11 @@ class Position:
     phase: int = -1
     visits: tuple[int, ...] = ()
     share: float = 0.0
+
+    def __post_init__(self) -> None:
+        numbers = (self.step, self.line, self.phase, *self.visits)
+        if not 0.0 <= self.share <= 1.0 or any(abs(number) >= 1 << 31 for number in numbers):
+            raise UsageError("no run has such a step", remedy="save the view anew")
 
 
 def position_of(trace: Trace, step: int) -> Position:

@@ -15,6 +15,7 @@ from gemmviz.analysis.owners import NEVER, Owners
 from gemmviz.analysis.warps import request_rows
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
+from gemmviz.model.sites import Space
 from gemmviz.model.trace import Ints, Trace
 
 _ACCESSES_AT_ONCE = 1 << 20
@@ -29,6 +30,7 @@ class _Shared:
         self.trace = trace
         self.areas: dict[Any, Area | None] = {}
         self.costs: dict[Any, Longs] = {}
+        self.sums: dict[Any, dict[Space, Longs]] = {}
         self.first_stored: dict[int, Longs] = {}
 
     @cached_property
@@ -101,9 +103,20 @@ class Replay:
             self._facts.costs[key] = self._costs(scope)
         return self._facts.costs[key]
 
+    def sums(self, scope: Scope) -> dict[Space, Longs]:
+        """Running sums of the costs, of steps that touch global and of those that touch shared memory."""
+        key = scope.of_warps.start, scope.of_warps.stop
+        if key not in self._facts.sums:
+            trace, costs = self.trace, self.costs(scope)
+            spaces = np.array(["" if site.is_barrier else trace.arrays[site.operands[0].array].space for site in trace.sites])
+            self._facts.sums[key] = {
+                space: np.cumsum(costs * (spaces[trace.site] == space)[:, None], axis=0) for space in ("global", "shared")
+            }
+        return self._facts.sums[key]
+
     def knows_costs(self, scope: Scope) -> bool:
-        """Whether they are worked out already."""
-        return (scope.of_warps.start, scope.of_warps.stop) in self._facts.costs
+        """Whether they and their sums are worked out already."""
+        return (scope.of_warps.start, scope.of_warps.stop) in self._facts.sums
 
     def _costs(self, scope: Scope) -> Longs:
         trace = self.trace

@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
             self.desk.opening.start(shot or last, plays=not self.preferences.text("shot"))
             return
         self.session.shot = last or self.session.shot
-        self.desk.opening.open(path)
+        self.desk.opening.open(path, last)
 
     def _last_shot(self) -> Shot | None:
         """Says so where what was seen the last time can't be shown any more."""

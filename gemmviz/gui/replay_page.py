@@ -53,6 +53,7 @@ class ReplayPage(QWidget):
         desk.released.listen(self.stage.setFocus)
 
     def _options(self) -> ViewOptions:
+        self.session.frame(self.stage.frame_height)
         return options_for(self.session.drawn, self.desk.theme, self.stage.frame_height, self.stage.clip)
 
     def draw(self) -> None:

@@ -144,6 +144,7 @@ class _WorkerProcess:
         self._waiting: dict[int, Answers] = {}
         self._called_off: dict[int, float] = {}  # since when, until the worker has answered
         self._lock = threading.Lock()
+        self._answered = 0.0  # when it last answered a job
         self._outbox: queue.Queue[bytes | None] = queue.Queue()
         self.alive = True
         self.retired = False  # terminated because of a job that was answered
@@ -165,9 +166,12 @@ class _WorkerProcess:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is still at a job that was called off long ago: its kernel never ends, or the process was stopped."""
+        """Whether it is still at a job that was called off long ago: its kernel never ends, or it was stopped. It serves
+        jobs in turn, so it is at the first that it hasn't answered.
+        """
         with self._lock:
-            since = min(self._called_off.values(), default=math.inf)
+            at = min((*self._waiting, *self._called_off), default=0)
+            since = max(self._called_off.get(at, math.inf), self._answered)
         return time.monotonic() - since > _STUCK_S
 
     def send(self, message: Facts) -> None:
@@ -193,7 +197,8 @@ class _WorkerProcess:
             self.popen.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.popen.kill()
-            self.popen.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may take its time to let it go
+                self.popen.wait(_EXIT_TIMEOUT_S)
         self._listener.join(_EXIT_TIMEOUT_S)
         self._errors.close()
 
@@ -208,6 +213,7 @@ class _WorkerProcess:
             with self._lock:
                 if "progress" not in answer:
                     self._called_off.pop(answer.get("id", 0), None)
+                    self._answered = time.monotonic()
                 waiting = self._waiting.get(answer.get("id", 0))
                 if waiting is not None and "progress" not in answer:
                     self._waiting.pop(answer["id"])

@@ -14,7 +14,7 @@ from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, count_steps
 from gemmviz.analysis.focus import Focus, Scope, thread_place
 from gemmviz.analysis.moment import Reader
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.errors import GemmvizError, KernelFault, SettingError
+from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import phases_text
@@ -101,11 +101,12 @@ class Findings:
         self._changed, self._looked, self._failed = changed, looked, failed
         self._shown: Shown | None = None
         self._engine: Engine | None = None
+        self._cost: Latest[None] = Latest(post, self._on_costs, failed)
         self._look: Latest[Look] = Latest(post, self._on_look, failed)
         self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, failed)
         self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, self._on_not_counted)
         self._time: Latest[KernelSpeed] = Latest(post, self._on_timed, self._on_no_speed)
-        self.lanes: tuple[Latest[Any], ...] = self._look, self._search, self._count, self._time
+        self.lanes: tuple[Latest[Any], ...] = self._cost, self._look, self._search, self._count, self._time
 
     def begin(self, shown: Shown, scope: Scope, engine: Engine) -> None:
         """Another picture, or the same through another focus: what is known of it already is not worked out again."""
@@ -113,6 +114,7 @@ class Findings:
             self.cancel()
         self._shown, self._engine = shown, engine
         setup, replay = shown.setup, shown.replay
+        self._cost.start(lambda cancelled: cost(replay, scope), AFTER_PICTURE_S)
         self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
@@ -126,6 +128,9 @@ class Findings:
     @property
     def is_busy(self) -> bool:
         return any(lane.is_busy for lane in self.lanes)
+
+    def _on_costs(self, done: None) -> None:
+        self._found()
 
     def _on_look(self, found: Look) -> None:
         self._looked(found)
@@ -147,7 +152,9 @@ class Findings:
 
     def _count_whole(self) -> None:
         shown, engine = self._shown, self._engine
-        if shown is not None and engine is not None and shown.counts is None and not self._count.is_busy:
+        if shown is None or engine is None or shown.no_counts:
+            return
+        if shown.counts is None and not self._count.is_busy:
             self._count.start(lambda cancelled: count(shown, engine, cancelled))
 
     def _on_counted(self, counts: LaunchCounts) -> None:
@@ -170,9 +177,13 @@ class Findings:
         self._changed(self._shown)
 
 
+def cost(replay: Replay, scope: Scope) -> None:
+    """Works out the costs of all steps, and their sums."""
+    replay.sums(scope)
+
+
 def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> Look:
-    """Works out the costs of all steps, and the variables of the first of the watched threads."""
-    replay.costs(scope)
+    """Works out the variables of the first of the watched threads."""
     if replay.trace.stop is not None:
         return Look(scope, None, "the run ended early")
     thread = thread_place(scope.first_thread, replay.trace.launch)
@@ -180,8 +191,10 @@ def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: 
         return Look(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
     except CannotAnswer:
         return Look(scope, None, "a trace holds none; they are there once it is run here")
-    except SettingError as error:
+    except GemmvizError as error:
         return Look(scope, None, str(error))
+    except MemoryError:
+        return Look(scope, None, "there is not enough memory for them")
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:

@@ -38,6 +38,7 @@ class Opening:
         self.opened, self.busied = Event(), Event()
         self.followed: Path | None = None
         self.lane: Latest[Show] = Latest(post, self._on_read, self._on_failed)
+        self._otherwise: Shot | None = None
         self._following = Following(post, self._on_written)
 
     @property
@@ -52,10 +53,11 @@ class Opening:
             self._follow(Path(shot.setup.kernel.file))
         self.session.start(shot, plays)
 
-    def open(self, path: Path) -> None:
+    def open(self, path: Path, otherwise: Shot | None = None) -> None:
         """A kernel is run, a trace and a benchmark are shown as they are, a view brings back what was saved. An error leaves
-        what is shown.
+        what is shown; at the start of the program it shows ``otherwise``, or the session's own.
         """
+        self._otherwise = otherwise
         match kind_of(path):
             case "kernel":
                 self.choose_kernel(str(path))
@@ -73,7 +75,11 @@ class Opening:
         self._follow(path)
         if path is None:
             self.lane.cancel()
-            self._kernel(name, wishes, before)()  # one of ours is small
+            self.busied.tell()
+            try:
+                self._kernel(name, wishes, before)()  # one of ours is small
+            except GemmvizError as error:
+                self._on_failed(error)
         else:
             self._read(lambda: self._own_kernel(path, wishes, before))
 
@@ -98,13 +104,13 @@ class Opening:
 
     def _on_failed(self, error: GemmvizError) -> None:
         self.session.complain("file", error)
-        if self.session.shown is None and not self.session.is_busy:
-            self.session.start()
+        if self.session.shown is None and not self.session.is_busy and self.session.error is None:
+            self.start(self._otherwise)
         self.busied.tell()
 
     def _kernel(self, name: str, wishes: Wishes, before: Setup) -> Show:
         found = granted(wishes.for_kernel(load_kernel(name), before))
-        return lambda: self._show_kernel(found)
+        return lambda: self._show_kernel(name, found, wishes, before)
 
     def _own_kernel(self, path: Path, wishes: Wishes, before: Setup) -> Show:
         """A file that is no kernel is shown as text, with what is wrong marked in it."""
@@ -158,8 +164,11 @@ class Opening:
 
     # Showing
 
-    def _show_kernel(self, found: Granted) -> None:
+    def _show_kernel(self, name: str, found: Granted, wishes: Wishes, before: Setup) -> None:
         session = self.session
+        if (session.wishes, session.shot.setup) != (wishes, before):  # something was set while it was read
+            self.choose_kernel(name)
+            return
         session.unread = ""
         session.notices.drop("file", "sizes")
         if found.instead:
@@ -168,7 +177,7 @@ class Opening:
         session.noticed.tell()
 
     def _show_unread(self, text: str, error: GemmvizError) -> None:
-        self.session.stop_running()
+        self.session.player.play(False)
         self.session.unread = text
         self._on_failed(error)
         self.session.asked.tell()

@@ -32,9 +32,9 @@ class Saving:
             except GemmvizError as failure:
                 error = failure
                 self._post(lambda: failed(error))
-            except MemoryError:
-                too_large = GemmvizError("there is not enough memory to write this", file=str(path))
-                self._post(lambda: failed(too_large))
+            except Exception as failure:  # no save is lost without a word
+                odd = GemmvizError(f"this can't be written: {type(failure).__name__} {failure}", file=str(path))
+                self._post(lambda: failed(odd))
             else:
                 self._post(lambda: saved(path))
 

@@ -17,7 +17,7 @@ from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import Layer
+from gemmviz.scenes.frame import HEIGHT, Layer
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.benchmarks import Benchmarks
@@ -27,7 +27,7 @@ from gemmviz.show.findings import Findings, Look, Shown, ran
 from gemmviz.show.naming import change_name
 from gemmviz.show.notices import Notices, Topic
 from gemmviz.show.offers import as_recorded, kept_from_gpu
-from gemmviz.show.picture import Subject, picture, run, theme_of
+from gemmviz.show.picture import Subject, options_for, run, theme_of
 from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
 from gemmviz.show.runners import Runners
@@ -78,7 +78,8 @@ class Session:
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
         self._counting: Latest[tuple[Reader, int]] = Latest(post, self._on_loads_counted, self._on_finding_failed)
-        self._counted = -1  # the step up to which the reader has counted loads
+        self._counted = -1  # the step up to which the reader has counted loads, for frames of this height
+        self._height = HEIGHT
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
 
@@ -228,8 +229,17 @@ class Session:
 
     def look(self, camera: Camera) -> None:
         """Zooms and pans."""
+        if camera.zoom != self.shot.camera.zoom:
+            self._counted = -1
         self.shot = replace(self.shot, camera=camera)
+        self._count_loads()
         self.moved.tell()
+
+    def frame(self, height: float) -> None:
+        """How high the frames are that are drawn, 1600 units wide: how finely loads are counted depends on it."""
+        if height != self._height:
+            self._height, self._counted = height, -1
+            self._count_loads()
 
     def undo(self) -> None:
         if self.history.undo_name is not None:
@@ -282,7 +292,9 @@ class Session:
 
     def offer_gpu(self) -> None:
         """Says so where a kernel from elsewhere is kept from the GPU."""
-        kernel = self.shot.setup.kernel
+        kernel, shown = self.shot.setup.kernel, self.shown
+        if shown is not None and shown.from_file and shown.setup == self.shot.setup:
+            return  # nothing has run
         if self.runners.keeps_from_gpu(kernel):
             self.notices.put(kept_from_gpu(lambda: self.runners.let_on_gpu(kernel)))
             self.noticed.tell()
@@ -320,12 +332,14 @@ class Session:
             focus = self.shot.focus.within_launch(self.launch, device_for(setup).warp_size)
         except GemmvizError as error:
             self._tracer.cancel()
+            self.busied.tell()
             self._fail(error)
             self._look_for_nearest(setup, error)
             return
         self.shot = replace(self.shot, focus=focus)
         if self.shown is not None and self.shown.setup == setup and not again:
             self._tracer.cancel()
+            self.busied.tell()
             self._set_error(None)
             self._refocus()
             return
@@ -417,16 +431,17 @@ class Session:
 
     def _count_loads(self) -> None:
         """What the reuse map needs: from one step to the next it is counted as it is drawn, after a jump beside that."""
-        if self.shot.layer != "reuse" or not self.is_replay or self.reader is None or self._counting.is_busy:
+        if (self.shot.layer, self.shot.view) != ("reuse", _REPLAY) or self.reader is None or self._counting.is_busy:
             return
         threads, step = self.reader.scope.threads, self.step
         if abs(step - self._counted) * (threads.stop - threads.start) <= _MOST_COUNTED_AT_ONCE:
             self._counted = step
             return
-        reader, shot = Reader(self.reader.replay, self.reader.scope.focus), self.shot
+        reader = Reader(self.reader.replay, self.reader.scope.focus)
+        options = options_for(self.shot, self.theme, self._height)
 
         def work(cancelled: Cancel) -> tuple[Reader, int]:
-            picture(shot, reader.at(step))
+            view_named(_REPLAY).scene(reader.at(step), options)
             return reader, step
 
         self._counting.start(work)

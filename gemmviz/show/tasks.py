@@ -43,7 +43,7 @@ class Latest(Generic[Result]):
         """Cancels, for the end of the program; ``have_ended`` waits."""
         self._closed = True
         self.cancel()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False)
 
     @property
     def last(self) -> "Future[None] | None":

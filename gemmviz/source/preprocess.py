@@ -12,8 +12,8 @@ from gemmviz.source.headers import KNOWN
 from gemmviz.spec.formula import evaluate
 
 _TOKEN = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [A-Za-z_]\w*
-      | \.?\d(?:[eEpP][+-]|[\w.])* | \\\n | \n | [^\S\n]+ | \#\# | && | \|\| | [<>=!]= | <<|>> | .""",
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n]){1,8}' | [A-Za-z_]\w*
+      | \.?\d(?:[eEpP][+-]|'\w|[\w.])* | \\\n | \n | [^\S\n]+ | \#\# | && | \|\| | [<>=!]= | <<|>> | .""",
     re.VERBOSE | re.DOTALL,
 )
 _PREDEFINED = {"__CUDACC__": "1", "__CUDA_ARCH__": "900", "__cplusplus": "201703L"}

@@ -238,3 +238,26 @@ for line in sys.stdin:
     assert link.lost == 1
     assert time.monotonic() - start < 8
     link.close()
+
+
+def test_a_worker_at_a_job_that_is_wanted_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.run.link._STUCK_S", 0.3)
+    link = speaking(
+        """
+for line in sys.stdin:
+    facts = json.loads(line)
+    if "do" in facts:
+        time.sleep(facts["seconds"])
+        print(json.dumps({"id": facts["id"], "result": {"process": os.getpid()}}), flush=True)
+"""
+    )
+    process = link.run("x", {"seconds": 0})["process"]
+    start = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        wanted = pool.submit(link.run, "x", {"seconds": 1.5})
+        time.sleep(0.1)
+        with pytest.raises(Cancelled):
+            link.run("x", {"seconds": 0}, cancelled=lambda: time.monotonic() - start > 0.3)
+        assert wanted.result()["process"] == process
+    assert link.lost == 0
+    link.close()

@@ -20,6 +20,7 @@ from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.show.picture import options_for
 from gemmviz.show.pointer import Pointer
 from gemmviz.show.saving import Saving
+from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from, sure, trace_of
 from tests.show.conftest import Desk
 
@@ -119,3 +120,28 @@ def test_variables_beyond_number_are_said_not_to_be_followed(
     desk.know()
     assert desk.session.watched is None
     assert "too many to be followed" in desk.session.unwatched
+
+
+def test_what_was_set_while_a_file_was_read_stays(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(load_kernel("04_tiled").text)
+    desk.opening.open(tmp_path / "mine.cu")
+    desk.session.change("M", 12)
+    desk.settle()
+    assert sure(desk.session.shown).setup.kernel.name == "mine"
+    assert sure(desk.session.shown).setup.problem.M == 12
+
+
+def test_a_file_that_is_gone_is_a_notice(desk: Desk) -> None:
+    desk.opening.choose_kernel("/nowhere/mine.cuh")
+    assert any("there is no kernel" in notice.text for notice in desk.session.notices.all)
+
+
+def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **named: object) -> object:
+        raise GemmvizError("no such luck")
+
+    monkeypatch.setattr("gemmviz.run.interpreter.watch_thread", fail)
+    desk.session.change("K", 12)
+    desk.know()
+    assert desk.session.unwatched == "no such luck"
+    assert sure(desk.session.shown).counts is not None

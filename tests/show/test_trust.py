@@ -129,3 +129,16 @@ def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_pat
     assert chosen("auto", KERNEL) == "auto"
     assert chosen("auto", replace(KERNEL, text="")) == "cpu"
     assert chosen("gpu", replace(KERNEL, text="")) == "gpu"
+
+
+def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(desk: Desk, tmp_path: Path) -> None:
+    beside_a_gpu(desk)
+    trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
+    kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
+    write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
+    before = offered(desk)
+    desk.session.offer_gpu()
+    assert offered(desk) == before
+    assert before is not None
+    assert "nothing was run" in before.text

@@ -261,3 +261,14 @@ def test_a_file_is_followed_through_its_deletion(tmp_path: Path) -> None:
     path.write_text("3")
     inbox.until(lambda: told == ["22", "3"])
     following.close()
+
+
+@pytest.mark.parametrize(
+    "position",
+    ["share = nan", "share = 5.0", "share = -1.0", "phase = 3000000000", "visits = [9223372036854775807]", "step = 4294967296"],
+)
+def test_a_view_of_a_step_that_no_run_has_is_refused(position: str) -> None:
+    text = shot_text(default_shot()) + f"\n[at]\n{position}\n"
+    with pytest.raises(GemmvizError, match=r"no run has such a step|Expected"):
+        parse_shot(text)
+    assert parse_shot(shot_text(default_shot()) + "\n[at]\nstep = 4\n").at.step == 4

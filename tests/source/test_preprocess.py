@@ -58,3 +58,10 @@ def test_macros_that_name_each_other_end() -> None:
 
 def test_comments_inside_a_macro_call_are_dropped() -> None:
     assert "".join(words("#define F(a, b) [a + b]\nF( x, // row\n y /* column */ )\n")) == "[x+y]"
+
+
+@pytest.mark.parametrize(
+    "text", ["int big = 1'000 * WIDE;", "int big = 0x1'f * WIDE; // don't", "char c = '\\''; int w = WIDE;"]
+)
+def test_what_looks_like_a_character_swallows_nothing(text: str) -> None:
+    assert "16" in preprocess(text, {"WIDE": "16"}).text
