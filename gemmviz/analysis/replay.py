@@ -18,7 +18,7 @@ from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import Ints, Trace
 
-_ACCESSES_AT_ONCE = 1 << 20
+_ACCESSES_AT_ONCE, _MOST_KEPT = 1 << 20, 8
 Longs = npt.NDArray[np.int64]
 Area = tuple[int, int, int, int]
 
@@ -32,6 +32,7 @@ class _Shared:
         self.costs: dict[Any, Longs] = {}
         self.sums: dict[Any, dict[Space, Longs]] = {}
         self.first_stored: dict[int, Longs] = {}
+        self.owner_warps: dict[Any, npt.NDArray[np.int16]] = {}
 
     @cached_property
     def owners(self) -> Owners:
@@ -172,6 +173,22 @@ class Replay:
             known[grid.factor] = self._first_stored(replace(grid, crop=None))
         (r0, c0), (rows, columns) = grid.origin, grid.shape
         return known[grid.factor][r0 : r0 + rows, c0 : c0 + columns]
+
+    def owner_warps(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int16]:
+        """The number, within its block, of the warp that stores each cell of C, of the warps of a scope: (rows, columns), -1
+        where none does.
+        """
+        key = scope.of_warps.start, scope.of_warps.stop, grid.factor, grid.crop
+        known = self._facts.owner_warps
+        if key not in known:
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            elements, threads = self.owners.of(scope.of_warps)
+            warps = (threads + scope.of_warps.start) % self.trace.space.threads_per_block // self.trace.rules.warp_size
+            table = np.full(grid.cell_count + 1, -1, np.int16)
+            table[grid.cells(elements)] = warps
+            known[key] = table[: grid.cell_count].reshape(grid.shape)
+        return known[key]
 
     def _first_stored(self, grid: Grid) -> Longs:
         order = np.argsort(-self.owners.steps, kind="stable")

@@ -65,9 +65,8 @@ def matrix_state(moment: Moment, number: int, grid: Grid, by_warp: bool = False)
     state = grid.shaped(flat)
     if grid.array.name == "C":
         if by_warp:
-            elements, threads = moment.replay.owners.of(moment.scope.of_warps)
-            warps = _warps(moment, threads + moment.scope.of_warps.start)
-            flat[grid.cells(elements)] = FIRST_OWNER + warps % len(WARP_ACCENTS)
+            warps = moment.replay.owner_warps(moment.scope, grid)
+            state[warps >= 0] = FIRST_OWNER + warps[warps >= 0] % len(WARP_ACCENTS)
         else:
             state[moment.stored(grid)] = AREA
     area = moment.area(number)
