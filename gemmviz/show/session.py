@@ -7,7 +7,6 @@ from typing import Any
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.position import Position, position_of, step_at
-from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
@@ -17,7 +16,7 @@ from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import HEIGHT, Layer
+from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.benchmarks import Benchmarks
@@ -30,6 +29,7 @@ from gemmviz.show.offers import as_recorded, kept_from_gpu
 from gemmviz.show.picture import Subject, options_for, run, theme_of
 from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
+from gemmviz.show.reading import MAPPED, Reading
 from gemmviz.show.runners import Runners
 from gemmviz.show.shot import Camera, ChartChoice, Shot, default_shot
 from gemmviz.show.tasks import Latest
@@ -39,7 +39,6 @@ from gemmviz.spec.legality import device_for, launch_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
 _SOON_S = 0.03
-_MOST_COUNTED_AT_ONCE = 1 << 22  # loads between one frame and the next
 _OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
 
@@ -57,7 +56,6 @@ class Session:
         self.noticed, self.busied, self.said = Event(), Event(), Event()
         self.shot = shot or default_shot()
         self.shown: Shown | None = None
-        self.reader: Reader | None = None
         self.watched: Watched | None = None
         self.unwatched = ""  # why there are no variables to watch
         self.launch: Launch | None = None
@@ -77,9 +75,7 @@ class Session:
         self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
-        self._counting: Latest[tuple[Reader, int]] = Latest(post, self._on_loads_counted, self._on_finding_failed)
-        self._counted = -1  # the step up to which the reader has counted loads, for frames of this height
-        self._height = HEIGHT
+        self.reading = Reading(post, self._on_loads_counted)
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
 
@@ -95,9 +91,14 @@ class Session:
         return self.shot.moment
 
     @property
+    def reader(self) -> Reader | None:
+        """Of the run that is shown, through the focus of the shot."""
+        return self.reading.reader
+
+    @property
     def now(self) -> Moment | None:
         """The step that is shown, of the run that is shown."""
-        return self.reader.at(self.step) if self.reader is not None else None
+        return self.reading.at(self.step)
 
     @property
     def subject(self) -> Subject | None:
@@ -114,7 +115,7 @@ class Session:
     @property
     def drawn(self) -> Shot:
         """What is drawn: the shot, without its reuse map as long as loads are still being counted."""
-        return replace(self.shot, layer="matrix") if self._counting.is_busy else self.shot
+        return replace(self.shot, layer="matrix") if self.reading.is_counting else self.shot
 
     @property
     def theme(self) -> Theme:
@@ -132,7 +133,7 @@ class Session:
     @property
     def is_working(self) -> bool:
         """Whether anything is being worked out."""
-        return self._tracer.is_busy or self._findings.is_busy or self._counting.is_busy
+        return self._tracer.is_busy or self._findings.is_busy or self.reading.is_counting
 
     # Asking for something else
 
@@ -230,15 +231,16 @@ class Session:
     def look(self, camera: Camera) -> None:
         """Zooms and pans."""
         if camera.zoom != self.shot.camera.zoom:
-            self._counted = -1
+            self.reading.forget()
         self.shot = replace(self.shot, camera=camera)
         self._count_loads()
         self.moved.tell()
 
     def frame(self, height: float) -> None:
-        """How high the frames are that are drawn, 1600 units wide: how finely loads are counted depends on it."""
-        if height != self._height:
-            self._height, self._counted = height, -1
+        """How high the frames are that are drawn, 1600 units wide."""
+        if height != self.reading.height:
+            self.reading.height = height
+            self.reading.forget()
             self._count_loads()
 
     def undo(self) -> None:
@@ -302,13 +304,13 @@ class Session:
     def close(self) -> None:
         """Cancels all work, for good."""
         self.player.play(False)
-        for each in (self._tracer, self._counting, self._findings, self.benchmarks, self.runners):
+        for each in (self._tracer, self.reading.lane, self._findings, self.benchmarks, self.runners):
             each.close()
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
         """Whatever works for it beside it."""
-        return self._tracer, self._counting, *self._findings.lanes, self.benchmarks.lane, self.runners.lane
+        return self._tracer, self.reading.lane, *self._findings.lanes, self.benchmarks.lane, self.runners.lane
 
     # Running
 
@@ -374,7 +376,6 @@ class Session:
         trace, fault = shown.trace, outcome.fault
         if outcome.instead_of is not None:
             self.notices.say("gpu", _instead(outcome.instead_of))
-        self.offer_gpu()
         if fault is not None:
             self.notices.say("result", fault)
         elif not trace.check.passed:
@@ -384,6 +385,7 @@ class Session:
             focus = self.shot.focus if fault.block is None else Focus(fault.block)
             self.shot = replace(self.shot, focus=focus, at=position_of(trace, trace.steps - 1), moment=1.0)
         self._show(shown)
+        self.offer_gpu()
         self.noticed.tell()
 
     def _show(self, shown: Shown) -> None:
@@ -391,7 +393,7 @@ class Session:
         self._set_error(None)
         self.step = step_at(shown.trace, self.shot.at)
         self.shot = replace(self.shot, at=position_of(shown.trace, self.step))
-        self._read(shown.replay, self.shot.focus)
+        self.reading.begin(shown.replay, self.shot.focus)
         self._refocus()
         self.pictured.tell()
         if self._plays:
@@ -413,42 +415,24 @@ class Session:
             self.say(f"Block {focus.block[:2]} can't be watched: {only}")
         self.shot = replace(self.shot, focus=inside)
         self.watched, self.unwatched = None, ""
-        self._read(shown.replay, inside)
-        assert self.reader is not None
-        self._find(shown, self.reader)
+        self.reading.begin(shown.replay, inside)
+        self._count_loads()
+        self._find(shown)
         self.found.tell()
 
-    def _find(self, shown: Shown, reader: Reader) -> None:
+    def _find(self, shown: Shown) -> None:
         """What a file recorded is not run, only looked at."""
+        assert self.reader is not None
         engine = self.runners.recorded if shown.from_file else self.runners.engine_for(shown.setup.kernel)
-        self._findings.begin(shown, reader.scope, engine)
-
-    def _read(self, replay: Replay, focus: Focus) -> None:
-        """Begins to read a replay through a focus."""
-        self._counting.cancel()
-        self.reader, self._counted = Reader(replay, focus), -1
-        self._count_loads()
+        self._findings.begin(shown, self.reader.scope, engine)
 
     def _count_loads(self) -> None:
-        """What the reuse map needs: from one step to the next it is counted as it is drawn, after a jump beside that."""
-        if (self.shot.layer, self.shot.view) != ("reuse", _REPLAY) or self.reader is None or self._counting.is_busy:
-            return
-        threads, step = self.reader.scope.threads, self.step
-        if abs(step - self._counted) * (threads.stop - threads.start) <= _MOST_COUNTED_AT_ONCE:
-            self._counted = step
-            return
-        reader = Reader(self.reader.replay, self.reader.scope.focus)
-        options = options_for(self.shot, self.theme, self._height)
+        """What the reuse map needs."""
+        if (self.shot.layer, self.shot.view) == ("reuse", MAPPED):
+            self.reading.count(self.step, options_for(self.shot, self.theme, self.reading.height))
 
-        def work(cancelled: Cancel) -> tuple[Reader, int]:
-            view_named(_REPLAY).scene(reader.at(step), options)
-            return reader, step
-
-        self._counting.start(work)
-
-    def _on_loads_counted(self, counted: tuple[Reader, int]) -> None:
-        self.reader, self._counted = counted
-        self._count_loads()
+    def _on_loads_counted(self) -> None:
+        self._count_loads()  # as far as the next steps have gone meanwhile
         self.moved.tell()
 
     def say(self, sentence: str) -> None:
@@ -466,8 +450,8 @@ class Session:
             self.player.play(False)
             self.notices.say("kernel", error)
         self._set_error(error)
-        if self.shown is not None and self.reader is not None:
-            self._find(self.shown, self.reader)
+        if self.shown is not None:
+            self._find(self.shown)
 
     def _set_error(self, error: GemmvizError | None) -> None:
         if error is None:
@@ -495,7 +479,8 @@ class Session:
         if self.shown is None or shown.trace is not self.shown.trace or self.reader is None:
             return
         if shown.replay is not self.shown.replay:
-            self._read(shown.replay, self.reader.scope.focus)
+            self.reading.begin(shown.replay, self.reader.scope.focus)
+            self._count_loads()
         new_hazards = shown.searched is not None and self.shown.searched is None
         self.shown = shown
         if new_hazards and shown.replay.hazards:

@@ -30,7 +30,7 @@ def drawn_layer(desk: Desk) -> str:
 
 
 def test_after_a_jump_loads_are_counted_beside_the_window(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "_MOST_COUNTED_AT_ONCE", 20)
+    monkeypatch.setattr("gemmviz.show.reading._MOST_COUNTED_AT_ONCE", 20)
     session = desk.session
     session.show_layer("reuse")
     desk.know()

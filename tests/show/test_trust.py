@@ -109,6 +109,9 @@ def test_a_trace_is_shown_as_it_is_recorded(desk: Desk, tmp_path: Path, monkeypa
     desk.know()
     assert asked == []
     assert set(ran) == {"trace", "watch", "count"}
+    now = offered(desk)
+    assert now is not None
+    assert "it runs in the interpreter" in now.text
 
 
 def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: Desk, tmp_path: Path) -> None:
