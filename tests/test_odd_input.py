@@ -118,6 +118,7 @@ LAUNCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_odd_kernels_are_refused_in_a_sentence(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, place, words = CASES[case]
@@ -185,6 +186,7 @@ def test_settings_of_a_run_are_refused_for_a_chart(tmp_path: Path, capsys: pytes
     assert main(["render", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LAUNCHES)
 def test_what_has_no_room_is_refused_before_any_is_taken(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head, words = LAUNCHES[case]

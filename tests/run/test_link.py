@@ -218,6 +218,7 @@ def test_a_worker_that_was_stopped_keeps_nobody_waiting() -> None:
         assert time.monotonic() - start < 1.0
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_stuck_in_what_was_called_off_is_replaced() -> None:
     link = speaking(
         """
@@ -240,6 +241,7 @@ for line in sys.stdin:
     link.close()
 
 
+@pytest.mark.slow
 def test_a_worker_at_a_job_that_is_wanted_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.run.link._STUCK_S", 0.3)
     link = speaking(
