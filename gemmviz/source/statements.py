@@ -152,7 +152,7 @@ def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
     low.local_elements += size * (array.element.count if isinstance(array.element, Vector) else 1)
     low.local_bytes += size * array.element.bytes
     if low.local_bytes > _MOST_LOCAL_BYTES:
-        taken = f"with {name.name} a thread's own arrays take {low.local_bytes:,} bytes"
+        taken = f"with the array {name.name} a thread's own arrays take {low.local_bytes:,} bytes"
         remedy = "make them smaller, or put them into shared memory"
         raise low.tree.error(f"{taken}; there are at most {_MOST_LOCAL_BYTES:,}", name.node, remedy)
     if values is not None and len(values) > size:
