@@ -20,6 +20,7 @@ _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
 _LEADING = 30.0  # from one name beside the curves to the next
 _INK = 0.4  # how much of the text's colour makes an accent legible on white
 _MARKER = 7.0
+_LEAST = 1e-12  # on an axis of powers of ten: there is no zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Scale:
     is_log: bool
 
     def at(self, value: float) -> float:
-        low, high, value = (math.log10(each) if self.is_log else each for each in (self.low, self.high, value))
+        low, high, value = (math.log10(max(each, _LEAST)) if self.is_log else each for each in (self.low, self.high, value))
         return self.start + (value - low) / (high - low) * (self.stop - self.start)
 
     def value(self, at: float) -> float:
