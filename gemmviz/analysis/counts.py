@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gemmviz.analysis.banks import wavefronts, words_of
 from gemmviz.analysis.coalescing import requests
 from gemmviz.analysis.warps import Rows, access_rows, request_rows
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.sinks import COST_COLUMNS, AccessSink, Bools, Longs
@@ -291,12 +292,11 @@ class GroupCounter(AccessSink):
         top[key] = top[key] + sums if key in top else sums
 
 
-def count_steps(trace: Trace, steps: Iterable[int], cancelled: Callable[[], bool] = lambda: False) -> LaunchCounts:
+def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
     """The cost of some steps of a trace, over all traced blocks. Raises Cancelled."""
     counts = LaunchCounts(trace.rules, trace.arrays)
     for step in steps:
-        if cancelled():
-            raise Cancelled
+        checkpoint()
         site = trace.site_of(step)
         for place, operand in enumerate(site.operands):
             row = trace.element[trace.row[step] + place].reshape(-1, trace.launch.threads_per_block)

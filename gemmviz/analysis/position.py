@@ -88,10 +88,9 @@ def _nearest(trace: Trace, candidates: Longs, position: Position) -> int:
     depths = np.array([len(site.loops) for site in trace.sites], np.int64)[trace.site[candidates]]
     for place in range(len(wanted)):
         column = depths - (len(wanted) - place)
-        trips = (
-            trace.visits[candidates, np.maximum(column, 0)] if trace.visits.shape[1] else np.zeros(len(candidates), np.int64)
-        )
-        away = np.where(column >= 0, np.abs(trips - wanted[place]), 0)
+        has = np.flatnonzero(column >= 0)
+        away = np.zeros(len(candidates), np.int64)
+        away[has] = np.abs(trace.visits[candidates[has], column[has]] - wanted[place])
         kept = away == away.min()
         candidates, depths = candidates[kept], depths[kept]
     return int(candidates[0])

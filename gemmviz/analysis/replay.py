@@ -99,14 +99,14 @@ class Replay:
 
     def costs(self, scope: Scope) -> Longs:
         """What every step costs the warps of a scope: int64 (steps, columns), columns as COST_COLUMNS names them."""
-        key = scope.of_warps.start, scope.of_warps.stop
+        key = _warps(scope)
         if key not in self._facts.costs:
             self._facts.costs[key] = self._costs(scope)
         return self._facts.costs[key]
 
     def sums(self, scope: Scope) -> dict[Space, Longs]:
         """Running sums of the costs, of steps that touch global and of those that touch shared memory."""
-        key = scope.of_warps.start, scope.of_warps.stop
+        key = _warps(scope)
         if key not in self._facts.sums:
             trace, costs = self.trace, self.costs(scope)
             spaces = np.array(["" if site.is_barrier else trace.arrays[site.operands[0].array].space for site in trace.sites])
@@ -117,7 +117,7 @@ class Replay:
 
     def knows_costs(self, scope: Scope) -> bool:
         """Whether they and their sums are worked out already."""
-        return (scope.of_warps.start, scope.of_warps.stop) in self._facts.sums
+        return _warps(scope) in self._facts.sums
 
     def _costs(self, scope: Scope) -> Longs:
         trace = self.trace
@@ -136,7 +136,7 @@ class Replay:
         """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block or warp of a scope touches in the phase of
         ``step``.
         """
-        key = array, int(self.trace.phase[step]), scope.of_warps.start, scope.of_warps.stop
+        key = array, int(self.trace.phase[step]), _warps(scope)
         if key not in self._facts.areas:
             self._facts.areas[key] = self._area(array, key[1], scope)
         return self._facts.areas[key]
@@ -178,7 +178,7 @@ class Replay:
         """The number, within its block, of the warp that stores each cell of C, of the warps of a scope: (rows, columns), -1
         where none does.
         """
-        key = scope.of_warps.start, scope.of_warps.stop, grid.factor, grid.crop
+        key = _warps(scope), grid.factor, grid.crop
         known = self._facts.owner_warps
         if key not in known:
             if len(known) >= _MOST_KEPT:
@@ -195,3 +195,8 @@ class Replay:
         table = np.full(grid.cell_count, NEVER)
         table[grid.cells(self.owners.elements[order])] = self.owners.steps[order]  # where several meet, the last one stays
         return table.reshape(grid.shape)
+
+
+def _warps(scope: Scope) -> tuple[int, int]:
+    """What costs and owners of a scope depend on: which threads of the trace it is about."""
+    return scope.of_warps.start, scope.of_warps.stop

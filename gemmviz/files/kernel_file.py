@@ -7,7 +7,7 @@ from typing import Any
 
 from gemmviz.files.codec import FormatError, read_text, toml_to_plain
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.kernel import LARGEST_NUMBER, MATRICES, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text, place_of
+from gemmviz.model.kernel import LARGEST_NUMBER, MATRICES, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text, place_in
 from gemmviz.model.problem import Problem
 
 HEADER_VERSION = 1
@@ -22,10 +22,15 @@ _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [..
 def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
     """The kernel in a file; of one that ships with gemmviz, messages name no folder. Raises UsageError or SourceError."""
     try:
-        text = read_text(path, 4 * MOST_TEXT)
+        text = kernel_text(path)
     except FormatError as error:
         raise SourceError(error.message, file=str(path)) from None
     return parse_kernel(text, path.name if is_shipped else str(path), is_shipped=is_shipped)
+
+
+def kernel_text(path: Path) -> str:
+    """What stands in a file that is taken for a kernel's. Raises as ``read_text`` does, for more than a kernel may have too."""
+    return read_text(path, 4 * MOST_TEXT)
 
 
 def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpec:
@@ -43,12 +48,12 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     if facts.get("gemmviz") != HEADER_VERSION:
         raise SourceError(
             f"the header says gemmviz = {facts.get('gemmviz')!r}; this version reads {HEADER_VERSION}",
-            place_of(text, "gemmviz"),
+            place_in(text, "gemmviz"),
         )
     read = _Reader(text, facts)
     for key in facts:
         if key not in _KEYS:
-            raise SourceError(f"the header's key {key!r} means nothing here", place_of(text, key), remedy=_known(_KEYS))
+            raise SourceError(f"the header's key {key!r} means nothing here", place_in(text, key), remedy=_known(_KEYS))
     return KernelSpec(
         name=PurePath(file).stem,
         file=file,
@@ -112,20 +117,20 @@ class _Reader:
             raise SourceError(f"the header lacks {key!r}", Place(1, 1, 1, 1), remedy=_EXAMPLE)
         value = self.facts.get(key, default)
         if not isinstance(value, kind):
-            raise SourceError(f"the header's {key!r} must be a {_TOML_NAMES[kind]}", place_of(self.text, key))
+            raise SourceError(f"the header's {key!r} must be a {_TOML_NAMES[kind]}", place_in(self.text, key))
         return value
 
     def names(self, key: str) -> tuple[str, ...]:
         values = self(key, list)
         for each in values:
             if isinstance(each, bool) or not isinstance(each, str | int | float):
-                raise SourceError(f"the header's {key!r} may hold strings and numbers", place_of(self.text, key))
+                raise SourceError(f"the header's {key!r} may hold strings and numbers", place_in(self.text, key))
         return tuple(str(each) for each in values)
 
     def formulas(self, key: str) -> tuple[str, ...]:
         formulas = self.names(key)
         if not 1 <= len(formulas) <= 3:
-            raise SourceError(f"the header's {key!r} must hold one to three formulas (x, y, z)", place_of(self.text, key))
+            raise SourceError(f"the header's {key!r} must hold one to three formulas (x, y, z)", place_in(self.text, key))
         return formulas
 
 
@@ -144,7 +149,7 @@ def _parameter(text: str, name: str, facts: Any) -> Parameter:
     elif choices is not None and default not in choices:
         wrong = f"the default of {name}, {default}, is not among its choices"
     if wrong:
-        raise SourceError(wrong, place_of(text, f"parameters.{name}"))
+        raise SourceError(wrong, place_in(text, f"parameters.{name}"))
     return Parameter(name, default, tuple(choices) if choices else None, str(facts.get("description", "")))
 
 
@@ -155,27 +160,27 @@ def _is_number(value: object) -> bool:
 
 def _requirement(text: str, facts: Any) -> Requirement:
     if not isinstance(facts, dict) or not {"that", "else"} <= facts.keys():
-        raise SourceError("a rule needs 'that' (a formula) and 'else' (a sentence)", place_of(text, "[require]"))
+        raise SourceError("a rule needs 'that' (a formula) and 'else' (a sentence)", place_in(text, "[require]"))
     return Requirement(str(facts["that"]), str(facts["else"]))
 
 
 def _entry(text: str, entry: str) -> str:
     if not re.fullmatch(r"\s*[\w:]+\s*(<[^<>]*>\s*)?", entry):
         raise SourceError(
-            f"the entry {entry!r} is no kernel's name", place_of(text, "entry"), remedy='write "name" or "name<BM, 8>"'
+            f"the entry {entry!r} is no kernel's name", place_in(text, "entry"), remedy='write "name" or "name<BM, 8>"'
         )
     return entry.strip()
 
 
 def _column_major(text: str, names: list[Any]) -> frozenset[str]:
     if any(name not in MATRICES for name in names):
-        raise SourceError("column_major may list A, B and C", place_of(text, "column_major"))
+        raise SourceError("column_major may list A, B and C", place_in(text, "column_major"))
     return frozenset(names)
 
 
 def _problem(text: str, facts: dict[str, Any]) -> Problem:
     if set(facts) != {"M", "N", "K"} or not all(size and _is_number(size) for size in facts.values()):
-        raise SourceError("problem needs M, N and K: whole numbers", place_of(text, "problem"))
+        raise SourceError("problem needs M, N and K: whole numbers", place_in(text, "problem"))
     return Problem(**facts)
 
 

@@ -62,7 +62,7 @@ class KernelSpec:
         for what, all_of_it, most, where in _sizes(self):
             if len(all_of_it) > most:
                 message = f"{what}: {len(all_of_it):,}; at most {most:,} are read"
-                raise SourceError(message, place_of(self.text, where), file=_short(self.file))
+                raise SourceError(message, place_in(self.text, where), file=_short(self.file))
 
     @property
     def text_hash(self) -> str:
@@ -107,7 +107,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def place_of(text: str, key: str) -> Place:
+def place_in(text: str, key: str) -> Place:
     """The first place of the text that holds ``key``; its beginning where none does."""
     for number, line in enumerate(text.splitlines(), 1):
         if key in line:

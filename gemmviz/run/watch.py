@@ -35,7 +35,7 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     return Watched(variables, tuple(rows[step] for step in chosen.steps))
 
 
-MOST_NOTED = 256  # elements of an array; one more says that there are more
+_MOST_NOTED = 256  # elements of an array; one more says that there are more
 _MOST_VALUES = 40_000_000
 
 
@@ -99,7 +99,7 @@ class _Notes(AccessSink):
             case Partial(value=inner, written=written):
                 return self._value(inner) if bool(self._at(written)) else None
             case (LocalMemory(values=values), _):
-                return tuple(self._value(each) for each in values[: MOST_NOTED + 1])
+                return tuple(self._value(each) for each in values[: _MOST_NOTED + 1])
             case (memory, offset):
                 return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
             case list():

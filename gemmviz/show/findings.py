@@ -101,7 +101,7 @@ class Findings:
         self._changed, self._looked, self._failed = changed, looked, failed
         self._shown: Shown | None = None
         self._engine: Engine | None = None
-        self._cost: Latest[None] = Latest(post, self._on_costs, failed)
+        self._cost: Latest[object] = Latest(post, self._on_costs, failed)
         self._look: Latest[Look] = Latest(post, self._on_look, failed)
         self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, failed)
         self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, self._on_not_counted)
@@ -114,7 +114,7 @@ class Findings:
             self.cancel()
         self._shown, self._engine = shown, engine
         setup, replay = shown.setup, shown.replay
-        self._cost.start(lambda cancelled: cost(replay, scope), AFTER_PICTURE_S)
+        self._cost.start(lambda cancelled: replay.sums(scope), AFTER_PICTURE_S)
         self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
@@ -129,7 +129,7 @@ class Findings:
     def is_busy(self) -> bool:
         return any(lane.is_busy for lane in self.lanes)
 
-    def _on_costs(self, done: None) -> None:
+    def _on_costs(self, sums: object) -> None:
         self._found()
 
     def _on_look(self, found: Look) -> None:
@@ -177,11 +177,6 @@ class Findings:
         self._changed(self._shown)
 
 
-def cost(replay: Replay, scope: Scope) -> None:
-    """Works out the costs of all steps, and their sums."""
-    replay.sums(scope)
-
-
 def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> Look:
     """Works out the variables of the first of the watched threads."""
     if replay.trace.stop is not None:
@@ -213,7 +208,7 @@ def count(shown: Shown, engine: Engine, cancelled: Cancel) -> LaunchCounts:
     if shown.from_file:
         if not trace.is_whole:
             raise CannotAnswer("the file holds a part of it")
-        return count_steps(trace, range(trace.steps), cancelled)
+        return count_steps(trace, range(trace.steps))
     counter = LaunchCounter(trace.rules, cancelled)
     engine.count(shown.setup, counter, cancelled=cancelled)
     return counter.counts

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from gemmviz.analysis.moment import Moment
 from gemmviz.files.benchmark_file import read_benchmark
-from gemmviz.files.codec import read_text
+from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.kernel import MOST_TEXT
 from gemmviz.model.setup import Setup
 from gemmviz.show.events import Event, Post
 from gemmviz.show.findings import recorded_run
@@ -119,7 +118,7 @@ class Opening:
         except GemmvizError as failed:
             text, error = "", failed
             with contextlib.suppress(GemmvizError):
-                text = read_text(path, 4 * MOST_TEXT)
+                text = kernel_text(path)
             return lambda: self._show_unread(text, error)
         return self._and_tell(path, show)
 

@@ -15,14 +15,14 @@ _NO_MEMORY = "there is not enough memory for this"
 
 
 class Latest(Generic[Result]):
-    """Does one thing at a time, the latest. ``post`` runs a function on the thread that owns this; ``done`` and ``failed`` are
-    called there, and never for work that was cancelled.
+    """Does one thing at a time, the latest: ``last``, which begins once all before it are over. ``post`` runs a function on the
+    thread that owns this; ``done`` and ``failed`` are called there, and never for work that was cancelled.
     """
 
     def __init__(self, post: Post, done: Callable[[Result], Any], failed: Callable[[GemmvizError], Any]) -> None:
         self._post, self._done, self._failed = post, done, failed
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="gemmviz")
-        self._last: Future[None] | None = None
+        self.last: Future[None] | None = None
         self._cancel = threading.Event()
         self._closed = False
         self.is_busy = False
@@ -33,7 +33,7 @@ class Latest(Generic[Result]):
         if not self._closed:
             self._cancel = threading.Event()
             self.is_busy = True
-            self._last = self._pool.submit(self._run, work, self._cancel, delay_s)
+            self.last = self._pool.submit(self._run, work, self._cancel, delay_s)
 
     def cancel(self) -> None:
         self._cancel.set()
@@ -44,11 +44,6 @@ class Latest(Generic[Result]):
         self._closed = True
         self.cancel()
         self._pool.shutdown(wait=False)
-
-    @property
-    def last(self) -> "Future[None] | None":
-        """What was started last: none before it goes on by then."""
-        return self._last
 
     def _run(self, work: Callable[[Cancel], Result], cancel: threading.Event, delay_s: float) -> None:
         if cancel.wait(delay_s) if delay_s else cancel.is_set():

@@ -83,9 +83,8 @@ def _is_word(text: str) -> bool:
     return text[:1].isalnum() or text[:1] == "_"
 
 
-def _without_false_casts(text: str) -> str:
+def _without_false_casts(text: str, types: set[str]) -> str:
     """``(row) + (k) * n`` with its first parentheses blanked: a parser that knows no names takes it for a cast of ``+(k)``."""
-    types, _ = _declared_names(text)
 
     def blanked(found: re.Match[str]) -> str:
         is_type = found[1] in types or named_type(found[1]) is not None
@@ -133,9 +132,11 @@ class Tree:
 
 
 def parse(source: ExpandedSource) -> Tree:
-    text = "".join(char if char < "\x80" else "?" for char in _without_false_casts(source.text))
+    text = "".join(char if char < "\x80" else "?" for char in source.text)
+    types, templates = _declared_names(text)
+    templates |= _CASTS
+    text = _without_false_casts(text, types)
     root = _parser().parse(text.encode("ascii")).root_node
-    templates = _CASTS | _declared_names(text)[1]
     for _ in range(_MOST_REREADS):
         false = [node.start_byte for node in _template_calls(root) if _name_of(node) not in templates]
         if not false:

@@ -11,7 +11,7 @@ from gemmviz.files.measurements import recorded_registers
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, SettingError, SourceError, UsageError
-from gemmviz.model.kernel import KernelSpec, Launch, place_of
+from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.spec.formula import evaluate
@@ -77,7 +77,7 @@ def evaluated(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int
     try:
         return evaluate(formula, names)
     except (SourceError, SettingError) as error:
-        error.place = place_of(kernel.text, formula)
+        error.place = place_in(kernel.text, formula)
         error.in_file(kernel.file)
         raise
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.errors import KernelFault, SourceError
-from gemmviz.model.kernel import KernelSpec, Launch, place_of
+from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
@@ -94,7 +94,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
         ):
             raise SourceError(
                 f"the parameter {parameter.name} is {parameter.type}; the header passes {argument}",
-                place_of(spec.text, argument), file=spec.file, remedy="pass a whole number",
+                place_in(spec.text, argument), file=spec.file, remedy="pass a whole number",
             )  # fmt: skip
         if isinstance(parameter.type, Pointer):
             matrices[argument] = scalar_of(parameter.type.to)
