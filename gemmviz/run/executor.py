@@ -1,8 +1,7 @@
 """From a setup to a checked trace, on the CPU."""
 
 import contextlib
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -17,15 +16,13 @@ from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
 from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Trace
 from gemmviz.run.check import check_result
-from gemmviz.run.inputs import matrices
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Recorder, StepCounter
+from gemmviz.run.room import groups, inputs, most_threads
 from gemmviz.run.simt.interpret import Binding, bind, interpret, never
 from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.source.program import program_for
 from gemmviz.spec.legality import device_for, launch_for, other_choices
 
-_THREADS_AT_ONCE, _MOST_GROUPS = 1 << 23, 10_000
-_MOST_BYTES = 5 << 28  # of the matrices, and of what all threads hold at once
 _MOST_TRIED = 12
 UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
 Phases = tuple[int, int] | None
@@ -59,7 +56,7 @@ def trace_kernel(
     binding = bound(setup)
     phases = asked_phases(binding)
     space = traced_space(binding, blocks)
-    most = min(MOST_THREADS, _most_threads(binding), recording.limit_bytes // 4)
+    most = min(MOST_THREADS, most_threads(binding), recording.limit_bytes // 4)
     if space.thread_count > most:
         message = f"{space.blocks.count:,} blocks have {space.thread_count:,} threads; at most {most:,} of these fit at once"
         raise SettingError(message, names=("blocks",), remedy="trace fewer blocks")
@@ -167,7 +164,7 @@ def stream_launch(
         edges_differ = _edges_differ(binding, warp_size, cancelled)
     except NeedsValues:
         data = inputs(binding, cancelled)
-    for blocks in _groups(binding.launch, edges_differ, _most_threads(binding)):
+    for blocks in groups(binding.launch, edges_differ, most_threads(binding)):
         space = ThreadSpace(binding.launch, blocks, warp_size)
         sink = counter.sink(space, binding.arrays, binding.phase_loop)
         interpret(binding, space, sink, data, budget=budget, cancelled=cancelled)
@@ -200,7 +197,7 @@ def blocks_to_trace(
             message = f"the {wanted.count:,} blocks have {wanted.count * launch.threads_per_block:,} threads"
             raise SettingError(f"{message}; at most {MOST_THREADS:,} are traced", names=("blocks",), remedy="name fewer blocks")
         return wanted
-    blocks = min(limit_bytes // bytes_per_block, min(MOST_THREADS, _most_threads(binding)) // launch.threads_per_block)
+    blocks = min(limit_bytes // bytes_per_block, min(MOST_THREADS, most_threads(binding)) // launch.threads_per_block)
     if blocks >= launch.block_count:
         return BlockRange.all(launch)
     wide = max(1, min(launch.grid[0], int(blocks**0.5)))
@@ -252,50 +249,6 @@ def _nearest_that_fits(setup: Setup) -> dict[str, int]:
             if _shared_bytes(bind(changed, launch_for(changed), program)) <= device_for(setup).shared_per_block:
                 return {name: value}
     return {}
-
-
-def _groups(launch: Launch, edges_differ: bool, most_threads: int) -> Iterator[BlockRange]:
-    """Windows that cover the grid, none with too many threads. Where the last blocks along x and y are guarded, they go apart:
-    what all other blocks do then needs no mask, and is counted once for all of them. Raises SettingError for too many windows.
-    """
-    gx, gy, gz = launch.grid
-    blocks = max(1, most_threads // launch.threads_per_block)
-    wide = min(gx, blocks)
-    high = max(1, blocks // wide)
-    number = gz * (-(-gx // wide) + edges_differ) * (-(-gy // high) + edges_differ)
-    if number > _MOST_GROUPS:
-        message = f"{launch.block_count:,} blocks of {launch.threads_per_block:,} threads are too many to be counted here"
-        raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
-    columns, rows = _cut(gx, wide, edges_differ), _cut(gy, high, edges_differ)
-    return (BlockRange(x, y, (z, z + 1)) for z in range(gz) for y in rows for x in columns)
-
-
-def _cut(extent: int, length: int, last_apart: bool) -> list[tuple[int, int]]:
-    """Ranges of up to ``length``, the very last one apart where that is asked for."""
-    parts = [(0, extent - 1), (extent - 1, extent)] if last_apart and extent > 1 else [(0, extent)]
-    return [(start, min(stop, start + length)) for first, stop in parts for start in range(first, stop, length)]
-
-
-def _most_threads(binding: Binding) -> int:
-    """How many threads have room at once: each may hold all its variables and arrays. Raises SettingError where there
-    is not even room for a block.
-    """
-    held, block = 8 * max(1, binding.program.held), binding.launch.threads_per_block
-    if held * block > _MOST_BYTES:
-        message = f"the {block} threads of a block would hold {held * block >> 20:,} MiB in variables and arrays of their own"
-        remedy = f"at most {_MOST_BYTES >> 20:,} MiB have room"
-        raise SettingError(message, names=tuple(binding.setup.parameters), remedy=remedy)
-    return min(_THREADS_AT_ONCE, _MOST_BYTES // held)
-
-
-def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """The matrices as the kernel finds them. Raises SettingError where they are too large to be held."""
-    problem, dtypes = binding.setup.problem, binding.dtypes
-    size = sum(math.prod(problem.shapes[name]) * np.dtype(dtype).itemsize for name, dtype in dtypes.items())
-    if size > _MOST_BYTES:
-        message = f"A, B and C would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_BYTES >> 20:,} MiB"
-        raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
-    return matrices(problem, dtypes, binding.setup.filling, cancelled)
 
 
 def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool]) -> bool:

@@ -10,7 +10,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.model.watched import Value, Watched, WatchedVariable
-from gemmviz.run.executor import asked_phases, bound, inputs, within
+from gemmviz.run.executor import asked_phases, bound, within
+from gemmviz.run.room import inputs
 from gemmviz.run.simt.interpret import interpret, never
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial

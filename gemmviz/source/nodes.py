@@ -9,7 +9,7 @@ from typing import Literal
 
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import phase_loop
-from gemmviz.source.preprocess import ExpandedSource
+from gemmviz.source.expanded import ExpandedSource
 from gemmviz.source.types import CType, Pointer, Scalar, Space, Vector
 
 Number = int | float | bool

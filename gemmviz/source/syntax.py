@@ -10,7 +10,7 @@ from tree_sitter import Language, Node, Parser
 
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.source.preprocess import ExpandedSource
+from gemmviz.source.expanded import ExpandedSource
 from gemmviz.source.types import named_type
 
 _CONSTRUCTS = {
