@@ -37,6 +37,12 @@ class Grid:
         """Row and column of the first cell."""
         return (0, 0) if self.crop is None else (self.crop[0], self.crop[2])
 
+    @property
+    def part(self) -> tuple[slice, slice]:
+        """Where it is in a table over all of the array."""
+        (r0, c0), (rows, columns) = self.origin, self.shape
+        return slice(r0, r0 + rows), slice(c0, c0 + columns)
+
     def cropped(self, crop: Crop) -> "Grid":
         """The part of this grid that lies within ``crop``; at least one cell."""
         rows, columns = self.whole

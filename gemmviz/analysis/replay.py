@@ -171,8 +171,7 @@ class Replay:
         known = self._facts.first_stored
         if grid.factor not in known:
             known[grid.factor] = self._first_stored(replace(grid, crop=None))
-        (r0, c0), (rows, columns) = grid.origin, grid.shape
-        return known[grid.factor][r0 : r0 + rows, c0 : c0 + columns]
+        return known[grid.factor][grid.part]
 
     def owner_warps(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int16]:
         """The number, within its block, of the warp that stores each cell of C, of the warps of a scope: (rows, columns), -1

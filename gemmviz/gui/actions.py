@@ -24,6 +24,7 @@ from gemmviz.spec.legality import device_for
 
 _NO_TIME = "The benchmark has no steps: go back to the replay (Ctrl+B)"
 _NO_PICTURE = "There is no picture yet"
+_TYPE_STEP = 1.25
 Test = Callable[[Parts], bool]
 
 
@@ -186,6 +187,20 @@ def _views() -> Iterator[Action]:
     yield Action(
         "View", "&Fit", lambda p: p.desk.session.look(Camera()), ("F",), "see the whole frame", why_not=_needs_time, apart=True
     )
+    yield Action(
+        "View", "&Lens or whole", lambda p: p.desk.session.toggle_lens(), ("Z",), "the lens or the whole",
+        why_not=lambda p: _needs_time(p) or ("" if p.desk.session.lens != "auto" else "All of the matrices matters here"),
+        is_on=lambda p: p.desk.session.lens == "lens",
+    )  # fmt: skip
+    yield Action(
+        "View", "Source &code on the stage", lambda p: p.desk.session.show_code(not p.desk.session.shot.code), ("C",),
+        "source code on the stage", why_not=_needs_time, is_on=lambda p: p.desk.session.shot.code,
+    )  # fmt: skip
+    for text, factor, keys in (
+        ("Larger wor&ds", _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
+        ("Smaller w&ords", 1 / _TYPE_STEP, ("Ctrl+-",)),
+    ):
+        yield Action("View", text, partial(_scale_type, factor), keys, text.replace("&", "").lower())
     yield Action("View", "F&ull screen", _toggle_full_screen, ("F11",), "full screen", is_on=lambda p: p.window.isFullScreen())
     yield Action(
         "View",
@@ -231,6 +246,10 @@ def _toggle_theme(parts: Parts) -> None:
 def _fill_panels(parts: Parts, menu: QMenu) -> None:
     for dock in parts.docks.all.values():
         menu.addAction(dock.toggleViewAction())
+
+
+def _scale_type(factor: float, parts: Parts) -> None:
+    parts.desk.session.scale_type(factor)
 
 
 def _toggle_full_screen(parts: Parts) -> None:

@@ -47,14 +47,16 @@ class ReplayPage(QWidget):
         self.session.noticed.listen(lambda: self.stage.set_stale(over_the_picture(self.session)))
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.look)
+        self.stage.lensed.connect(self.session.show_lens)
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(desk.pointer.at)
         desk.pointer.told.listen(self._show_lines)
         desk.released.listen(self.stage.setFocus)
 
     def _options(self) -> ViewOptions:
-        self.session.frame(self.stage.frame_height)
-        return options_for(self.session.drawn, self.desk.theme, self.stage.frame_height, self.stage.clip)
+        self.stage.set_type_scale(self.session.shot.type_scale)
+        self.session.frame(self.stage.frame_size)
+        return options_for(self.session.drawn, self.desk.theme, self.stage.frame_size, self.stage.clip, self.stage.unit)
 
     def draw(self) -> None:
         """The present moment, all of it."""
@@ -67,6 +69,7 @@ class ReplayPage(QWidget):
             self._drawn = None
             self.stage.set_scene(framed([], now, options), ())
             return
+        self.stage.lens = self.session.lens
         self._drawn = self._still_of(now, options)
         self.stage.set_scene(view.still(now, options), view.motion(now, options))
 

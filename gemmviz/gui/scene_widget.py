@@ -89,13 +89,14 @@ class SceneWidget(QWidget):
         """The first frame of a picture is painted as it is; where more frames of it follow, the still part is kept."""
         view = self.view
         if self._still is None and not self._seen_once:
-            self._painter.paint(painter, scene, view, area)
+            self._painter.paint_ground(painter, scene, view, area)
             self._seen_once = True
         else:
             if self._still is None:
                 self._still = self._painted(scene, view, area)
             painter.drawPixmap(0, 0, self._still)
         self._painter.paint_over(painter, self.motion, view, area)
+        self._painter.paint_top(painter, scene, view, area)
         if self._pointed is not None:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.palette().text().color(), 2.0))
@@ -106,7 +107,7 @@ class SceneWidget(QWidget):
         pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         pixmap.setDevicePixelRatio(ratio)
         brush = QPainter(pixmap)
-        self._painter.paint(brush, scene, view, area)
+        self._painter.paint_ground(brush, scene, view, area)
         brush.end()
         return pixmap
 

@@ -10,16 +10,20 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import Viewport
-from gemmviz.scenes.frame import WIDTH
+from gemmviz.scenes.window import Lens
 from gemmviz.show.shot import MOST_ZOOM, Camera
 
 _DRAG_PIXELS = 4.0
+# Pixels for each unit of a frame: words keep their size while there is little room, and grow with what there is. It follows the
+# one side that limits a square cross beside its words, so that more room never makes the cross smaller.
+_LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.62, 0.85, 1240.0, 900.0
 
 
 class Stage(SceneWidget):
-    """``looked`` carries the Camera that a person asks for; ``clicked`` tells a Hit."""
+    """``looked`` carries the Camera that a person asks for, ``lensed`` the lens; ``clicked`` tells a Hit."""
 
     looked = Signal(object)
+    lensed = Signal(str)
     clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -29,6 +33,8 @@ class Stage(SceneWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleDescription("The replay. Wheel zooms, drag pans, F fits, a click on a cell follows its thread")
         self.camera = Camera()
+        self._type_scale = 1.0
+        self.lens: Lens = "auto"  # which of the two is seen; neither, where there is only one
         self._grabbed: QPointF | None = None
         self._dragged = 0.0
 
@@ -52,7 +58,7 @@ class Stage(SceneWidget):
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
         """Zooms so that what is under ``at`` (default: the middle) stays there."""
         at = at or QPointF(self.width() / 2, self.height() / 2)
-        camera, width, height = self.camera, WIDTH, self.frame_height
+        camera, (width, height) = self.camera, self.frame_size
         zoom = min(MOST_ZOOM, max(1.0, camera.zoom * factor))
         if zoom == 1.0:
             self.looked.emit(Camera())
@@ -65,16 +71,32 @@ class Stage(SceneWidget):
 
     @property
     def clip(self) -> tuple[float, float, float, float]:
-        """The part of a frame of ``frame_height`` that can be seen, in its units."""
-        view = self._view_of(WIDTH, self.frame_height, self.camera)
+        """The part of a frame of ``frame_size`` that can be seen, in its units."""
+        view = self._view_of(*self.frame_size, self.camera)
         return -view.dx / view.scale, -view.dy / view.scale, self.width() / view.scale, self.height() / view.scale
 
     @property
-    def frame_height(self) -> float:
-        """The height of a frame 1600 units wide that fills the widget, within what still reads well."""
-        return round(max(700.0, min(1360.0, WIDTH * self.height() / max(1, self.width()))))
+    def frame_size(self) -> tuple[float, float]:
+        """Width and height in units of a frame that fills the widget: as many as leave words readable."""
+        fitting = _SHARE * min(self.width() / _LIMITING_WIDTH, self.height() / _LIMITING_HEIGHT)
+        scale = max(_LEAST_SCALE, fitting) * self._type_scale
+        return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))
+
+    def set_type_scale(self, scale: float) -> None:
+        """How much larger words are than usual."""
+        self._type_scale = scale
+
+    @property
+    def unit(self) -> float:
+        """Pixels of a unit."""
+        return self.width() * self.devicePixelRatioF() / self.frame_size[0]
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """From the whole to the lens and on into it, and the same way back."""
+        turned = event.angleDelta().y()
+        if self.camera == Camera() and self.lens == ("lens" if turned < 0 else "whole"):
+            self.lensed.emit("whole" if turned < 0 else "lens")
+            return
         self.zoom_by(2 ** (event.angleDelta().y() / 240), event.position())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -89,9 +111,10 @@ class Stage(SceneWidget):
         moved = event.position() - self._grabbed
         self._dragged += abs(moved.x()) + abs(moved.y())
         if self._dragged > _DRAG_PIXELS:
-            view, camera = self._view_of(WIDTH, self.frame_height, self.camera), self.camera
-            x = camera.x - moved.x() / (view.scale * WIDTH)
-            y = camera.y - moved.y() / (view.scale * self.frame_height)
+            (width, height), camera = self.frame_size, self.camera
+            view = self._view_of(width, height, camera)
+            x = camera.x - moved.x() / (view.scale * width)
+            y = camera.y - moved.y() / (view.scale * height)
             self._grabbed = event.position()
             self.looked.emit(replace(camera, x=_inside(x), y=_inside(y)))
 

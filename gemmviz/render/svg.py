@@ -26,11 +26,11 @@ def _family(face: Face) -> str:
 def scene_svg(scene: Scene) -> str:
     """The SVG document of a scene; each primitive is a group whose id is its key."""
     size = f"{_n(scene.width)} {_n(scene.height)}"
-    groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p)}</g>\n" for p in scene.primitives)
+    groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p)}</g>\n" for p in scene.all)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
         f'width="{_n(scene.width)}" height="{_n(scene.height)}">\n'
-        f"<style>{_font_faces(scene.primitives)}</style>\n"
+        f"<style>{_font_faces(scene.all)}</style>\n"
         f'<rect width="100%" height="100%" fill="{scene.background}"/>\n{groups}</svg>\n'
     )
 

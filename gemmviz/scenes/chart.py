@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.model.chart import Axis, Bars, Chart, Curve
 from gemmviz.model.words import spaced
-from gemmviz.scenes.frame import MARGIN, WIDTH, ViewOptions
+from gemmviz.scenes.frame import MARGIN, ViewOptions
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import WARP_ACCENTS, Theme, mixed
@@ -51,19 +51,20 @@ def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     top, bottom = (110.0, height - 118.0) if options.words else (46.0, height - 62.0)
     if options.words:
         found.append(Labels("title", points((MARGIN, 50)), (chart.title,), _TITLE, theme.text, "start", "semibold"))
-        notes = fitted("; ".join(chart.notes), _NOTE, WIDTH - 2 * MARGIN)
+        notes = fitted("; ".join(chart.notes), _NOTE, options.width - 2 * MARGIN)
         found.append(Labels("notes", points((MARGIN, height - 22)), (notes,), _NOTE, theme.faint))
     if not chart.xs:
-        found.append(Labels("message", points((WIDTH / 2, height / 2)), ("Nothing to plot",), _TITLE, theme.faint, "middle"))
-        return Scene(WIDTH, height, theme.background, tuple(found))
-    x_scale, y_scale = scales(chart, top, bottom)
+        at = points((options.width / 2, height / 2))
+        found.append(Labels("message", at, ("Nothing to plot",), _TITLE, theme.faint, "middle"))
+        return Scene(options.width, height, theme.background, tuple(found))
+    x_scale, y_scale = scales(chart, top, bottom, options.width)
     found += _axes(chart, x_scale, y_scale, theme)
     found += [_bars(bars, number, x_scale, y_scale, theme) for number, bars in enumerate(chart.bars)]
     found += _marks(chart, x_scale, y_scale, theme)
     colours = curve_colours(chart, theme)
     for curve in chart.curves:
         found += _curve(curve, colours[curve.family], chart.families.index(curve.family), x_scale, y_scale, theme)
-    return Scene(WIDTH, height, theme.background, (*found, *_names(chart, colours, x_scale, y_scale, theme)))
+    return Scene(options.width, height, theme.background, (*found, *_names(chart, colours, x_scale, y_scale, theme)))
 
 
 def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int) -> View:
@@ -71,12 +72,12 @@ def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: 
     return View(title, subject, lambda shown, options: chart_scene(chart(shown), options), chart=chart, order=order)
 
 
-def scales(chart: Chart, top: float, bottom: float) -> tuple[Scale, Scale]:
+def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale, Scale]:
     """Of the x and the y axis, with room for the numbers at the left and the names at the right."""
     low, high = y_range(chart)
     numbers = max(text_width(text, _TEXT) for _, text in ticks(chart.y, low, high))
     names = max((text_width(name, _NAME, "semibold") for name in curve_names(chart).values()), default=0.0)
-    left, right = MARGIN + numbers + 18, WIDTH - MARGIN - (names + 54 if names else 0)
+    left, right = MARGIN + numbers + 18, width - MARGIN - (names + 54 if names else 0)
     least, most = chart.xs[0], chart.xs[-1]
     if chart.bars:
         least, most = min(0.5, least - 0.5), most + 0.5

@@ -8,33 +8,48 @@ from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.moment import Moment
 from gemmviz.scenes import sentence
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import fitted, text_width, wrapped
 from gemmviz.scenes.theme import Theme, load_theme
+from gemmviz.scenes.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
-TITLE_SIZE, CAPTION_SIZE = 30.0, 25.0
+COLUMN = 400.0  # how wide the words' column is, where they stand beside the picture
+SCORE = 14.0  # how high the strip of time at the lower edge is
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "reuse")
+_LEADING = 1.28
 
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """How to draw. ``zoom``: how much larger than the whole frame it is looked at, which decides where labels fit;
-    ``height``: of the frame, in units; ``layer``: what colours tell (the matrix, the warp that touches, or loads so far);
-    ``moment``: how much of the step has passed, 0 to 1; ``words``: with title and captions, or the picture alone; ``clip``: the
-    part (x, y, width, height) that can be seen, None for all; ``curves``: which of a chart's curves to show, by label.
+    """How to draw. ``zoom``: how much larger than the whole frame it is looked at; ``width`` and ``height``: of the frame, in
+    units; ``scale``: pixels of a unit, which with the zoom decides where labels fit; ``layer``: what colours tell (the matrix,
+    the warp that touches, or loads so far); ``moment``: how much of the step has passed, 0 to 1; ``words``: with title and
+    captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen, None for all; ``curves``: which
+    of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of them; ``code``: with the source
+    lines; ``flies``: whether copies are seen on their way.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
     zoom: float = 1.0
+    width: float = WIDTH
     height: float = HEIGHT
     layer: Layer = "matrix"
     moment: float = 1.0
     words: bool = True
+    scale: float = 1.2
     clip: tuple[float, float, float, float] | None = None
     curves: Mapping[str, bool] = field(default_factory=dict)
+    lens: Lens = "auto"
+    code: bool = False
+    flies: bool = True
+
+    @property
+    def pixels(self) -> float:
+        """Of a unit, as closely as it is looked at."""
+        return self.scale * self.zoom
 
     @property
     def arrived(self) -> bool:
@@ -53,33 +68,88 @@ class ViewOptions:
 
 
 def framed(found: list[Primitive], moment: Moment, options: ViewOptions) -> Scene:
-    """A whole frame: a view's own primitives, and the words around them."""
-    words = frame_words(moment, options.theme, options.height) if options.words else []
-    return Scene(WIDTH, options.height, options.theme.background, (*found, *words))
+    """A whole frame: a view's own primitives, and the words above and below them."""
+    words = (*words_between(moment, options), *time_strip(moment, options)) if options.words else ()
+    return Scene(options.width, options.height, options.theme.background, tuple(found), words=words)
 
 
-def frame_words(moment: Moment, theme: Theme, height: float) -> list[Primitive]:
-    """Title, progress, what the watched threads do and what it costs: around every view."""
-    trace, setup = moment.trace, moment.trace.setup
-    room = WIDTH - 2 * MARGIN
-    parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
+def _title(moment: Moment) -> str:
+    setup = moment.trace.setup
+    return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
+
+
+def _action(moment: Moment) -> str:
+    return f"{focus_text(moment.focus, moment.trace)}: {sentence.action(moment)}"
+
+
+def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    """Title and progress above, what the watched threads do and what it costs below: around a view."""
+    theme, height, sizes = options.theme, options.height, options.theme.type
+    room = options.width - 2 * MARGIN
     progress = sentence.step_title(moment)
-    title = fitted(f"{setup.kernel.name}{parameters}", TITLE_SIZE, room - text_width(progress, 24.0) - 2 * MARGIN, "semibold")
-    lines = (f"{focus_text(moment.focus, trace)}: {sentence.action(moment)}", sentence.cost(moment))
-    action_line = fitted(lines[0], CAPTION_SIZE, room, "semibold")
-    found: list[Primitive] = [
-        Labels("title", points((MARGIN, 50)), (title,), TITLE_SIZE, theme.text, "start", "semibold"),
-        Labels("progress", points((WIDTH - MARGIN, 50)), (progress,), 24.0, theme.faint, "end"),
-        Labels("action", points((MARGIN, height - 58)), (action_line,), CAPTION_SIZE, theme.text, "start", "semibold"),
-        Labels("cost", points((MARGIN, height - 24)), (fitted(lines[1], 22.0, room),), 22.0, theme.faint),
-    ]  # fmt: skip
-    share = (moment.step + 1) / trace.steps
-    found.append(Rects("progress-track", boxes((0, height - 6, WIDTH, 6)), theme.empty))
-    found.append(Rects("progress-bar", boxes((0, height - 6, WIDTH * share, 6)), theme.faint))
-    return found
+    title = fitted(_title(moment), sizes.title, room - text_width(progress, sizes.progress) - MARGIN, "semibold")
+    action, cost = fitted(_action(moment), sizes.caption, room, "semibold"), fitted(sentence.cost(moment), sizes.small, room)
+    behind = [boxes((0, 0, options.width, 70), (0, height - 92, options.width, 92))] if options.clip is not None else []
+    return [
+        *(Rects("words-ground", each, theme.background) for each in behind),
+        Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
+        Labels("progress", points((options.width - MARGIN, 50)), (progress,), sizes.progress, theme.faint, "end"),
+        Labels("action", points((MARGIN, height - 62)), (action,), sizes.caption, theme.text, "start", "semibold"),
+        Labels("cost", points((MARGIN, height - 28)), (cost,), sizes.small, theme.faint),
+    ]
+
+
+def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Primitive]:
+    """The same words in a column at the left that is ``room`` wide, beginning at its top and ending at its bottom."""
+    theme, sizes = options.theme, options.theme.type
+    title = title_lines(moment, theme, room)
+    progress = wrapped(sentence.step_title(moment), sizes.small, room, 3)
+    action = wrapped(_action(moment), sizes.caption, room, 4, "semibold")
+    cost = wrapped(sentence.cost(moment), sizes.small, room, 5)
+    leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
+    head = 20 + len(title) * leading[0] + len(progress) * leading[1] + 10
+    foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + SCORE + 24
+    wide = MARGIN + room + 10
+    behind = [boxes((0, 0, wide, head + 10), (0, options.height - foot - 10, wide, foot + 10))] if options.clip else []
+    y, found = 16.0, []
+    for key, lines, size, colour, step in (
+        ("title", title, sizes.title, theme.text, leading[0]), ("progress", progress, sizes.small, theme.faint, leading[1]),
+    ):  # fmt: skip
+        found.append(_paragraph(key, lines, y, size, colour, step))
+        y += len(lines) * step + 4
+    y = options.height - foot
+    for key, lines, size, colour, step in (
+        ("action", action, sizes.caption, theme.text, leading[2]), ("cost", cost, sizes.small, theme.faint, leading[3]),
+    ):  # fmt: skip
+        found.append(_paragraph(key, lines, y, size, colour, step))
+        y += len(lines) * step + 6
+    return [*(Rects("words-ground", each, theme.background) for each in behind), *found]
+
+
+def title_lines(moment: Moment, theme: Theme, room: float) -> list[str]:
+    """On one line if there is room; else the parameters on their own."""
+    size, whole = theme.type.title, _title(moment)
+    if text_width(whole, size, "semibold") <= room:
+        return [whole]
+    name, _, parameters = whole.partition(", ")
+    return [*wrapped(name, size, room, 1, "semibold"), *wrapped(parameters, size, room, 1, "semibold")]
+
+
+def _paragraph(key: str, lines: list[str], y: float, size: float, colour: str, leading: float) -> Labels:
+    at = points(*((MARGIN, y + (number + 0.82) * leading) for number in range(len(lines))))
+    return Labels(key, at, tuple(lines), size, colour, "start", "semibold" if key in ("title", "action") else "regular")
+
+
+def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    """How much of the run has passed, along the lower edge."""
+    theme, share, y = options.theme, (moment.step + 1) / moment.trace.steps, options.height - SCORE
+    return [
+        Rects("progress-track", boxes((0, y, options.width, SCORE)), theme.empty),
+        Rects("progress-bar", boxes((0, y, options.width * share, SCORE)), theme.faint),
+    ]
 
 
 def message(text: str, options: ViewOptions) -> Labels:
     """A sentence in the middle of a view that has nothing to show."""
-    at = points((WIDTH / 2, (options.top + options.bottom) / 2 + 8))
+    at = points((options.width / 2, (options.top + options.bottom) / 2 + 8))
     return Labels("message", at, (text,), 30.0 if options.words else 26.0, options.theme.faint, "middle")

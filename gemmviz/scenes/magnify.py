@@ -10,12 +10,13 @@ from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Sc
 
 def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
     """The scene ``zoom`` times as large, what was at (``x``, ``y``), shares of its width and height, in the middle. Lines stay
-    as thin as they are.
+    as thin as they are, and its words where they are.
     """
     if zoom == 1.0 and (x, y) == (0.5, 0.5):
         return scene
     left, top = scene.width * (0.5 - x * zoom), scene.height * (0.5 - y * zoom)
-    return replace(scene, primitives=tuple(map(partial(_magnified, zoom=zoom, left=left, top=top), scene.primitives)))
+    closer = partial(_magnified, zoom=zoom, left=left, top=top)
+    return replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
 
 
 def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:

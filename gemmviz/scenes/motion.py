@@ -6,7 +6,7 @@ import numpy.typing as npt
 from gemmviz.analysis.flights import THREADS, Flights
 from gemmviz.analysis.moment import Moment
 from gemmviz.scenes.frame import ARRIVAL, ViewOptions
-from gemmviz.scenes.layout import Cross, cell_of, cross_of, places
+from gemmviz.scenes.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Primitive, Squares
 from gemmviz.scenes.theme import WARP_ACCENTS, Theme
@@ -20,15 +20,15 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """The copies that travel at ``options.moment``; nothing once all have arrived. What waits in a register stays in sight
     until the step has passed.
     """
-    if options.moment >= 1.0:
+    if options.moment >= 1.0 or not options.flies:
         return ()
-    cross = cross_of(moment.trace, options.height)
-    found = (_squares(moment, each, cross, options) for each in moment.flights if len(each))
+    plan = plan_of(moment, options)
+    found = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
     return tuple(squares for squares in found if squares is not None)
 
 
-def _squares(moment: Moment, group: Flights, cross: Cross, options: ViewOptions) -> Squares | None:
-    start, end = places(moment, cross, group.source, group.start), places(moment, cross, group.target, group.end)
+def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> Squares | None:
+    start, end = places(moment, plan, group.source, group.start), places(moment, plan, group.target, group.end)
     known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
     if not known.any():
         return None
@@ -39,7 +39,7 @@ def _squares(moment: Moment, group: Flights, cross: Cross, options: ViewOptions)
     eased = way**2 * (3 - 2 * way)  # slow, quick, slow
     share = first + (last - first) * eased
     middle = (start + (end - start) * share)[known]
-    sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, cross, each)) for each in (group.source, group.target)]
+    sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, plan, each)) for each in (group.source, group.target)]
     side = sides[0] + (sides[1] - sides[0]) * share
     palette: tuple[str, ...] = (_accent(moment, group, options.theme),)
     fill = np.zeros(len(middle), np.uint8)
@@ -47,7 +47,7 @@ def _squares(moment: Moment, group: Flights, cross: Cross, options: ViewOptions)
         palette = WARP_ACCENTS
         fill = (group.thread[known] // moment.trace.rules.warp_size % len(WARP_ACCENTS)).astype(np.uint8)
     labels = _labels(moment, group)[known] if len(middle) <= _MOST_LABELLED else None
-    size = label_size(max(labels.tolist(), key=len), side, options.zoom) if labels is not None else 0.0
+    size = label_size(max(labels.tolist(), key=len), side, options.pixels) if labels is not None else 0.0
     boxes = np.column_stack([middle - side / 2, np.full(len(middle), side)])
     inks = tuple(options.theme.ink_on(colour) for colour in palette)
     key = f"moving-{group.source}-{group.target}"

@@ -134,16 +134,25 @@ class Hit:
 
 @dataclass(frozen=True, eq=False)
 class Scene(_Comparable):
-    """Primitives in painting order over a background, with the extent that a whole frame shows."""
+    """Primitives in painting order over a background, with the extent that a whole frame shows. ``above``: what stands over
+    whatever moves; ``words``: what stands over all, and stays as it is where the rest is looked at closely.
+    """
 
     width: float
     height: float
     background: str
     primitives: tuple[Primitive, ...]
+    above: tuple[Primitive, ...] = ()
+    words: tuple[Primitive, ...] = ()
+
+    @property
+    def all(self) -> tuple[Primitive, ...]:
+        """Everything, in painting order."""
+        return (*self.primitives, *self.above, *self.words)
 
     def find(self, key: str) -> Primitive | None:
         """The primitive of this key, or None."""
-        return next((primitive for primitive in self.primitives if primitive.key == key), None)
+        return next((primitive for primitive in self.all if primitive.key == key), None)
 
     def hit(self, x: float, y: float) -> Hit | None:
         """The topmost cell at a point of the scene, or None."""

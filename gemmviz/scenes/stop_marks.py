@@ -4,16 +4,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.layout import CellGrid, Cross, matrix_grid, tile_grids
+from gemmviz.scenes.layout import CellGrid, Plan, tile_grids
 from gemmviz.scenes.primitives import Anchor, Labels, Primitive, Rects, points
 from gemmviz.scenes.theme import Theme
 
 Longs = npt.NDArray[np.int64]
 _LEAST_SIDE = 10.0
-_FARTHEST = 1.6  # cells from the edge: how far out an element beyond its array is drawn
+_OUTSIDE, _AIR = 26.0, 4.0  # how large an element beyond its array is drawn at most, and how far from the edge
 
 
-def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
+def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Frames around the elements that ended the run, at its last step."""
     stop = moment.trace.stop
     if stop is None or stop.array < 0 or moment.step != moment.replay.steps - 1:
@@ -21,11 +21,13 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     array = moment.trace.arrays[stop.array]
     elements = np.array(stop.elements)
     if array.space == "global":
-        table = matrix_grid(array, cross)
+        table = plan.matrices[array.name]
         rows, columns = array.row_column(elements)
-    else:
-        table = tile_grids(moment.trace.arrays, cross.corner)[stop.array]
+    elif stop.array in tile_grids(moment.trace, plan):
+        table = tile_grids(moment.trace, plan)[stop.array]
         rows, columns = np.divmod(elements, table.columns)
+    else:
+        return []
     boxes = _boxes(table, rows, columns)
     x, y, side, _ = boxes[0]
     inside = 0 <= stop.elements[0] < array.size
@@ -38,9 +40,10 @@ def stop_marks(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
 
 def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
     """Cells (x, y, width, height); those beyond the table just outside its edge."""
-    side = max(_LEAST_SIDE, table.cell)
-    far = _FARTHEST * side / table.cell
-    row = np.clip(rows, -far, table.rows - 1 + far)
-    column = np.clip(columns, -far, table.columns - 1 + far)
-    middle = table.middle(row, column)
-    return np.column_stack([middle - side / 2, np.full((len(middle), 2), side)])
+    x, y, width, height = table.box
+    side = np.full(len(rows), max(_LEAST_SIDE, table.cell))
+    side[~table.holds(rows, columns)] = min(max(_LEAST_SIDE, table.cell), _OUTSIDE)
+    far = side / 2 + _AIR
+    middle = table.middle(rows, columns)
+    middle = np.clip(middle, np.stack([x - far, y - far], axis=1), np.stack([x + width + far, y + height + far], axis=1))
+    return np.column_stack([middle - side[:, None] / 2, side, side])

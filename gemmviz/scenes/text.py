@@ -44,3 +44,18 @@ def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
         left -= text_width(beginning[length], size, face)
         length += 1
     return beginning[:length].rstrip() + "…"
+
+
+def wrapped(text: str, size: float, room: float, most: int, face: Face = "regular") -> list[str]:
+    """``text`` in lines that fit ``room``, broken between words; at most so many, the last one with an ellipsis then."""
+    lines, words = [""], text.split()
+    for number, word in enumerate(words):
+        longer = f"{lines[-1]} {word}".strip()
+        if not lines[-1] or text_width(longer, size, face) <= room:
+            lines[-1] = longer
+        elif len(lines) == most:
+            lines[-1] = " ".join([lines[-1], *words[number:]])
+            break
+        else:
+            lines.append(word)
+    return [fitted(line, size, room, face) for line in lines]

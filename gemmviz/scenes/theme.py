@@ -15,8 +15,26 @@ WARP_ACCENTS = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33"
 
 
 @dataclass(frozen=True, slots=True)
+class TypeSizes:
+    """Sizes of text in units of a frame; a slide is 900 high, and none of its words is smaller than 2.2 % of that. Labels of
+    cells and numbers along their sides (``axis``) may be, and are faint then.
+    """
+
+    title: float = 30.0
+    progress: float = 24.0
+    caption: float = 25.0
+    small: float = 22.0
+    name: float = 28.0
+    heading: float = 24.0
+    note: float = 20.0
+    axis: float = 16.0
+
+
+@dataclass(frozen=True, slots=True)
 class Theme:
-    """``accents`` are keyed by matrix name; other colours by what they are for. ``is_dark``: light on dark."""
+    """``accents`` are keyed by matrix name; other colours by what they are for. ``is_dark``: light on dark; ``type``: sizes of
+    text.
+    """
 
     title: str
     is_dark: bool
@@ -28,6 +46,7 @@ class Theme:
     empty: str
     warning: str
     accents: dict[str, str] = field(hash=False)
+    type: TypeSizes = TypeSizes()
 
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)

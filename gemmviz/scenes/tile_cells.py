@@ -14,7 +14,7 @@ from gemmviz.analysis.tiles import EMPTY, TileContent
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.layout import Box, CellGrid, tile_grids
+from gemmviz.scenes.layout import CellGrid, Plan, tile_grids
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.palette import (
     HEAT_LEVELS,
@@ -37,11 +37,11 @@ _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, 
 _MOST_LABELS = 96 * 96
 
 
-def tile_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """All shared arrays of the focus's block, side by side in ``room``."""
+def tile_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """All shared arrays of the focus's block, in their room."""
     contents = moment.tiles if options.arrived else moment.tiles_before
     found: list[Primitive] = []
-    for number, table in tile_grids(moment.trace.arrays, room).items():
+    for number, table in tile_grids(moment.trace, plan).items():
         found += _tile(moment, number, table, contents.get(number), options)
     return found
 
@@ -71,7 +71,7 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
     size = 0.0
     if texts is not None:
         longest = max(texts.tolist(), key=len)
-        size = label_size(longest or "0", table.cell, zoom)
+        size = label_size(longest or "0", table.cell, options.pixels)
     labels = _padded(texts, table) if texts is not None and size else None
     key = f"tile-{array.name}"
     cells = Cells(

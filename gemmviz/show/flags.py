@@ -17,6 +17,7 @@ from gemmviz.model.setup import Setting, Setup, settings_of
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import theme_names
+from gemmviz.scenes.window import LENSES
 from gemmviz.show.shot import Camera, Shot, read_view
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import setup_for
@@ -157,6 +158,13 @@ def view_flags() -> list[Flag]:
              {"choices": LAYERS, "help": "what colours tell (default: matrix)"}),
         Flag("--camera", _take_camera, _camera_words,
              {"metavar": "ZOOM,X,Y", "help": "how near to look, and at which point of the frame, 0,0 to 1,1"}),
+        Flag("--lens", lambda shot, name: replace(shot, lens=name), lambda shot: None if shot.lens == "auto" else shot.lens,
+             {"choices": LENSES, "help": "the rows and columns that matter, or the whole (default: whatever can be read)"}),
+        Flag("--code", lambda shot, on: replace(shot, code=True), lambda shot: "" if shot.code else None,
+             {"action": "store_const", "const": True, "help": "with source lines beside the matrices"}),
+        Flag("--type", lambda shot, scale: replace(shot, type_scale=scale),
+             lambda shot: None if shot.type_scale == 1.0 else f"{shot.type_scale:g}",
+             {"type": float, "metavar": "SCALE", "help": "how much larger words are, 0.75 to 2 (default: 1)"}),
         Flag("--theme", lambda shot, name: replace(shot, theme=name),
              lambda shot: shot.theme if shot.theme in themes else None,
              {"choices": themes, "help": "colours (default: dark)"}),

@@ -24,6 +24,8 @@ MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
 Subject = Moment | Benchmark
 Box = tuple[float, float, float, float]
+Size = tuple[float, float]
+_SLIDE_PIXELS = 1920
 
 
 def run(setup: Setup, around: Triple, engine: Engine, *, values: bool = False, cancelled: Cancel = never) -> Outcome:
@@ -58,18 +60,29 @@ def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
     return load_theme(shot.theme if shot.theme != "system" else "dark" if system_is_dark else "light")
 
 
-def options_for(shot: Shot, theme: Theme, height: float = HEIGHT, seen: Box | None = None) -> ViewOptions:
-    """How to draw a shot. ``seen``: the part of the frame, in its units, that can be seen; by default what the camera sees."""
-    camera = shot.camera
+def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | None = None, scale: float = 0.0) -> ViewOptions:
+    """How to draw a shot. ``size``: of the frame, in units, a slide's by default: the fewer, the larger are words. ``seen``:
+    the part of the frame that can be seen, by default what the camera sees; ``scale``: pixels of a unit, by default those of a
+    slide of 1920.
+    """
+    camera, (width, height) = shot.camera, size or slide_size(shot)
     label_zoom = float(1 << (int(camera.zoom).bit_length() - 1))
-    clip = None if camera.zoom == 1.0 else seen or camera_box(camera, height)
-    return ViewOptions(theme, label_zoom, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown)
+    clip = None if camera.zoom == 1.0 else seen or camera_box(camera, width, height)
+    return ViewOptions(
+        theme, label_zoom, width, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown,
+        lens=shot.lens, code=shot.code, scale=scale or _SLIDE_PIXELS / width,
+    )  # fmt: skip
 
 
-def camera_box(camera: Camera, height: float) -> Box:
+def slide_size(shot: Shot) -> Size:
+    """Width and height in units of a frame in the shape of a slide."""
+    return round(WIDTH / shot.type_scale), round(HEIGHT / shot.type_scale)
+
+
+def camera_box(camera: Camera, width: float, height: float) -> Box:
     """What a camera sees of a frame: x, y, width, height in units."""
-    wide, high = WIDTH / camera.zoom, height / camera.zoom
-    return camera.x * WIDTH - wide / 2, camera.y * height - high / 2, wide, high
+    wide, high = width / camera.zoom, height / camera.zoom
+    return camera.x * width - wide / 2, camera.y * height - high / 2, wide, high
 
 
 def picture(shot: Shot, subject: Subject, theme: Theme | None = None) -> Scene:

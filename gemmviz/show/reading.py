@@ -7,7 +7,7 @@ from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.replay import Replay
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import HEIGHT, ViewOptions
+from gemmviz.scenes.frame import HEIGHT, WIDTH, ViewOptions
 from gemmviz.show.events import Post
 from gemmviz.show.tasks import Latest
 
@@ -17,12 +17,12 @@ _MOST_COUNTED_AT_ONCE = 1 << 22  # loads between one frame and the next
 
 class Reading:
     """The reader of a replay, and how far it has counted loads. ``done`` is called when it has caught up with a jump; how
-    finely loads are counted depends on the ``height`` of the frames that are drawn, 1600 units wide.
+    finely loads are counted depends on the ``size`` of the frames that are drawn, in units.
     """
 
     def __init__(self, post: Post, done: Callable[[], None]) -> None:
         self.reader: Reader | None = None
-        self.height = HEIGHT
+        self.size = (WIDTH, HEIGHT)
         self.lane: Latest[tuple[Reader, int]] = Latest(post, self._on_counted, lambda error: None)
         self._done = done
         self._counted = -1

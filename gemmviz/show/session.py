@@ -17,8 +17,10 @@ from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer
+from gemmviz.scenes.layout import plan_of
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
+from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
@@ -31,7 +33,7 @@ from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
 from gemmviz.show.reading import MAPPED, Reading
 from gemmviz.show.runners import Runners
-from gemmviz.show.shot import Camera, ChartChoice, Shot, default_shot
+from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Camera, ChartChoice, Shot, default_shot
 from gemmviz.show.tasks import Latest
 from gemmviz.show.undo import Undo
 from gemmviz.show.wishes import Wishes
@@ -199,6 +201,29 @@ class Session:
     def show_layer(self, layer: Layer) -> None:
         self.ask(replace(self.shot, layer=layer))
 
+    def show_lens(self, lens: Lens) -> None:
+        """All of the matrices or what matters of them, as a whole."""
+        self.ask(replace(self.shot, lens=lens, camera=Camera()))
+
+    def toggle_lens(self) -> None:
+        """From the lens to the whole and back, whichever is seen now."""
+        self.show_lens("whole" if self.lens == "lens" else "lens")
+
+    @property
+    def lens(self) -> Lens:
+        """Whether the stage shows the lens or the whole; "auto" where there is nothing to choose from."""
+        now = self.now
+        if now is None or not lens_of(now).is_lens:
+            return "auto"
+        return "lens" if plan_of(now, options_for(self.shot, self.theme, self.reading.size)).window.is_lens else "whole"
+
+    def show_code(self, on: bool) -> None:
+        self.ask(replace(self.shot, code=on))
+
+    def scale_type(self, factor: float) -> None:
+        """Words larger or smaller."""
+        self.ask(replace(self.shot, type_scale=max(LEAST_TYPE, min(MOST_TYPE, round(self.shot.type_scale * factor, 3)))))
+
     def choose_curves(self, chart: ChartChoice) -> None:
         self.ask(replace(self.shot, chart=chart))
 
@@ -236,10 +261,10 @@ class Session:
         self._count_loads()
         self.moved.tell()
 
-    def frame(self, height: float) -> None:
-        """How high the frames are that are drawn, 1600 units wide."""
-        if height != self.reading.height:
-            self.reading.height = height
+    def frame(self, size: tuple[float, float]) -> None:
+        """How wide and high the frames are that are drawn, in units."""
+        if size != self.reading.size:
+            self.reading.size = size
             self.reading.forget()
             self._count_loads()
 
@@ -429,7 +454,7 @@ class Session:
     def _count_loads(self) -> None:
         """What the reuse map needs."""
         if (self.shot.layer, self.shot.view) == ("reuse", MAPPED):
-            self.reading.count(self.step, options_for(self.shot, self.theme, self.reading.height))
+            self.reading.count(self.step, options_for(self.shot, self.theme, self.reading.size))
 
     def _on_loads_counted(self) -> None:
         self._count_loads()  # as far as the next steps have gone meanwhile

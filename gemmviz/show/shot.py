@@ -16,6 +16,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import LAYERS, Layer
 from gemmviz.scenes.theme import theme_names
+from gemmviz.scenes.window import LENSES, Lens
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import device_for, setup_for
 
@@ -23,6 +24,7 @@ FORMAT = "gemmviz view"
 VERSION = 1
 SYSTEM_THEME = "system"
 MOST_ZOOM = 256.0
+LEAST_TYPE, MOST_TYPE = 0.75, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ class ChartChoice:
 @dataclass(frozen=True, slots=True)
 class Shot:
     """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
-    how much of the step has passed; ``layer``: what colours tell. Raises UsageError for what there is none of.
+    how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
+    ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2.
+    Raises UsageError for what there is none of.
     """
 
     setup: Setup
@@ -65,11 +69,18 @@ class Shot:
     camera: Camera = field(default_factory=Camera)
     chart: ChartChoice = field(default_factory=ChartChoice)
     theme: str = SYSTEM_THEME
+    lens: Lens = "auto"
+    code: bool = False
+    type_scale: float = 1.0
 
     def __post_init__(self) -> None:
         view_named(self.view)
         if self.layer not in LAYERS:
             raise UsageError(f"colours can't tell {self.layer!r}", remedy=f"choose {', '.join(LAYERS)}")
+        if self.lens not in LENSES:
+            raise UsageError(f"there is no lens {self.lens!r}", remedy=f"choose {', '.join(LENSES)}")
+        if not LEAST_TYPE <= self.type_scale <= MOST_TYPE:
+            raise UsageError(f"words can't be {self.type_scale:g} times as large", remedy=f"choose {LEAST_TYPE} to {MOST_TYPE}")
         if self.theme not in (SYSTEM_THEME, *theme_names()):
             raise UsageError(f"there is no theme {self.theme!r}", remedy=f"choose {', '.join((SYSTEM_THEME, *theme_names()))}")
         if not 0.0 <= self.moment <= 1.0:

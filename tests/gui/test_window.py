@@ -286,7 +286,8 @@ def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, tmp_path: Path, mon
     window.replay.stage.zoom_by(4)
     window.menus.all["SVG …"].trigger()
     seen = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert 'font-size="120"' in seen  # the title, four times as large
+    assert 'font-size="112"' in seen  # the names of the matrices, four times as large
+    assert 'font-size="120"' not in seen  # the title stays as it is
     assert 'viewBox="0 0 1600 900"' in seen
 
 
@@ -403,8 +404,9 @@ def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.resize(1100, 900)
-    qtbot.waitUntil(lambda: scene_of(window).height == window.replay.stage.frame_height)
-    assert scene_of(window).height > 900
+    stage = window.replay.stage
+    qtbot.waitUntil(lambda: (scene_of(window).width, scene_of(window).height) == stage.frame_size)
+    assert stage.frame_size[0] / stage.frame_size[1] == pytest.approx(stage.width() / stage.height(), rel=0.01)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "s.svg"), ""))
     window.menus.all["SVG …"].trigger()
     assert 'viewBox="0 0 1600 900"' in (tmp_path / "s.svg").read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ def test_moving_squares_are_painted_where_the_scene_has_them(qapp: QApplication,
 
 def test_very_many_cells_are_an_image_in_svg() -> None:
     moment = moment_of(trace_of("03_coalesced", 600, 600, 1, BLOCK=8))
-    root = ElementTree.fromstring(scene_svg(stage_scene(moment, ViewOptions(zoom=4))))
+    root = ElementTree.fromstring(scene_svg(stage_scene(moment, ViewOptions(zoom=4, lens="whole"))))
     assert len(list(root.iter(f"{SVG}image"))) == 1  # C, at this zoom, has more than 65,536 cells
 
 

@@ -6,12 +6,12 @@ import pytest
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.hazards import examined
-from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ARRIVAL, Layer, ViewOptions
-from gemmviz.scenes.layout import cross_layout
+from gemmviz.scenes.layout import CellGrid, plan_of
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.palette import AREA, BASE, FIRST_OWNER, FIRST_WARP, LIT, SEVERAL, SOURCE, heat_levels
 from gemmviz.scenes.primitives import Cells, Labels, Rects, Scene, Squares
@@ -19,6 +19,7 @@ from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import load_theme
 from gemmviz.scenes.views.stage_view import matrix_state
 from gemmviz.scenes.views.stage_view import stage_scene as drawn
+from gemmviz.scenes.window import Lens
 from tests.conftest import kernel_from, outcome_of, piece, sure, trace_of
 
 
@@ -33,6 +34,10 @@ def read(trace: Trace, focus: Focus | None = None) -> Reader:
 
 def state_of(reader: Reader, step: int, number: int, by_warp: bool = False) -> np.ndarray:
     return matrix_state(reader.at(step), number, Grid(reader.replay.trace.arrays[number]), by_warp)
+
+
+def cross(moment: Moment, options: ViewOptions | None = None) -> dict[str, CellGrid]:
+    return plan_of(moment, options or ViewOptions()).matrices
 
 
 def stage_scene(reader: Reader, step: int, options: ViewOptions | None = None) -> Scene:
@@ -69,7 +74,7 @@ def test_tiles_are_labelled_with_the_element_they_hold(reader: Reader) -> None:
 def test_words_tell_the_step_and_its_cost(reader: Reader) -> None:
     scene = stage_scene(reader, 0)
     cost = reader.at(0).cost
-    texts = {p.key: p.texts[0] for p in scene.primitives if isinstance(p, Labels)}
+    texts = {p.key: " ".join(p.texts) for p in scene.all if isinstance(p, Labels)}
     assert texts["title"] == "04_tiled, TILE_WIDTH = 4"
     assert texts["progress"] == f"step 1 of {reader.replay.steps}, phase 1 of 2"
     assert texts["action"] == "block (1, 0): 16 threads read A, line 36"
@@ -84,50 +89,97 @@ def test_the_same_moment_is_the_same_scene(reader: Reader) -> None:
     assert stage_scene(reader, 5, ViewOptions(load_theme("light"))) != stage_scene(reader, 5, ViewOptions(load_theme("dark")))
 
 
+FRAMES = [(1600, 900), (1600, 1200), (1600, 1059), (1000, 1000), (900, 1300), (2000, 700)]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize(
-    "size", [(8, 8, 8), (64, 64, 64), (1, 1, 1), (200, 3, 7), (3, 200, 7), (7, 3, 200), (4096, 4096, 4096), (300, 8, 8)]
+    "size", [(8, 8, 8), (64, 64, 64), (1, 1, 1), (200, 3, 7), (3, 200, 7), (7, 3, 200), (512, 512, 64), (300, 8, 8)]
 )
-def test_everything_stays_inside_the_frame_and_apart(size: tuple[int, int, int]) -> None:
-    cross = cross_layout(*size)
-    m, n, k = size
-    extents = {"A": (k, m), "B": (n, k), "C": (n, m)}
-    boxes = [(*cross.at[name], columns * cross.cell, rows * cross.cell) for name, (columns, rows) in extents.items()]
-    for x, y, width, height in boxes:
-        assert x >= 0
-        assert y >= 70
-        assert x + width <= 1600
-        assert y + height <= 900 - 90
-    for i, a in enumerate(boxes):
-        for b in boxes[i + 1 :]:
+@pytest.mark.parametrize("lens", ["whole", "lens"])
+def test_everything_stays_inside_the_frame_and_apart(
+    size: tuple[int, int, int], frame: tuple[float, float], lens: Lens
+) -> None:
+    blocks = "" if size[0] < 300 else "0:1,0:1"
+    moment = read(trace_of("03_coalesced", *size, BLOCK=8, blocks=blocks)).at(0)
+    plan = plan_of(moment, ViewOptions(width=frame[0], height=frame[1], lens=lens, code=True))
+    found = [each.box for each in plan.matrices.values()]
+    found += [(room.x, room.y, room.width, room.height) for name, room in plan.rooms.items() if name != "legend"]
+    for x, y, width, height in found:
+        assert x >= 40
+        assert y >= 33.9
+        assert x + width <= frame[0] - 40
+        assert y + height <= frame[1] - 33.9
+    for i, a in enumerate(found):
+        for b in found[i + 1 :]:
             assert a[0] + a[2] < b[0] or b[0] + b[2] < a[0] or a[1] + a[3] < b[1] or b[1] + b[3] < a[1]
+
+
+def test_the_cross_is_the_hero() -> None:
+    moment = read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4)).at(0)
+    for width, height in FRAMES:
+        plan = plan_of(moment, ViewOptions(width=width, height=height))
+        assert plan.box.width > 0.74 * min(width, height)
+
+
+def test_the_lens_shows_what_matters_with_true_indices() -> None:
+    trace = trace_of("03_coalesced", 512, 512, 512, BLOCK=8, blocks="3:4,5:6")
+    reader = read(trace, Focus((3, 5, 0)))
+    plan = plan_of(reader.at(0), ViewOptions())
+    assert plan.window.is_lens
+    assert plan.window.m == (39, 49)  # the block's eight rows and what is beside them
+    assert plan.window.n == (23, 33)
+    whole = plan_of(reader.at(0), ViewOptions(lens="whole"))
+    assert not whole.window.is_lens
+    assert 8 * whole.cell < 150 < 8 * plan.cell
+    cells = piece(stage_scene(reader, 0), "A", Cells)
+    lit = np.argwhere(cells.fill == LIT)
+    assert [(cells.origin[0] + r, cells.origin[1] + c) for r, c in lit.tolist()] == [(row, 0) for row in range(40, 48)]
+    later = plan_of(reader.at(2 * 300), ViewOptions())
+    assert later.window.k[0] <= 300 < later.window.k[1]  # it goes along
+    assert plan_of(read(trace, Focus((3, 5, 0), everyone=True)).at(0), ViewOptions()).window == whole.window
+
+
+def test_axes_number_what_is_seen_and_never_touch() -> None:
+    for reader in (read(trace_of("04_tiled", 64, 64, 64, TILE_WIDTH=8)), read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))):
+        for lens in ("lens", "whole"):
+            scene = stage_scene(reader, 0, ViewOptions(lens=lens))
+            table = plan_of(reader.at(0), ViewOptions(lens=lens)).matrices["B"]
+            axis = piece(scene, "B-axis-above", Labels)
+            numbers = [int(text) for text in axis.texts]
+            middles = table.middle(np.zeros(len(numbers)), np.array(numbers))[:, 0]
+            assert axis.at[:, 0] == pytest.approx(middles)
+            widths = [text_width(text, axis.size) for text in axis.texts]
+            ends = middles + np.array(widths) / 2
+            assert (ends[:-1] < middles[1:] - np.array(widths[1:]) / 2).all()
 
 
 def test_labels_only_where_they_can_be_read() -> None:
     assert label_size("7,7", 40) > 12
     assert label_size("127,127", 6) == 0
-    assert label_size("127,127", 6, zoom=8) > 0
+    assert label_size("127,127", 6, pixels=8) > 0
     assert text_width("127,127", label_size("127,127", 30)) <= 30
 
 
 def test_large_matrices_are_pooled_and_lose_nothing_lit() -> None:
     reader = read(trace_of("03_coalesced", 3000, 8, 2, BLOCK=8), Focus((0, 374, 0)))
-    cells = piece(stage_scene(reader, 0), "A", Cells)
+    cells = piece(stage_scene(reader, 0, ViewOptions(lens="whole")), "A", Cells)
     assert isinstance(cells, Cells)
     assert cells.size >= 1.7  # at least a pixel: nothing is lost when it is stretched
     assert cells.fill.shape == (-(-3000 // cells.factor), 1)
     assert np.flatnonzero(cells.fill == LIT)[-1] == len(cells.fill) - 1
-    assert piece(stage_scene(reader, 0, ViewOptions(zoom=32)), "A", Cells).factor == 1
+    assert piece(stage_scene(reader, 0, ViewOptions(zoom=32, lens="whole")), "A", Cells).factor == 1
 
 
 @pytest.mark.slow
 def test_what_is_seen_closely_is_all_that_is_drawn_and_the_same() -> None:
     reader = read(trace_of("03_coalesced", 600, 600, 2, BLOCK=8), Focus((40, 50, 0)))
-    table = cross_layout(600, 600, 2)
-    x, y = table.at["C"]
-    clip = (x + 320 * table.cell, y + 400 * table.cell, 40 * table.cell, 30 * table.cell)
     step = reader.replay.steps - 1
-    whole = piece(stage_scene(reader, step, ViewOptions(zoom=64)), "C", Cells)
-    seen = piece(stage_scene(reader, step, ViewOptions(zoom=64, clip=clip)), "C", Cells)
+    table = cross(reader.at(step), ViewOptions(lens="whole"))["C"]
+    x, y = table.x, table.y
+    clip = (x + 320 * table.cell, y + 400 * table.cell, 40 * table.cell, 30 * table.cell)
+    whole = piece(stage_scene(reader, step, ViewOptions(zoom=64, lens="whole")), "C", Cells)
+    seen = piece(stage_scene(reader, step, ViewOptions(zoom=64, clip=clip, lens="whole")), "C", Cells)
     assert seen.fill.size < whole.fill.size / 20
     row, column = seen.origin
     rows, columns = seen.fill.shape
@@ -169,12 +221,10 @@ def test_a_followed_thread_is_lit_alone_and_ringed() -> None:
     assert np.argwhere(state_of(reader, 0, 0) == LIT).tolist() == [[1, 2]]
     assert (state_of(reader, 0, 0) == SOURCE).sum() == 15  # the rest of its warp
     ring = piece(stage_scene(reader, 0), "followed", Rects)
-    cross = cross_layout(8, 8, 8)
-    x, y = cross.at["C"]
-    assert ring.boxes.tolist() == [[x + 6 * cross.cell, y + cross.cell, cross.cell, cross.cell]]
-    assert (
-        piece(stage_scene(reader, 0), "action", Labels).texts[0].startswith("block (1, 0), thread (2, 1): reads A[1, 2], line")
-    )
+    table = cross(reader.at(0))["C"]
+    assert ring.boxes.tolist() == [pytest.approx([*table.corner(1, 6), table.cell, table.cell])]
+    action = " ".join(piece(stage_scene(reader, 0), "action", Labels).texts)
+    assert action.startswith("block (1, 0), thread (2, 1): reads A[1, 2], line")
 
 
 def test_heat_is_the_loads_so_far(reader: Reader) -> None:
@@ -208,16 +258,16 @@ def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader,
         squares = [each for each in moving if isinstance(each, Squares)]
         return np.concatenate([each.boxes[:, :2] + each.boxes[:, 2:] / 2 for each in squares])
 
-    cross = cross_layout(8, 8, 8)
+    matrices = cross(reader.at(0))
     texts = [reader.replay.trace.site_of(step).text for step in range(reader.replay.steps)]
     load, store = 0, texts.index("tileA[y][x]")
     read = texts.index("tileA[y][k]")
-    first = np.array([cross.at["A"][0] + cross.cell / 2, cross.at["A"][1] + cross.cell / 2])
+    first = matrices["A"].middle(np.array(0), np.array(0))
     assert middles(load, 0.0)[0] == pytest.approx(first)
     assert middles(store, 0.0)[0] == pytest.approx(middles(load, ARRIVAL * 0.9999999)[0], abs=0.01)  # it waits in a register
     tile = piece(stage_scene(reader, store), "tile-tileA", Cells)
     assert middles(store, ARRIVAL * 0.9999999)[0] == pytest.approx([tile.x + tile.size / 2, tile.y + tile.size / 2], abs=0.01)
-    home = np.array([cross.at["C"][0] + 4.5 * cross.cell, cross.at["C"][1] + cross.cell / 2])
+    home = matrices["C"].middle(np.array(0), np.array(4))
     assert middles(read, ARRIVAL * 0.9999999)[0] == pytest.approx(home, abs=0.01)
     assert view_named("stage").motion(reader.at(load), ViewOptions(moment=1.0)) == ()
     assert view_named("stage").motion(reader.at(store), ViewOptions(moment=ARRIVAL)) == ()
@@ -243,10 +293,8 @@ def test_cells_in_which_threads_collide_are_framed() -> None:
 
 def test_outlines_are_the_blocks_area(reader: Reader) -> None:
     outline = piece(stage_scene(reader, 0), "C-area", Rects)
-    cross = cross_layout(8, 8, 8)
-    assert isinstance(outline, Rects)
-    x, y = cross.at["C"]
-    assert outline.boxes.tolist() == [[x + 4 * cross.cell, y, 4 * cross.cell, 4 * cross.cell]]
+    table = cross(reader.at(0))["C"]
+    assert outline.boxes.tolist() == [pytest.approx([*table.corner(0, 4), 4 * table.cell, 4 * table.cell])]
 
 
 @pytest.mark.parametrize(
@@ -276,5 +324,5 @@ def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, 
         assert (x <= middle[0] <= x + width and y <= middle[1] <= y + height) == inside
         assert 0 <= left <= 1600 - side
         assert 0 <= top <= 900 - side
-    assert "the run ends" in piece(scene, "cost", Labels).texts[0]
+    assert "the run ends" in " ".join(piece(scene, "cost", Labels).texts)
     assert stage_scene(read(trace), 0).find("stop") is None or trace.steps == 1

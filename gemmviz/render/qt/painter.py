@@ -44,6 +44,10 @@ class Viewport:
     def rect(self, x: float, y: float, width: float, height: float) -> QRectF:
         return QRectF(x * self.scale + self.dx, y * self.scale + self.dy, width * self.scale, height * self.scale)
 
+    def whole(self, scene: Scene, area: QRectF) -> "Viewport":
+        """The view of all of the scene in the middle of an area, whatever this one is of."""
+        return self if self.zoom == 1.0 else Viewport.fit(scene, area.width(), area.height(), self.ratio)
+
     @classmethod
     def fit(cls, scene: Scene, width: float, height: float, ratio: float = 1.0) -> "Viewport":
         """The view that shows the whole scene in the middle of this many pixels."""
@@ -64,8 +68,18 @@ class ScenePainter:
 
     def paint(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
         """Draws ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
+        self.paint_ground(painter, scene, view, clip)
+        self.paint_top(painter, scene, view, clip)
+
+    def paint_ground(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
+        """What is below all that moves."""
         painter.fillRect(clip, QColor(scene.background))
         self.paint_over(painter, scene.primitives, view, clip)
+
+    def paint_top(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
+        """What is above it; words stay where they are when one looks closely."""
+        self.paint_over(painter, scene.above, view, clip)
+        self.paint_over(painter, scene.words, view.whole(scene, clip), clip)
 
     def paint_over(self, painter: QPainter, primitives: Iterable[Primitive], view: Viewport, clip: QRectF) -> None:
         """Draws primitives over what is there."""

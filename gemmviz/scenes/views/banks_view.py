@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.banks import served_groups, words_of
 from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.frame import MARGIN, WIDTH, ViewOptions, framed, message
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.tile_cells import tile_matrix
@@ -75,13 +75,13 @@ def _card(card: Punchcard, who: str, accent: str, options: ViewOptions) -> list[
     theme, first, served = options.theme, card.first, card.served
     rows, banks = first.shape
     top, bottom = options.top + 62, options.bottom - 8
-    cell, high = (WIDTH - _LEFT - MARGIN) / banks, min((bottom - top) / rows, 42.0)
+    cell, high = (options.width - _LEFT - MARGIN) / banks, min((bottom - top) / rows, 42.0)
     x, y = _LEFT, top + max(0.0, (bottom - top - rows * high) / 4)
     starts = np.isin(np.arange(rows), card.starts)[:, None]
     fill = np.where(first < 0, _IDLE, np.where(starts, _FIRST, _AGAIN)).astype(np.uint8)
     palette = (theme.empty, accent, theme.warning)
     texts = np.where(first < 0, "", np.where(served > 1, np.char.add("×", served.astype("<U3")), first.astype("<U4")))
-    size = label_size("×32" if (served > 1).any() else "31", min(cell, 1.6 * high), options.zoom)
+    size = label_size("×32" if (served > 1).any() else "31", min(cell, 1.6 * high), options.pixels)
     inks = (theme.faint, theme.ink_on(palette[1]), theme.ink_on(palette[2]))
     count = f"{rows} wavefront{'s' if rows > 1 else ''}"
     needed = f", in {len(card.starts)} groups of {len(first) and 32 // len(card.starts)} lanes" if len(card.starts) > 1 else ""
@@ -96,7 +96,7 @@ def _card(card: Punchcard, who: str, accent: str, options: ViewOptions) -> list[
                "middle"),
         Labels("bank-name", points((x - 14, y - 8)), ("bank",), 16.0, theme.faint, "end"),
         Labels("wavefront-name", points((x - 14, y + high / 2 + 6)), ("wavefront 1",), 18.0, theme.faint, "end"),
-        Labels("bank-heading", points((WIDTH / 2, y - 36)), (heading,), _HEADING, theme.text, "middle", "semibold"),
+        Labels("bank-heading", points((options.width / 2, y - 36)), (heading,), _HEADING, theme.text, "middle", "semibold"),
     ]  # fmt: skip
     if rows > 1:
         last = points((x - 14, y + (rows - 0.5) * high + 6))

@@ -16,7 +16,7 @@ from gemmviz.analysis.moment import Moment
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import spaced
-from gemmviz.scenes.frame import MARGIN, WIDTH, ViewOptions, framed, message
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, points
 from gemmviz.scenes.text import text_width
@@ -43,7 +43,7 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     lines = touched_lines(request.lanes, main.array.itemsize, main.operand.offsets, rules)
     cost = count_rows(request.lanes.reshape(-1, rules.request_lanes), main.operand, main.array, rules)
     palette = _palette(main.array.name, cost.excessive_sectors > 0, options.theme)
-    strip = _Strip(request.lanes, lines, main.array, rules, palette, options.theme)
+    strip = _Strip(request.lanes, lines, main.array, rules, palette, options)
     sentence = f"{main.array.name}, warp {request.warp}: {request_sentence(cost)}"
     found = strip.primitives(top, _STRIP_HEIGHT if tall else room, sentence)
     if tall:
@@ -102,24 +102,24 @@ class _Strip:
     """The address line: all touched lines side by side, lanes above them, and threads of light between."""
 
     def __init__(
-        self, lanes: Longs, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, theme: Theme
+        self, lanes: Longs, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, options: ViewOptions
     ) -> None:
         self.lanes, self.numbers, self.table, self.array, self.rules = lanes, lines.numbers, lines.first, array, rules
-        self.palette, self.theme = palette, theme
+        self.palette, self.theme, self.width = palette, options.theme, options.width
         lines_touched, per_line = self.table.shape
         self.per_line = per_line
         gaps = _LINE_GAP * (lines_touched - 1)
-        self.cell = min((WIDTH - 2 * MARGIN - gaps) / (lines_touched * per_line), 22.0)
+        self.cell = min((self.width - 2 * MARGIN - gaps) / (lines_touched * per_line), 22.0)
         across = lines_touched * per_line * self.cell + gaps
-        self.x = (WIDTH - across) / 2
+        self.x = (self.width - across) / 2
 
     def primitives(self, top: float, height: float, sentence: str) -> list[Primitive]:
         """Everything in a band ``height`` units high."""
         lane_y, bar = top + 26, max(18.0, min(44.0, height * 0.16))
         line_y = top + height - bar - 84
         return [
-            Labels("memory-sentence", points((WIDTH / 2, top + height - 14)), (sentence,), _HEADING, self.theme.text, "middle",
-                   "semibold"),
+            Labels("memory-sentence", points((self.width / 2, top + height - 14)), (sentence,), _HEADING, self.theme.text,
+                   "middle", "semibold"),
             self._threads(lane_y + 30, line_y),
             *self._lanes(lane_y),
             *self._lines(line_y, bar),
@@ -129,7 +129,7 @@ class _Strip:
         return np.asarray(self.x + row * (self.per_line * self.cell + _LINE_GAP))
 
     def _lane_x(self) -> npt.NDArray[Any]:
-        pitch = (WIDTH - 2 * MARGIN) / len(self.lanes)
+        pitch = (self.width - 2 * MARGIN) / len(self.lanes)
         return np.asarray(MARGIN + (np.arange(len(self.lanes)) + 0.5) * pitch)
 
     def _threads(self, top: float, bottom: float) -> Lines:
@@ -197,11 +197,11 @@ def _rows(
     """Each line as a row of its elements, which bear their lanes."""
     table, counts = lines.first, lines.asking
     theme, (rows, columns) = options.theme, table.shape
-    cell, high = (WIDTH - _LEFT - _RIGHT) / columns, min((options.bottom - top - 12) / rows, 34.0)
+    cell, high = (options.width - _LEFT - _RIGHT) / columns, min((options.bottom - top - 12) / rows, 34.0)
     y = top + 12
     many = np.char.add("×", counts.astype("<U3"))
     texts = np.where(table < 0, "", np.where(counts > 1, many, table.astype("<U4")))
-    size = label_size("×32" if (counts > 1).any() else "31", min(cell, 1.6 * high), options.zoom)
+    size = label_size("×32" if (counts > 1).any() else "31", min(cell, 1.6 * high), options.pixels)
     inks = (theme.faint, theme.text, theme.ink_on(palette[_ASKED]))
     heading = "the same lines, one below the other; numbers are lanes, ×n: so many share"
     step, cuts = rules.sector_bytes // array.itemsize * cell, rules.line_bytes // rules.sector_bytes

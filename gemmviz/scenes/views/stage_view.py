@@ -1,7 +1,7 @@
-"""The stage: B above C, A to its left, the block's shared tiles in the corner between, and a line that says what happens.
+"""The stage: B above C, A to its left, the block's shared tiles in the corner between, and words that say what happens.
 
-One frame is 1600 units wide and, on a slide, 900 high, so that 22 units of text are readable from the last row. A window may
-ask for another height, so that no room is lost.
+On a slide a frame is 1600 units wide and 900 high, so that 22 units of text are readable from the last row. A window may ask
+for another size, so that no room is lost.
 """
 
 from typing import Any
@@ -12,11 +12,13 @@ import numpy.typing as npt
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.model.sites import MemoryArray
+from gemmviz.scenes.axes import axis_primitives
 from gemmviz.scenes.code_lines import code_primitives
-from gemmviz.scenes.frame import ViewOptions, framed
-from gemmviz.scenes.layout import CellGrid, Cross, code_room, cross_of, matrix_grid
+from gemmviz.scenes.frame import ViewOptions, time_strip, words_beside, words_between
+from gemmviz.scenes.layout import CellGrid, Plan, plan_of
 from gemmviz.scenes.legend import legend
-from gemmviz.scenes.matrix import counting_grid, grid_of, matrix_cells
+from gemmviz.scenes.lens import lens_primitives
+from gemmviz.scenes.matrix import counting_grid, grid_of, in_window, matrix_cells
 from gemmviz.scenes.motion import stage_motion
 from gemmviz.scenes.palette import (
     AREA,
@@ -39,24 +41,31 @@ from gemmviz.scenes.theme import WARP_ACCENTS, Theme
 from gemmviz.scenes.tile_cells import tile_primitives
 from gemmviz.scenes.view import View
 
-_NAME = 28.0
-
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     """The stage after a step, as the focus sees it; without what moves."""
-    theme, cross = options.theme, cross_of(moment.trace, options.height)
+    theme, plan = options.theme, plan_of(moment, options)
     found: list[Primitive] = []
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
-            found += _matrix(moment, number, array, cross, options)
-    found += _guides(moment, cross, theme)
-    found += _wrong(moment, cross, theme)
-    found += _followed(moment, cross, theme)
-    found += tile_primitives(moment, cross.corner, options)
-    found += code_primitives(moment, code_room(moment.trace, cross), theme)
-    found += stop_marks(moment, cross, theme)
-    found += legend(moment.trace, options)
-    return framed(found, moment, options)
+            found += _matrix(moment, number, array, plan, options)
+    found += _guides(moment, plan, theme)
+    found += _wrong(moment, plan, theme)
+    found += _followed(moment, plan, theme)
+    found += lens_primitives(plan, options)
+    found += tile_primitives(moment, plan, options)
+    found += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
+    found += stop_marks(moment, plan, theme)
+    names = [_name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
+    above = (*names, *axis_primitives(plan, options), *legend(moment.trace, plan.rooms["legend"], options))
+    return Scene(options.width, options.height, theme.background, tuple(found), above, _words(moment, plan, options))
+
+
+def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+    if not options.words:
+        return ()
+    words = words_beside(moment, options, plan.column) if plan.has_column else words_between(moment, options)
+    return (*words, *time_strip(moment, options))
 
 
 def matrix_state(moment: Moment, number: int, grid: Grid, by_warp: bool = False) -> npt.NDArray[np.uint8]:
@@ -111,49 +120,51 @@ def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
     return np.concatenate(found)
 
 
-def _matrix(moment: Moment, number: int, array: MemoryArray, cross: Cross, options: ViewOptions) -> list[Primitive]:
-    theme, table = options.theme, matrix_grid(array, cross)
+def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    theme, table = options.theme, plan.matrices[array.name]
     found: list[Primitive] = [_cells(moment, number, table, options)]
     found.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     area = moment.area(number)
     if area is not None:
-        r0, r1, c0, c1 = area
-        x, y, cell = table.x, table.y, table.cell
-        box = (x + c0 * cell, y + r0 * cell, (c1 - c0) * cell, (r1 - r0) * cell)
-        found.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
-    found.append(_name(array, table.x, table.y, table.cell, theme))
+        box = table.part(area[:2], area[2:])
+        if box[2] and box[3]:
+            found.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
     return found
 
 
 def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -> Cells:
     array, theme = moment.trace.arrays[number], options.theme
+    grid = grid_of(table, array, options)
     if options.layer != "reuse" or array.name == "C":
-        grid = grid_of(table, array, options)
         state = matrix_state(moment, number, grid, options.layer == "warp")
         return matrix_cells(array.name, state, matrix_palette(theme, array.name), table, grid, options)
-    grid = counting_grid(table, array, options)
-    counts = moment.loads(number, grid)
+    counted = counting_grid(table, array, options)
+    grid = in_window(counted, table)
+    counts = moment.loads(number, counted)[grid.part]
     fill = heat_levels(counts, grid.factor**2, most_loads(moment.trace.setup.problem))
     touched = moment.of_array(number)
     if touched is not None:
-        fill.reshape(-1)[grid.cells(touched.cells)] = HEAT_LIT
+        lit = grid.table()
+        lit[grid.cells(touched.cells)] = 1
+        fill[grid.shaped(lit) > 0] = HEAT_LIT
     labels = np.where(counts > 0, counts.astype("<U6"), "") if counts.size <= 64 * 64 else None
     return matrix_cells(array.name, fill, heat_palette(theme, theme.accent(array.name)), table, grid, options, labels)
 
 
-def _name(array: MemoryArray, x: float, y: float, cell: float, theme: Theme) -> Labels:
-    rows, columns = array.shape
+def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
+    """Above A and C; B's at the left of its upper corner, for its column numbers stand above it."""
+    (rows, columns), size, table = array.shape, theme.type.name, plan.matrices[array.name]
     text = f"{array.name}  {rows} × {columns}"
-    if array.name == "A" and text_width(text, _NAME, "semibold") > columns * cell:
-        return Labels("A-name", points((x + columns * cell, y - 12)), (text,), _NAME, theme.accent("A"), "end", "semibold")
-    if array.name != "C":
-        at = points((x, y - 12))
-        return Labels(f"{array.name}-name", at, (text,), _NAME, theme.accent(array.name), "start", "semibold")
-    at = points((x + columns * cell, y + rows * cell + _NAME + 4))
-    return Labels("C-name", at, (text,), _NAME, theme.accent("C"), "end", "semibold")
+    x, y, wide, _ = table.box
+    key, accent = f"{array.name}-name", theme.accent(array.name)
+    if array.name == "B":
+        return Labels(key, points((x - 16, y + 0.8 * size)), (text,), size, accent, "end", "semibold")
+    if array.name == "A" and text_width(text, size, "semibold") > wide:
+        return Labels(key, points((x + wide, y - 12)), (text,), size, accent, "end", "semibold")
+    return Labels(key, points((x, y - 12)), (text,), size, accent, "start", "semibold")
 
 
-def _guides(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
+def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Faint lines from the block's area of C to its rows of A and its columns of B: why a block needs just these."""
     numbers = {array.name: n for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
     if not {"A", "B", "C"} <= numbers.keys():
@@ -162,41 +173,42 @@ def _guides(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
     c_area = areas["C"]
     if c_area is None:
         return []
-    (ax, _), (cx, cy), (_, by), s = cross.at["A"], cross.at["C"], cross.at["B"], cross.cell
+    x, y, wide, high = plan.matrices["C"].part(c_area[:2], c_area[2:])
     segments = []
     if areas["A"] is not None:
-        x0 = ax + areas["A"][3] * s
-        segments += [(x0, cy + r * s, cx + c_area[2] * s, cy + r * s) for r in c_area[:2]]
+        left, _, across, _ = plan.matrices["A"].part(areas["A"][:2], areas["A"][2:])
+        segments += [(left + across, at, x, at) for at in (y, y + high)]
     if areas["B"] is not None:
-        y0 = by + areas["B"][1] * s
-        segments += [(cx + c * s, y0, cx + c * s, cy + c_area[0] * s) for c in c_area[2:]]
+        _, top, _, down = plan.matrices["B"].part(areas["B"][:2], areas["B"][2:])
+        segments += [(at, top + down, at, y) for at in (x, x + wide)]
     return [Lines("guides", np.asarray(segments, np.float64), theme.faint, 1.5, dashed=True)] if segments else []
 
 
-def _wrong(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
+def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """Frames around the elements of C that are stored by now and wrong."""
     wrong = np.array(moment.trace.check.wrong_elements, np.int64)
     by_now = wrong[moment.replay.owners.steps_of(wrong) <= moment.step]
-    return _rings("wrong", moment, by_now, cross, theme.warning)
+    return _rings("wrong", moment, by_now, plan, theme.warning)
 
 
-def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], cross: Cross, colour: str) -> list[Primitive]:
+def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str) -> list[Primitive]:
     """Around some elements of C; nothing around none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
     rows, columns = array.row_column(elements)
-    (x, y), side = cross.at["C"], cross.cell
-    boxes = np.stack([x + columns * side, y + rows * side, *np.full((2, len(elements)), side)], axis=1)
-    return [Rects(key, boxes, None, colour, 4.0)]
+    table = plan.matrices["C"]
+    seen = table.holds(rows, columns)
+    corners = table.middle(rows[seen], columns[seen]) - table.cell / 2
+    return [Rects(key, np.hstack([corners, np.full((len(corners), 2), table.cell)]), None, colour, 4.0)]
 
 
-def _followed(moment: Moment, cross: Cross, theme: Theme) -> list[Primitive]:
+def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     """A ring around what the followed thread computes."""
     if moment.focus.thread is None:
         return []
     elements, _ = moment.replay.owners.of(moment.scope.threads)
-    return _rings("followed", moment, elements, cross, theme.text)
+    return _rings("followed", moment, elements, plan, theme.text)
 
 
 VIEW = View("Stage", Moment, stage_scene, stage_motion, order=1)

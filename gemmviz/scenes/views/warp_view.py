@@ -5,7 +5,7 @@ import numpy as np
 from gemmviz.analysis.focus import thread_text
 from gemmviz.analysis.moment import Moment
 from gemmviz.model.words import spaced
-from gemmviz.scenes.frame import MARGIN, WIDTH, ViewOptions, framed, message
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, points
 from gemmviz.scenes.sentence import element_text
 from gemmviz.scenes.text import fitted
@@ -31,7 +31,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     columns = _COLUMNS if options.words else 2 * _COLUMNS
     rows = -(-size // columns)
     top, heading = options.top + 44, f"warp {warp}: {_heading(moment, options)}"
-    width = (WIDTH - 2 * MARGIN + _GAP) / columns
+    width = (options.width - 2 * MARGIN + _GAP) / columns
     height = min(96.0, (options.bottom - top) / rows)
     lane = np.arange(size)
     x, y = MARGIN + lane % columns * width, top + lane // columns * height
