@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from gemmviz.model.kernel import Launch
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
+from gemmviz.model.words import all_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def focus_text(focus: Focus, trace: Trace) -> str:
     block = f"block ({focus.block[0]}, {focus.block[1]}" + (f", {focus.block[2]})" if trace.launch.grid[2] > 1 else ")")
     if focus.everyone:
         blocks = trace.launch.block_count
-        return f"all {blocks} blocks" if trace.blocks.count == blocks else f"{trace.blocks.count} of {blocks} blocks"
+        return all_blocks(blocks) if trace.blocks.count == blocks else f"{trace.blocks.count} of {blocks} blocks"
     if focus.thread is not None:
         return f"{block}, thread {thread_text(focus.thread, trace.launch)}"
     return block if focus.warp is None else f"{block}, warp {focus.warp}"

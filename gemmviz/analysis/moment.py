@@ -12,12 +12,15 @@ from gemmviz.analysis.focus import Focus, Scope, scope_of
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.replay import Area, Replay
 from gemmviz.analysis.reuse import LoadCounts
+from gemmviz.analysis.terms import Terms, ThreadTerms, of_thread
 from gemmviz.analysis.tiles import TileContent, Tiles
 from gemmviz.analysis.warps import warp_rows
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Ints, Trace
+from gemmviz.model.watched import Value, Watched
 
 Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 class Reader:
@@ -31,6 +34,15 @@ class Reader:
         self._cursors = Cursors(replay, self.scope)
         self._latest: Moment | None = None
 
+    @property
+    def watched(self) -> Watched | None:
+        """The variables of the first of the watched threads, once they are known."""
+        return self._cursors.watched
+
+    @watched.setter
+    def watched(self, found: Watched | None) -> None:
+        self._cursors.watched = found
+
     def at(self, step: int) -> "Moment":
         """The moment of a step; the one before it is over."""
         if self._latest is None or self._latest.step != step:
@@ -43,6 +55,7 @@ class Cursors:
 
     def __init__(self, replay: Replay, scope: Scope) -> None:
         self.replay, self.scope = replay, scope
+        self.watched: Watched | None = None
         self._tiles, self._tiles_before = (Tiles(replay.trace, scope.of_block, replay.value) for _ in range(2))
         self._loads: dict[tuple[int, int], LoadCounts] = {}
 
@@ -176,6 +189,45 @@ class Moment:
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
+
+    @cached_property
+    def terms(self) -> Terms | None:
+        """The sums of the block, term by term; None as long as that has not been worked out, and where it can't be."""
+        return self.replay.terms(self.scope) if self.replay.knows_terms(self.scope) else None
+
+    @cached_property
+    def thread_terms(self) -> ThreadTerms | None:
+        """Those of the first of the watched threads."""
+        return of_thread(self.terms, self.replay.owners, self.scope.first_thread, self.step) if self.terms else None
+
+    def factors(self, terms: ThreadTerms) -> tuple[Floats, Floats]:
+        """The values of a thread's factors of A (rows,) and of B (columns,), NaN where they are not known."""
+        a, b = (np.full(len(each), np.nan) for each in (terms.rows, terms.columns))
+        for place, has, steps, values in ((0, terms.has_a, terms.steps_a, a), (1, terms.has_b, terms.steps_b, b)):
+            for at in np.flatnonzero(has).tolist():
+                values[at] = self._value_read(int(steps[at]), "AB"[place])
+        return a, b
+
+    def _value_read(self, step: int, matrix: str) -> float:
+        """What the first of the watched threads read at a step, from a matrix or a copy of it."""
+        value, column = self.replay.value, self.scope.of_block.start + self.scope.first_thread
+        for place, operand in enumerate(self.trace.site_of(step).operands):
+            array = self.trace.arrays[operand.array]
+            if operand.access == "read" and operand.width == 1 and (array.name == matrix or array.space == "shared"):
+                return float("nan") if value is None else float(value[int(self.trace.row[step]) + place, column])
+        return float("nan")
+
+    @property
+    def variables(self) -> list[tuple[str, Value]]:
+        """Names and values of the variables of the first of the watched threads, as far as they are known."""
+        watched = self._cursors.watched
+        return [] if watched is None else watched.at(self.step, self.site)
+
+    @property
+    def watched_names(self) -> frozenset[str]:
+        """Names of all variables that are known at any step."""
+        watched = self._cursors.watched
+        return frozenset() if watched is None else frozenset(each.name for each in watched.variables)
 
     @property
     def homes(self) -> npt.NDArray[np.float64]:

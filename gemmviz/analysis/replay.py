@@ -12,6 +12,7 @@ from gemmviz.analysis.focus import Scope
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.hazards import Conflicts, Hazard
 from gemmviz.analysis.owners import NEVER, Owners
+from gemmviz.analysis.terms import Terms, size_of, terms_of
 from gemmviz.analysis.warps import request_rows
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
@@ -19,6 +20,7 @@ from gemmviz.model.sites import Space
 from gemmviz.model.trace import Ints, Trace
 
 _ACCESSES_AT_ONCE, _MOST_KEPT = 1 << 20, 8
+_SOON = 60_000  # accesses that are looked through within a frame
 Longs = npt.NDArray[np.int64]
 Area = tuple[int, int, int, int]
 
@@ -32,7 +34,8 @@ class _Shared:
         self.costs: dict[Any, Longs] = {}
         self.sums: dict[Any, dict[Space, Longs]] = {}
         self.first_stored: dict[int, Longs] = {}
-        self.owner_warps: dict[Any, npt.NDArray[np.int16]] = {}
+        self.terms: dict[int, Terms | None] = {}
+        self.owner_threads: dict[Any, npt.NDArray[np.int32]] = {}
 
     @cached_property
     def owners(self) -> Owners:
@@ -115,6 +118,19 @@ class Replay:
             }
         return self._facts.sums[key]
 
+    def terms(self, scope: Scope) -> Terms | None:
+        """The sums of a scope's block, term by term. Raises Cancelled."""
+        known, key = self._facts.terms, scope.of_block.start
+        if key not in known:
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            known[key] = terms_of(self.trace, self.owners, scope)
+        return known[key]
+
+    def knows_terms(self, scope: Scope) -> bool:
+        """Whether they are worked out already, or are in no time."""
+        return scope.of_block.start in self._facts.terms or size_of(self.trace, scope) <= _SOON
+
     def knows_costs(self, scope: Scope) -> bool:
         """Whether they and their sums are worked out already."""
         return _warps(scope) in self._facts.sums
@@ -173,19 +189,16 @@ class Replay:
             known[grid.factor] = self._first_stored(replace(grid, crop=None))
         return known[grid.factor][grid.part]
 
-    def owner_warps(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int16]:
-        """The number, within its block, of the warp that stores each cell of C, of the warps of a scope: (rows, columns), -1
-        where none does.
-        """
+    def owner_threads(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int32]:
+        """The thread of the trace that stores each cell of C, of the warps of a scope: (rows, columns), -1 where none does."""
         key = _warps(scope), grid.factor, grid.crop
-        known = self._facts.owner_warps
+        known = self._facts.owner_threads
         if key not in known:
             if len(known) >= _MOST_KEPT:
                 known.clear()
             elements, threads = self.owners.of(scope.of_warps)
-            warps = (threads + scope.of_warps.start) % self.trace.space.threads_per_block // self.trace.rules.warp_size
-            table = np.full(grid.cell_count + 1, -1, np.int16)
-            table[grid.cells(elements)] = warps
+            table = np.full(grid.cell_count + 1, -1, np.int32)
+            table[grid.cells(elements)] = threads + scope.of_warps.start
             known[key] = table[: grid.cell_count].reshape(grid.shape)
         return known[key]
 

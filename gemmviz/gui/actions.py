@@ -311,7 +311,7 @@ def _watches() -> Iterator[Action]:
         ("Next &thread", _next_thread, "T", "next thread"),
         ("&All traced blocks", _everyone, "A", "all traced blocks"),
         ("The whole &block", _block_or_window, "Esc", "back to the block; out of full screen"),
-        ("Next &layer of colours", _next_layer, "L", "colours: matrix, warp, reuse"),
+        ("Next &layer of colours", _next_layer, "L", "colours: matrix, warp, lane, block, reuse"),
     ):
         yield Action("Watch", text, run, (key,), what, why_not=_needs_time)
 

@@ -10,7 +10,10 @@ from gemmviz.scenes.frame import LAYERS
 from gemmviz.spec.legality import device_for
 
 SCOPES = {"block": "One block", "warp": "One warp", "thread": "One thread", "everyone": "All traced blocks"}
-_LAYERS = {"matrix": "Which matrix", "warp": "Which warp", "reuse": "Loads so far (reuse)"}
+_LAYERS = {
+    "matrix": "Which matrix", "warp": "Which warp", "lane": "Which lane", "block": "Which block",
+    "reuse": "Loads so far (reuse)",
+}  # fmt: skip
 _ONE = Launch((1, 1, 1), (1, 1, 1))
 
 

@@ -17,19 +17,19 @@ MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 COLUMN = 400.0  # how wide the words' column is, where they stand beside the picture
 SCORE = 14.0  # how high the strip of time at the lower edge is
 ARRIVAL = 0.85
-Layer = Literal["matrix", "warp", "reuse"]
-LAYERS: tuple[Layer, ...] = ("matrix", "warp", "reuse")
+Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
+LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LEADING = 1.28
 
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
     """How to draw. ``zoom``: how much larger than the whole frame it is looked at; ``width`` and ``height``: of the frame, in
-    units; ``scale``: pixels of a unit, which with the zoom decides where labels fit; ``layer``: what colours tell (the matrix,
-    the warp that touches, or loads so far); ``moment``: how much of the step has passed, 0 to 1; ``words``: with title and
-    captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen, None for all; ``curves``: which
-    of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of them; ``code``: with the source
-    lines; ``flies``: whether copies are seen on their way.
+    units; ``scale``: pixels of a unit, which with the zoom decides where labels fit; ``layer``: what colours tell (the matrix;
+    the warp, lane or block that touches or computes a cell; or loads so far); ``moment``: how much of the step has passed, 0
+    to 1; ``words``: with title and captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen,
+    None for all; ``curves``: which of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of
+    them; ``code``: with the source lines; ``flies``: whether copies are seen on their way.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -102,21 +102,23 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
 def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Primitive]:
     """The same words in a column at the left that is ``room`` wide, beginning at its top and ending at its bottom."""
     theme, sizes = options.theme, options.theme.type
-    title = title_lines(moment, theme, room)
-    progress = wrapped(sentence.step_title(moment), sizes.small, room, 3)
-    action = wrapped(_action(moment), sizes.caption, room, 4, "semibold")
-    cost = wrapped(sentence.cost(moment), sizes.small, room, 5)
+    title, parameters = _title_lines(moment, theme, room)
+    progress = wrapped(sentence.step_title(moment), sizes.small, room, 2)
+    action = wrapped(_action(moment), sizes.caption, room, 3, "semibold")
+    cost = wrapped(sentence.cost(moment), sizes.small, room, 3)
     leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
-    head = 20 + len(title) * leading[0] + len(progress) * leading[1] + 10
+    head = 20 + leading[0] + (len(parameters) + len(progress)) * leading[1] + 10
     foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + SCORE + 24
     wide = MARGIN + room + 10
     behind = [boxes((0, 0, wide, head + 10), (0, options.height - foot - 10, wide, foot + 10))] if options.clip else []
     y, found = 16.0, []
     for key, lines, size, colour, step in (
-        ("title", title, sizes.title, theme.text, leading[0]), ("progress", progress, sizes.small, theme.faint, leading[1]),
+        ("title", title, sizes.title, theme.text, leading[0]),
+        ("parameters", parameters, sizes.small, theme.text, leading[1]),
+        ("progress", progress, sizes.small, theme.faint, leading[1]),
     ):  # fmt: skip
-        found.append(_paragraph(key, lines, y, size, colour, step))
-        y += len(lines) * step + 4
+        found += [_paragraph(key, lines, y, size, colour, step)] if lines else []
+        y += len(lines) * step + (4 if lines else 0)
     y = options.height - foot
     for key, lines, size, colour, step in (
         ("action", action, sizes.caption, theme.text, leading[2]), ("cost", cost, sizes.small, theme.faint, leading[3]),
@@ -126,13 +128,13 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     return [*(Rects("words-ground", each, theme.background) for each in behind), *found]
 
 
-def title_lines(moment: Moment, theme: Theme, room: float) -> list[str]:
-    """On one line if there is room; else the parameters on their own."""
-    size, whole = theme.type.title, _title(moment)
-    if text_width(whole, size, "semibold") <= room:
-        return [whole]
+def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[list[str], list[str]]:
+    """The title, and the parameters on lines of their own where one line has no room for both."""
+    whole = _title(moment)
+    if text_width(whole, theme.type.title, "semibold") <= room:
+        return [whole], []
     name, _, parameters = whole.partition(", ")
-    return [*wrapped(name, size, room, 1, "semibold"), *wrapped(parameters, size, room, 1, "semibold")]
+    return [fitted(name, theme.type.title, room, "semibold")], wrapped(parameters, theme.type.small, room, 2)
 
 
 def _paragraph(key: str, lines: list[str], y: float, size: float, colour: str, leading: float) -> Labels:

@@ -15,6 +15,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.frame import COLUMN, MARGIN, SCORE, ViewOptions
+from gemmviz.scenes.text import text_width
 from gemmviz.scenes.window import Window, lens_of, whole_of
 
 GAP = 46.0  # between the matrices: the names of A and C stand in it
@@ -23,9 +24,9 @@ _WIDE = 52.0
 _LARGEST_CELL = 96.0
 _LEAST_SEEN = 150.0  # units: what the watched block touches is no smaller, or the lens shows it
 _HEADING, _SPACE, _LARGEST_TILE_CELL = 36.0, 36.0, 76.0
-_TITLES, _LEGEND, _CAPTIONS = 150.0, 110.0, 250.0  # of the words' column: what stands above and below its middle
+_TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # of the words' column: what stands above and below its middle
 _BAND_TOP, _BAND_BOTTOM = 74.0, 96.0
-_LEAST_ROOM, _LEAST_TILES = 130.0, 150.0
+_LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
 _WIDEST_COLUMN = 560.0
 
 
@@ -214,6 +215,9 @@ def _rooms(matrices: dict[str, CellGrid], other: Box, window: Window, frame: _Fr
     elif corner.is_room:
         others.remove("registers")
         rooms["registers"] = corner
+    if "map" in others and not in_corner and "registers" in others and min(corner.width, corner.height) >= _LEAST_MAP:
+        others.remove("map")
+        rooms["map"] = corner
     if "registers" in others and not other.is_room and corner.height > 2.2 * _LEAST_ROOM:
         others.remove("registers")
         high = 0.58 * corner.height
@@ -224,7 +228,7 @@ def _rooms(matrices: dict[str, CellGrid], other: Box, window: Window, frame: _Fr
     return rooms
 
 
-_SHARES = {"tiles": 1.0, "registers": 1.2, "code": 1.0, "map": 0.55}
+_SHARES = {"tiles": 1.0, "registers": 1.3, "code": 1.0, "map": 0.6}
 
 
 def _shared_out(box: Box, names: list[str], is_wide: bool) -> dict[str, Box]:
@@ -260,10 +264,13 @@ def _tile_grids(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, CellGri
     shapes = {number: shown_shape(array) for number, array in enumerate(arrays) if array.space == "shared"}
     if not shapes:
         return {}
-    return max(_row_of_tiles(shapes, room), _stack_of_tiles(shapes, room), key=lambda grids: next(iter(grids.values())).cell)
+    names = {number: text_width(arrays[number].name, 24.0, "semibold") for number in shapes}
+    arranged = (_row_of_tiles(shapes, names, room), _stack_of_tiles(shapes, room))
+    return max(arranged, key=lambda grids: next(iter(grids.values())).cell)
 
 
-def _row_of_tiles(shapes: dict[int, tuple[int, int]], room: Box) -> dict[int, CellGrid]:
+def _row_of_tiles(shapes: dict[int, tuple[int, int]], names: dict[int, float], room: Box) -> dict[int, CellGrid]:
+    """``names``: how wide the names above them are, which may be wider than they."""
     columns, rows = sum(shape[1] for shape in shapes.values()), max(shape[0] for shape in shapes.values())
     wide, high = room.width - _SPACE * (len(shapes) - 1), room.height - _HEADING
     cell = min(wide / columns, high / rows, _LARGEST_TILE_CELL)
@@ -271,7 +278,7 @@ def _row_of_tiles(shapes: dict[int, tuple[int, int]], room: Box) -> dict[int, Ce
     found = {}
     for number, shape in shapes.items():
         found[number] = CellGrid(x, y, cell, *shape)
-        x += shape[1] * cell + _SPACE
+        x += max(shape[1] * cell, names[number]) + _SPACE
     return found
 
 

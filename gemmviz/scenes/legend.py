@@ -1,37 +1,54 @@
 """What the colours mean: chips with their texts, line after line."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from gemmviz.model.trace import Trace
-from gemmviz.scenes.frame import ViewOptions
+from gemmviz.analysis.moment import Moment
+from gemmviz.scenes.frame import Layer, ViewOptions
+from gemmviz.scenes.groups import group_colours
 from gemmviz.scenes.layout import Box
 from gemmviz.scenes.palette import HEAT_LEVELS, heat_palette, most_loads
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.text import text_width
-from gemmviz.scenes.theme import WARP_ACCENTS, warp_accent
+from gemmviz.scenes.theme import LANE_ACCENTS, WARP_ACCENTS, warp_accent
 
 _SIDE, _LEADING = 18.0, 28.0
 
 
-def legend(trace: Trace, room: Box, options: ViewOptions) -> list[Primitive]:
+def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
     """Nothing for matrix colours, which name themselves."""
-    if options.layer == "warp":
-        return _flowing(_warps(trace, options), room, options)
-    return _flowing(_heat(trace, options), room, options) if options.layer == "reuse" else []
+    if options.layer == "matrix":
+        return []
+    return _flowing(_ENTRIES[options.layer](moment, options), room, options)
 
 
-def _warps(trace: Trace, options: ViewOptions) -> list[tuple[str, str]]:
-    warps = trace.space.warps_per_block
+def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    warps = moment.trace.space.warps_per_block
     shown = min(warps, len(WARP_ACCENTS))
     more = ", then again" if warps > shown else ""
     entries = [(warp_accent(warp), f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
-    if warps > 1:
-        entries.append((options.theme.text, "several"))
-    return entries
+    return [*entries, (options.theme.text, "several")] if warps > 1 else entries
 
 
-def _heat(trace: Trace, options: ViewOptions) -> list[tuple[str, str]]:
-    problem = trace.setup.problem
+def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    each = moment.trace.rules.warp_size // len(LANE_ACCENTS)
+    entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(LANE_ACCENTS)]
+    return [("", "lanes"), *entries, (options.theme.text, "several")]
+
+
+def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    (x0, x1), (y0, y1), _ = moment.trace.blocks.ranges
+    blocks = [(x, y) for y in range(y0, y1) for x in range(x0, x1)]
+    threads = np.arange(min(len(blocks), len(WARP_ACCENTS))) * moment.trace.space.threads_per_block
+    colours = group_colours(moment.trace, threads, "block").tolist()
+    entries = [(WARP_ACCENTS[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
+    more = [("", "and so on")] if len(blocks) > len(entries) else []
+    return [("", "blocks x, y"), *entries, *more, (options.theme.text, "several")]
+
+
+def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
+    problem = moment.trace.setup.problem
     top = most_loads(problem)
     palette = heat_palette(options.theme, options.theme.faint)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
@@ -40,6 +57,11 @@ def _heat(trace: Trace, options: ViewOptions) -> list[tuple[str, str]]:
         if level + 1 == len(bounds) or bound != bounds[level + 1]:
             entries.append((palette[level], str(bound)))
     return [("", "loads so far"), *entries]
+
+
+_ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[tuple[str, str]]]] = {
+    "warp": _warps, "lane": _lanes, "block": _blocks, "reuse": _heat,
+}  # fmt: skip
 
 
 def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) -> list[Primitive]:

@@ -1,57 +1,129 @@
-"""What is on its way at a moment of a step: one square for each copy of an element that a thread moves."""
+"""What is on its way at a moment of a step: copies of elements that threads move, and threads that meet at a barrier.
+
+Copies of one element that go to many places travel as one chip that says how many it is, and fan out when they arrive; copies
+that go to one place arrive side by side.
+"""
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.flights import THREADS, Flights
 from gemmviz.analysis.moment import Moment
+from gemmviz.scenes.barrier import barrier_motion
 from gemmviz.scenes.frame import ARRIVAL, ViewOptions
+from gemmviz.scenes.groups import GROUPED, group_accents, group_colours
 from gemmviz.scenes.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.matrix import label_size
-from gemmviz.scenes.primitives import Primitive, Squares
-from gemmviz.scenes.theme import WARP_ACCENTS, Theme
+from gemmviz.scenes.primitives import Primitive, Rects, Squares
+from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.tile_cells import tile_matrix
 
 _SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
-_MOST_LABELLED = 80
+_MOST_LABELLED, _MOST_RINGS = 80, 4096
+_FAN = 0.55  # of the way: where a chip of many begins to fan out
+_HUB = 0.7  # how near to where they go that is
+Floats = npt.NDArray[np.float64]
 
 
 def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
     """The copies that travel at ``options.moment``; nothing once all have arrived. What waits in a register stays in sight
-    until the step has passed.
+    until the step has passed. Where nothing is to fly, rings around what is touched fade.
     """
-    if options.moment >= 1.0 or not options.flies:
+    if options.moment >= 1.0:
         return ()
     plan = plan_of(moment, options)
+    if moment.site.is_barrier:
+        return barrier_motion(moment, plan, options) if options.flies else ()
+    if not options.flies:
+        return _rings(moment, plan, options)
     found = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
     return tuple(squares for squares in found if squares is not None)
+
+
+def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Around the cells that are touched, thinner and thinner."""
+    found = []
+    for touched in moment.touched:
+        number = touched.operand.array
+        cells = touched.cells if touched.array.space == "global" else touched.block_cells
+        middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
+        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
+        boxes = np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
+        width = max(1.0, 5.0 * (1.0 - options.moment))
+        found.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
+    return tuple(each for each in found if len(each.boxes))
+
+
+def eased(share: float) -> float:
+    """Slow, quick, slow."""
+    return share**2 * (3 - 2 * share)
 
 
 def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> Squares | None:
     start, end = places(moment, plan, group.source, group.start), places(moment, plan, group.target, group.end)
     known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
-    if not known.any():
-        return None
     first, last = group.way
-    if options.arrived and last == 1.0:
+    if not known.any() or (options.arrived and last == 1.0):
         return None
-    way = min(1.0, options.moment / ARRIVAL)
-    eased = way**2 * (3 - 2 * way)  # slow, quick, slow
-    share = first + (last - first) * eased
-    middle = (start + (end - start) * share)[known]
     sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, plan, each)) for each in (group.source, group.target)]
+    share = first + (last - first) * eased(min(1.0, options.moment / ARRIVAL))
     side = sides[0] + (sides[1] - sides[0]) * share
+    start, end, texts, threads = start[known], end[known], _labels(moment, group)[known], group.thread[known]
+    _, kept, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
+    which = which.ravel()
+    if first == 0.0 and last == 1.0 and count.max() > 1:
+        hub = start + (_means(end, which) - start) * _HUB
+        if share < _FAN:
+            middle = (start + (hub - start) * (share / _FAN))[kept]
+            texts = np.array([_many(text, copies) for text, copies in zip(texts[kept].tolist(), count.tolist(), strict=True)])
+            threads = threads[kept]
+        else:
+            middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - _FAN) / (1 - _FAN))
+    else:
+        middle = start + (_side_by_side(end, group.end[known], side) - start) * share
+    return _chips(moment, group, middle, side, texts, threads, options)
+
+
+def _chips(
+    moment: Moment, group: Flights, middle: Floats, side: float, texts: npt.NDArray[np.str_],
+    threads: npt.NDArray[np.int64], options: ViewOptions,
+) -> Squares:  # fmt: skip
     palette: tuple[str, ...] = (_accent(moment, group, options.theme),)
     fill = np.zeros(len(middle), np.uint8)
-    if options.layer == "warp":
-        palette = WARP_ACCENTS
-        fill = (group.thread[known] // moment.trace.rules.warp_size % len(WARP_ACCENTS)).astype(np.uint8)
-    labels = _labels(moment, group)[known] if len(middle) <= _MOST_LABELLED else None
-    size = label_size(max(labels.tolist(), key=len), side, options.pixels) if labels is not None else 0.0
+    if options.layer in GROUPED:
+        palette = group_accents(options.layer)
+        fill = group_colours(moment.trace, threads + moment.scope.of_block.start, options.layer).astype(np.uint8)
+    size = 0.0
+    if len(middle) <= _MOST_LABELLED:
+        size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)
     boxes = np.column_stack([middle - side / 2, np.full(len(middle), side)])
     inks = tuple(options.theme.ink_on(colour) for colour in palette)
     key = f"moving-{group.source}-{group.target}"
-    return Squares(key, boxes, fill, palette, inks, labels if size else None, size, options.theme.background)
+    return Squares(key, boxes, fill, palette, inks, texts if size else None, size, options.theme.background)
+
+
+def _means(points: Floats, which: npt.NDArray[np.int64]) -> Floats:
+    """For each point the mean of those of its kind."""
+    count = np.bincount(which)
+    return np.stack([(np.bincount(which, points[:, axis]) / count)[which] for axis in (0, 1)], axis=1)
+
+
+def _side_by_side(end: Floats, target: npt.NDArray[np.int64], side: float) -> Floats:
+    """Where copies come to rest: next to each other where several go to one place."""
+    order = np.argsort(target, kind="stable")
+    sorted_ = target[order]
+    starts = np.flatnonzero(np.concatenate([[True], sorted_[1:] != sorted_[:-1]]))
+    if len(starts) == len(target):
+        return end
+    length = np.diff([*starts.tolist(), len(target)])
+    rank = np.arange(len(target)) - np.repeat(starts, length)
+    moved = end.copy()
+    moved[order, 0] += (rank - (np.repeat(length, length) - 1) / 2) * 0.5 * side
+    return moved
+
+
+def _many(text: str, copies: int) -> str:
+    return text if copies == 1 else f"×{copies}"
 
 
 def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
@@ -64,9 +136,9 @@ def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
 
 
 def _labels(moment: Moment, group: Flights) -> npt.NDArray[np.str_]:
-    """The indices of the element that each copy is of."""
+    """The indices of the element that each copy is of; nothing where there are too many to be read."""
     matrix, element = np.full(len(group), group.source), group.start
-    if group.source == THREADS:
+    if group.source == THREADS or len(np.unique(group.start)) > _MOST_LABELLED:
         return np.full(len(group), "")
     if moment.trace.arrays[group.source].space == "shared":
         content = moment.tiles.get(group.source)

@@ -9,10 +9,12 @@ import numpy.typing as npt
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.theme import WARP_ACCENTS, Theme, mixed
 
-# States of a matrix's cells. From FIRST_WARP on: lit by that warp; from FIRST_OWNER on: computed by that warp.
+# States of a matrix's cells. From FIRST_GROUP on: lit by that group of threads; from FIRST_OWNER on: computed by that group;
+# from FIRST_FILL on: how much of a sum of C is there.
 BASE, AREA, SOURCE, LIT, SEVERAL = range(5)
-FIRST_WARP = 5
-FIRST_OWNER = FIRST_WARP + len(WARP_ACCENTS)
+FIRST_GROUP = 5
+FIRST_OWNER = FIRST_GROUP + len(WARP_ACCENTS)
+FIRST_FILL, FILL_LEVELS = FIRST_OWNER + len(WARP_ACCENTS), 8
 # States of a tile's cells come in threes for each kind of content: stored in an earlier phase, held, lit.
 STALE, HELD, TOUCHED = range(3)
 HEAT_LEVELS = 9
@@ -22,12 +24,14 @@ Palette = tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
-def matrix_palette(theme: Theme, name: str) -> Palette:
-    """Colours of BASE, in the block's AREA, SOURCE of what is read from a tile now, LIT, lit by SEVERAL warps, by each warp,
-    owned by each warp.
+def matrix_palette(theme: Theme, name: str, accents: tuple[str, ...] = WARP_ACCENTS) -> Palette:
+    """Colours of BASE, in the block's AREA, SOURCE of what is read from a tile now, LIT, lit by SEVERAL groups of threads, by
+    each group (``accents``), owned by each group, and of sums that are more and more complete.
     """
     tints = (theme.tint(name, share) for share in (0.13, 0.33, 0.62, 1.0))
-    return *tints, theme.text, *WARP_ACCENTS, *(mixed(theme.background, accent, 0.45) for accent in WARP_ACCENTS)
+    owned = (mixed(theme.background, accent, 0.6) for accent in accents)
+    filled = (theme.tint(name, 0.16 + 0.3 * level / FILL_LEVELS) for level in range(1, FILL_LEVELS + 1))
+    return *tints, theme.text, *accents, *owned, *filled
 
 
 @lru_cache(maxsize=64)
@@ -50,12 +54,12 @@ def most_loads(problem: Problem) -> int:
     return max(problem.M, problem.N, problem.K)
 
 
-def shared_cells(cells: npt.NDArray[np.int64], warps: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:
-    """Of touches, each of a cell by a warp: whether other warps touch that cell too."""
+def shared_cells(cells: npt.NDArray[np.int64], groups: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:
+    """Of touches, each of a cell by a group of threads: whether other groups touch that cell too."""
     latest = np.full(size, -1, np.int64)
-    latest[cells] = warps
+    latest[cells] = groups
     several = np.zeros(size, bool)
-    several[cells[latest[cells] != warps]] = True
+    several[cells[latest[cells] != groups]] = True
     return np.asarray(several[cells])
 
 

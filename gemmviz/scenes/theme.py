@@ -1,7 +1,7 @@
 """Colours: one accent for each matrix and one for each warp, the same everywhere. A theme is a file in ``assets/themes``.
 
-Accents are of the Okabe-Ito palette, those of warps of Paul Tol's "light" scheme: people with any colour vision can tell
-apart what is in either.
+Accents are of the Okabe-Ito palette. Those of warps were searched for: of all colours far from these, the eight that differ
+most from each other for normal vision, deuteranopia and protanopia. Those of lanes are of viridis: they grow lighter in order.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,8 @@ from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource_folder
 from gemmviz.model.errors import UsageError
 
-WARP_ACCENTS = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#44BB99", "#BBCC33", "#99DDFF", "#AAAA00")
+WARP_ACCENTS = ("#9682FA", "#E6E61E", "#E696BE", "#E6461E", "#E6E696", "#963282", "#964646", "#6E1EFA")
+LANE_ACCENTS = ("#46307E", "#365C8D", "#277F8E", "#1FA187", "#4AC16D", "#A0DA39", "#D8E219", "#FDE725")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.analysis.tiles import EMPTY, TileContent
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
-from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.frame import Layer, ViewOptions
+from gemmviz.scenes.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.layout import CellGrid, Plan, tile_grids
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.palette import (
@@ -64,8 +65,8 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
         fill, palette, texts = _heat(moment, number, array, kinds, theme)
         inks = inks_for(theme, palette)
     else:
-        palette = tile_palette(moment.trace.arrays, theme)
-        inks = tile_inks(moment.trace.arrays, theme)
+        palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer))
+        inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer))
         fill = _look(moment, number, kinds, content, options)
         texts = None if content is None or array.size > _MOST_LABELS else _texts(moment, content)
     size = 0.0
@@ -84,29 +85,29 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
 
 
 @lru_cache(maxsize=16)
-def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
+def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette = WARP_ACCENTS) -> Palette:
     """Threes of (stale, held, touched) for nothing, constant, computed and a copy of each matrix in the trace's order; then
-    touched by several warps, and by each.
+    touched by several groups of threads, and by each (``accents``).
     """
     threes = [(theme.empty, theme.empty, theme.faint), *[(theme.empty, theme.line, theme.text)] * 2]
     for array in arrays:
         if array.space == "global":
             threes.append((theme.tint(array.name, 0.12), theme.tint(array.name, 0.36), theme.accent(array.name)))
-    return *(colour for three in threes for colour in three), theme.text, *WARP_ACCENTS
+    return *(colour for three in threes for colour in three), theme.text, *accents
 
 
 @lru_cache(maxsize=16)
-def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme) -> Palette:
+def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette = WARP_ACCENTS) -> Palette:
     """Text on ``tile_palette``: faint on what an earlier phase stored."""
-    palette = tile_palette(arrays, theme)
+    palette = tile_palette(arrays, theme, accents)
     return tuple(
-        theme.faint if entry < _first_warp_entry(arrays) and entry % 3 == STALE else theme.ink_on(colour)
+        theme.faint if entry < _first_group_entry(arrays) and entry % 3 == STALE else theme.ink_on(colour)
         for entry, colour in enumerate(palette)
     )
 
 
-def _first_warp_entry(arrays: tuple[MemoryArray, ...]) -> int:
-    """The entry of ``tile_palette`` after its threes: touched by several warps."""
+def _first_group_entry(arrays: tuple[MemoryArray, ...]) -> int:
+    """The entry of ``tile_palette`` after its threes: touched by several groups of threads."""
     return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
 
 
@@ -121,18 +122,17 @@ def _look(
         return fill
     cells = touched.block_cells
     fill[cells] = kinds[cells] * 3 + TOUCHED
-    if options.layer == "warp":
-        first = _first_warp_entry(moment.trace.arrays)
-        fill[cells] = first + _warp_entries(moment, touched, len(kinds))
+    if options.layer in GROUPED:
+        first = _first_group_entry(moment.trace.arrays)
+        fill[cells] = first + _group_entries(moment, touched, len(kinds), options.layer)
     return fill
 
 
-def _warp_entries(moment: Moment, touched: Touched, size: int) -> npt.NDArray[Any]:
-    """For each touched cell 0 where several warps touch it, else 1 + the warp's colour."""
-    threads = np.flatnonzero(touched.in_block >= 0) + moment.scope.first_thread
-    warps = np.repeat(threads // moment.trace.rules.warp_size, touched.operand.width)
-    cells = touched.block_cells
-    return np.where(shared_cells(cells, warps, size), 0, 1 + warps % len(WARP_ACCENTS))
+def _group_entries(moment: Moment, touched: Touched, size: int, layer: Layer) -> npt.NDArray[Any]:
+    """For each touched cell 0 where several groups of threads touch it, else 1 + the group's colour."""
+    threads = np.repeat(np.flatnonzero(touched.in_block >= 0) + moment.scope.in_block.start, touched.operand.width)
+    several = shared_cells(touched.block_cells, group_numbers(moment.trace, threads, layer), size)
+    return np.where(several, 0, 1 + group_colours(moment.trace, threads, layer))
 
 
 def _heat(

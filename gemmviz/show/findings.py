@@ -114,7 +114,7 @@ class Findings:
             self.cancel()
         self._shown, self._engine = shown, engine
         setup, replay = shown.setup, shown.replay
-        self._cost.start(lambda cancelled: replay.sums(scope), AFTER_PICTURE_S)
+        self._cost.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
         self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:

@@ -1,14 +1,19 @@
 """From a shot to a picture: the replay that it is about, and the scene."""
 
+import contextlib
+
+from gemmviz.analysis.focus import scope_of, thread_place
 from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
+from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.run.executor import Recording, blocks_to_trace
 from gemmviz.run.simt.interpret import never
@@ -50,9 +55,24 @@ def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = never) -> Repl
     return replay.with_findings(replay.value, tuple(finder.hazards), finder.conflicts)
 
 
-def moment_of(shot: Shot, replay: Replay) -> Moment:
-    """Where in a replay a shot is, through its focus."""
-    return Reader(replay, shot.focus).at(step_at(replay.trace, shot.at))
+def moment_of(shot: Shot, replay: Replay, watched: Watched | None = None) -> Moment:
+    """Where in a replay a shot is, through its focus; all that its picture needs is worked out. ``watched``: the variables of
+    the first of the watched threads.
+    """
+    reader = Reader(replay, shot.focus)
+    reader.watched = watched
+    replay.terms(reader.scope)
+    return reader.at(step_at(replay.trace, shot.at))
+
+
+def watched_in(shot: Shot, trace: Trace, engine: Engine) -> Watched | None:
+    """The variables of the first of the threads that a shot watches; None where nobody knows them."""
+    if trace.stop is not None:
+        return None
+    scope = scope_of(shot.focus, trace)
+    with contextlib.suppress(GemmvizError, MemoryError):
+        return engine.watch(shot.setup, scope.focus.block, thread_place(scope.first_thread, trace.launch))
+    return None
 
 
 def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
@@ -76,7 +96,7 @@ def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | 
 
 def slide_size(shot: Shot) -> Size:
     """Width and height in units of a frame in the shape of a slide."""
-    return round(WIDTH / shot.type_scale), round(HEIGHT / shot.type_scale)
+    return float(round(WIDTH / shot.type_scale)), float(round(HEIGHT / shot.type_scale))
 
 
 def camera_box(camera: Camera, width: float, height: float) -> Box:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import HEIGHT, WIDTH, ViewOptions
@@ -40,6 +41,11 @@ class Reading:
         self.reader = Reader(replay, focus)
         self.forget()
 
+    def know(self, watched: Watched | None) -> None:
+        """The variables of the first of the watched threads."""
+        if self.reader is not None:
+            self.reader.watched = watched
+
     def forget(self) -> None:
         """What was counted was for another picture."""
         self._counted = -1
@@ -53,6 +59,7 @@ class Reading:
             self._counted = step
             return
         reader = Reader(self.reader.replay, self.reader.scope.focus)
+        reader.watched = self.reader.watched
 
         def work(cancelled: Cancel) -> tuple[Reader, int]:
             view_named(MAPPED).scene(reader.at(step), options)

@@ -498,6 +498,7 @@ class Session:
     def _on_looked(self, look: Look) -> None:
         if self.reader is not None and look.scope == self.reader.scope:
             self.watched, self.unwatched = look.watched, look.why_none
+            self.reading.know(look.watched)
             self.found.tell()
 
     def _on_found(self, shown: Shown) -> None:
@@ -505,6 +506,7 @@ class Session:
             return
         if shown.replay is not self.shown.replay:
             self.reading.begin(shown.replay, self.reader.scope.focus)
+            self.reading.know(self.watched)
             self._count_loads()
         new_hazards = shown.searched is not None and self.shown.searched is None
         self.shown = shown

@@ -9,11 +9,12 @@ from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
+from gemmviz.run.watch import watch_thread
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ARRIVAL, Layer, ViewOptions
 from gemmviz.scenes.layout import CellGrid, plan_of
 from gemmviz.scenes.matrix import label_size
-from gemmviz.scenes.palette import AREA, BASE, FIRST_OWNER, FIRST_WARP, LIT, SEVERAL, SOURCE, heat_levels
+from gemmviz.scenes.palette import AREA, BASE, FIRST_FILL, FIRST_GROUP, FIRST_OWNER, LIT, SEVERAL, SOURCE, heat_levels
 from gemmviz.scenes.primitives import Cells, Labels, Rects, Scene, Squares
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import load_theme
@@ -32,8 +33,8 @@ def read(trace: Trace, focus: Focus | None = None) -> Reader:
     return Reader(Replay.of(trace), focus)
 
 
-def state_of(reader: Reader, step: int, number: int, by_warp: bool = False) -> np.ndarray:
-    return matrix_state(reader.at(step), number, Grid(reader.replay.trace.arrays[number]), by_warp)
+def state_of(reader: Reader, step: int, number: int, layer: Layer = "matrix") -> np.ndarray:
+    return matrix_state(reader.at(step), number, Grid(reader.replay.trace.arrays[number]), layer)
 
 
 def cross(moment: Moment, options: ViewOptions | None = None) -> dict[str, CellGrid]:
@@ -206,12 +207,12 @@ def test_watching_a_warp_lights_only_its_lanes() -> None:
 def test_colours_by_warp_are_those_of_the_lanes() -> None:
     trace = trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)
     reader = read(trace)
-    load = state_of(reader, 0, 0, by_warp=True)
-    assert load[:4, :8].tolist() == [[FIRST_WARP] * 8] * 4
-    assert load[4:8, :8].tolist() == [[FIRST_WARP + 1] * 8] * 4
-    owned = state_of(reader, 0, 2, by_warp=True)
+    load = state_of(reader, 0, 0, layer="warp")
+    assert load[:4, :8].tolist() == [[FIRST_GROUP] * 8] * 4
+    assert load[4:8, :8].tolist() == [[FIRST_GROUP + 1] * 8] * 4
+    owned = state_of(reader, 0, 2, layer="warp")
     assert owned[:8, :8].tolist() == [[FIRST_OWNER] * 8] * 4 + [[FIRST_OWNER + 1] * 8] * 4
-    naive = state_of(read(trace_of("03_coalesced", 8, 8, 8, BLOCK=8)), 1, 1, by_warp=True)
+    naive = state_of(read(trace_of("03_coalesced", 8, 8, 8, BLOCK=8)), 1, 1, layer="warp")
     assert (naive[0] == SEVERAL).all()  # both warps read the row of B
 
 
@@ -276,8 +277,6 @@ def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader,
     )
     assert set(sure(before).ravel().tolist()) == {""}  # nothing is in the tile before it arrives
     assert sure(after)[0, 0] == "0,0"
-    barrier = next(s for s in range(reader.replay.steps) if reader.replay.trace.site_of(s).is_barrier)
-    assert view_named("stage").motion(reader.at(barrier), ViewOptions(moment=0.5)) == ()
 
 
 def test_cells_in_which_threads_collide_are_framed() -> None:
@@ -326,3 +325,81 @@ def test_what_ended_a_run_is_marked(body: str, array: str, elements: tuple[int, 
         assert 0 <= top <= 900 - side
     assert "the run ends" in " ".join(piece(scene, "cost", Labels).texts)
     assert stage_scene(read(trace), 0).find("stop") is None or trace.steps == 1
+
+
+def test_threads_meet_at_a_gate_that_opens_when_all_are_there(reader: Reader) -> None:
+    barrier = next(s for s in range(reader.replay.steps) if reader.replay.trace.site_of(s).is_barrier)
+    stage = view_named("stage")
+
+    def gate(moment: float) -> np.ndarray:
+        return piece(stage_scene(reader, barrier, ViewOptions(moment=moment)), "gate", Rects).boxes
+
+    shut, opened = gate(0.5), gate(1.0)
+    assert shut[0, 0] + shut[0, 2] == pytest.approx(shut[1, 0])
+    assert opened[0, 0] + opened[0, 2] < opened[1, 0]
+    came, went = (stage.motion(reader.at(barrier), ViewOptions(moment=m))[0] for m in (0.5, 0.0))
+    assert isinstance(came, Squares)
+    assert isinstance(went, Squares)
+    assert len(came.boxes) == 16
+    assert (came.boxes[:, 1] <= went.boxes[:, 1]).all()
+    assert stage.motion(reader.at(barrier), ViewOptions(moment=1.0)) == ()
+    assert stage_scene(reader, barrier - 1).find("gate") is None
+
+
+def test_a_broadcast_travels_as_one_chip_and_fans_out(reader: Reader) -> None:
+    texts = [reader.replay.trace.site_of(step).text for step in range(reader.replay.steps)]
+    now, stage = reader.at(texts.index("tileA[y][k]")), view_named("stage")
+    early, late = (stage.motion(now, ViewOptions(moment=m))[0] for m in (0.3, 0.8))
+    assert isinstance(early, Squares)
+    assert isinstance(late, Squares)
+    assert sure(early.labels).tolist() == ["×4"] * 4
+    assert len(late.boxes) == 16
+    assert stage.motion(now, ViewOptions(moment=0.3, flies=False))[0].key == "fading-3"
+
+
+def test_lanes_tell_a_naive_kernel_from_a_coalesced_one() -> None:
+    """With all blocks watched, colours run down the columns of C in the one and along its rows in the other."""
+    naive, coalesced = (
+        state_of(read(trace_of(name, 16, 16, 4, BLOCK=8), Focus(everyone=True)), 0, 2, "lane")
+        for name in ("02_naive", "03_coalesced")
+    )
+    down, along = ((len(set(each[:8, 0].tolist())), len(set(each[0, :8].tolist()))) for each in (naive, coalesced))
+    assert (down, along) == ((2, 4), (4, 2))
+
+
+def test_blocks_have_their_colours() -> None:
+    owned = state_of(read(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4), Focus(everyone=True)), 0, 2, "block")
+    quarters = [owned[r : r + 4, c : c + 4] for r in (0, 4) for c in (0, 4)]
+    assert all((quarter == quarter[0, 0]).all() for quarter in quarters)
+    assert len({int(quarter[0, 0]) for quarter in quarters}) == 4
+
+
+def test_registers_hold_what_the_trace_says() -> None:
+    trace = trace_of("08_register_tiled", 16, 16, 16, values=True)
+    reader = read(trace)
+    reader.watched = watch_thread(trace.setup, (0, 0, 0), (0, 0, 0))
+    names = [site.text for site in trace.sites]
+    reads = [s for s in range(trace.steps) if names[int(trace.site[s])].startswith("tileB[k][x")]
+    scene = stage_scene(reader, reads[9])
+    a, b, sums = (piece(scene, f"register-{name}", Cells) for name in ("a", "b", "sum"))
+    assert (a.fill.shape, b.fill.shape, sums.fill.shape) == ((2, 1), (1, 2), (2, 2))
+    assert piece(scene, "register-a-name", Labels).texts == ("a = A[0…1, 4]",)
+    assert piece(scene, "register-b-name", Labels).texts == ("b = B[4, 0…1]",)
+    value = sure(trace.value)[int(trace.row[reads[9]]), 0]
+    assert float(sure(b.labels)[0, 1]) == pytest.approx(float(value), rel=0.05)
+    assert (sums.fill == 2).all()  # all factors are there: an outer product
+    assert piece(scene, "registers-name", Labels).texts == ("registers of thread (0, 0): 5 of 16 terms",)
+    earlier = piece(stage_scene(reader, reads[9] - 1), "register-sum", Cells)
+    assert (earlier.fill == 2).sum() == 2
+
+
+def test_sums_of_c_fill_with_their_terms(reader: Reader) -> None:
+    texts = [reader.replay.trace.site_of(step).text for step in range(reader.replay.steps)]
+    step = texts.index("tileB[k][x]")
+    bars = piece(stage_scene(reader, step), "sums", Rects).boxes
+    assert len(bars) == 16
+    assert bars[:, 2] == pytest.approx(0.8 * cross(reader.at(0))["C"].cell / 8)
+    state = state_of(reader, step, 2)
+    assert (state[:4, 4:] == FIRST_FILL).all()
+    assert stage_scene(reader, 0).find("sums") is None
+    assert (state_of(reader, reader.replay.steps - 1, 2)[:4, 4:] == LIT).all()

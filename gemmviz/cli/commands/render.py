@@ -14,11 +14,12 @@ from gemmviz.files.kinds import Kind, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.watched import Watched
 from gemmviz.render.export import save_frame
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
-from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, with_hazards
+from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, watched_in, with_hazards
 from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.stills import focus_inside, phase_numbered, step_numbered
 
@@ -43,14 +44,14 @@ def _run(args: argparse.Namespace) -> int:
             raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
         measured = {"": read_benchmark(path, recorded=True)} if kind == "benchmark" else recorded()
         return _save(args, shot, named(measured, shot.chart.source))
-    shot, outcome = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))
+    shot, outcome, watched = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))
     trace = outcome.trace
     if trace is None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
     replay = with_hazards(Replay.of(trace), searched_blocks(trace))
     at = _position(args, shot, replay, stopped=outcome.fault is not None)
     shot = replace(shot, focus=focus_inside(shot.focus, trace), at=at)
-    _save(args, shot, moment_of(shot, replay))
+    _save(args, shot, moment_of(shot, replay, watched))
     if outcome.fault is not None:
         return complain(outcome.fault, 1)
     if replay.hazards:
@@ -62,17 +63,18 @@ def _shot(args: argparse.Namespace, kind: Kind) -> Shot:
     return view_from(args, replace(default_shot(), view="rate", theme="dark")) if kind == "benchmark" else shot_from(args)
 
 
-def _from_trace(args: argparse.Namespace, path: Path) -> tuple[Shot, Outcome]:
+def _from_trace(args: argparse.Namespace, path: Path) -> tuple[Shot, Outcome, None]:
     trace = read_trace(path)
     x, y, z = (start for start, _ in trace.blocks.ranges)
-    return view_from(args, Shot(trace.setup, Focus((x, y, z)), theme="dark")), Outcome(trace, trace.by)
+    return view_from(args, Shot(trace.setup, Focus((x, y, z)), theme="dark")), Outcome(trace, trace.by), None
 
 
-def _from_run(args: argparse.Namespace, shot: Shot) -> tuple[Shot, Outcome]:
+def _from_run(args: argparse.Namespace, shot: Shot) -> tuple[Shot, Outcome, Watched | None]:
     with engine_of(args, shot.setup.kernel) as engine:
         outcome = run(shot.setup, shot.focus.block, engine, values=True)
+        watched = None if outcome.trace is None else watched_in(shot, outcome.trace, engine)
     remark(outcome.instead_of)
-    return shot, outcome
+    return shot, outcome, watched
 
 
 def _save(args: argparse.Namespace, shot: Shot, subject: Subject | None) -> int:

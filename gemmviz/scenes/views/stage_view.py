@@ -13,8 +13,10 @@ from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.axes import axis_primitives
+from gemmviz.scenes.barrier import barrier_gate
 from gemmviz.scenes.code_lines import code_primitives
-from gemmviz.scenes.frame import ViewOptions, time_strip, words_beside, words_between
+from gemmviz.scenes.frame import Layer, ViewOptions, time_strip, words_beside, words_between
+from gemmviz.scenes.groups import GROUPED, group_accents, group_colours, group_numbers
 from gemmviz.scenes.layout import CellGrid, Plan, plan_of
 from gemmviz.scenes.legend import legend
 from gemmviz.scenes.lens import lens_primitives
@@ -22,8 +24,11 @@ from gemmviz.scenes.matrix import counting_grid, grid_of, in_window, matrix_cell
 from gemmviz.scenes.motion import stage_motion
 from gemmviz.scenes.palette import (
     AREA,
+    BASE,
+    FILL_LEVELS,
+    FIRST_FILL,
+    FIRST_GROUP,
     FIRST_OWNER,
-    FIRST_WARP,
     HEAT_LIT,
     LIT,
     SEVERAL,
@@ -35,11 +40,15 @@ from gemmviz.scenes.palette import (
     shared_cells,
 )
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.registers import register_primitives
 from gemmviz.scenes.stop_marks import stop_marks
 from gemmviz.scenes.text import text_width
-from gemmviz.scenes.theme import WARP_ACCENTS, Theme
+from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.tile_cells import tile_primitives
 from gemmviz.scenes.view import View
+
+_LEAST_ORDERED = 8.0
+_LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # units of a cell of C with a bar in it, and how many have one
 
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -49,15 +58,19 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
             found += _matrix(moment, number, array, plan, options)
+    found += _sums(moment, plan, theme)
     found += _guides(moment, plan, theme)
     found += _wrong(moment, plan, theme)
     found += _followed(moment, plan, theme)
+    found += _lane_order(moment, plan, options)
     found += lens_primitives(plan, options)
     found += tile_primitives(moment, plan, options)
+    found += register_primitives(moment, plan.rooms["registers"], options) if "registers" in plan.rooms else []
     found += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
+    found += barrier_gate(moment, plan, options)
     found += stop_marks(moment, plan, theme)
     names = [_name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
-    above = (*names, *axis_primitives(plan, options), *legend(moment.trace, plan.rooms["legend"], options))
+    above = (*names, *axis_primitives(plan, options), *legend(moment, plan.rooms["legend"], options))
     return Scene(options.width, options.height, theme.background, tuple(found), above, _words(moment, plan, options))
 
 
@@ -68,16 +81,18 @@ def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
     return (*words, *time_strip(moment, options))
 
 
-def matrix_state(moment: Moment, number: int, grid: Grid, by_warp: bool = False) -> npt.NDArray[np.uint8]:
+def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
     """What each cell of a matrix is, uint8 (rows, columns): see ``gemmviz.scenes.palette``."""
+    by_group = layer in GROUPED
     flat = grid.table()
     state = grid.shaped(flat)
     if grid.array.name == "C":
-        if by_warp:
-            warps = moment.replay.owner_warps(moment.scope, grid)
-            state[warps >= 0] = FIRST_OWNER + warps[warps >= 0] % len(WARP_ACCENTS)
+        if by_group:
+            threads = moment.replay.owner_threads(moment.scope, grid)
+            state[threads >= 0] = FIRST_OWNER + group_colours(moment.trace, threads[threads >= 0], layer)
         else:
-            state[moment.stored(grid)] = AREA
+            _fill_sums(moment, flat, grid)
+            state[moment.stored(grid)] = SOURCE
     area = moment.area(number)
     if area is not None and grid.array.name != "C":
         f, (r0, c0) = grid.factor, grid.origin
@@ -93,20 +108,26 @@ def matrix_state(moment: Moment, number: int, grid: Grid, by_warp: bool = False)
             paid = moment.trace.element[touched.row, moment.scope.of_warps]
             flat[grid.cells(spread(paid, touched.operand.offsets))] = SOURCE
         cells = grid.cells(touched.cells)
-        flat[cells] = lit_by_warp(moment, touched, cells, len(flat)) if by_warp else LIT
+        flat[cells] = lit_by_group(moment, touched, cells, len(flat), layer) if by_group else LIT
     return state
 
 
-def lit_by_warp(moment: Moment, touched: Touched, cells: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.uint8]:
-    """For each touched cell (as ``spread`` orders them) the state of the warp that touches it, or SEVERAL."""
-    active = np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start
-    warps = np.repeat(_warps(moment, active), touched.operand.width)
-    return np.where(shared_cells(cells, warps, size), SEVERAL, FIRST_WARP + warps % len(WARP_ACCENTS)).astype(np.uint8)
+def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
+    """Elements of C whose sums are on their way, by how many of their terms are there."""
+    terms = moment.terms
+    if terms is not None:
+        done = terms.done(moment.step)
+        levels = -(-done * FILL_LEVELS // max(1, terms.length))
+        flat[grid.cells(terms.elements)] = np.where(done > 0, FIRST_FILL - 1 + levels, BASE)
 
 
-def _warps(moment: Moment, threads: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The number, within its block, of the warp of each thread of the trace."""
-    return threads % moment.trace.space.threads_per_block // moment.trace.rules.warp_size
+def lit_by_group(
+    moment: Moment, touched: Touched, cells: npt.NDArray[np.int64], size: int, layer: Layer
+) -> npt.NDArray[np.uint8]:
+    """For each touched cell (as ``spread`` orders them) the state of the group of threads that touches it, or SEVERAL."""
+    active = np.repeat(np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start, touched.operand.width)
+    several = shared_cells(cells, group_numbers(moment.trace, active, layer), size)
+    return np.where(several, SEVERAL, FIRST_GROUP + group_colours(moment.trace, active, layer)).astype(np.uint8)
 
 
 def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
@@ -136,8 +157,9 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     array, theme = moment.trace.arrays[number], options.theme
     grid = grid_of(table, array, options)
     if options.layer != "reuse" or array.name == "C":
-        state = matrix_state(moment, number, grid, options.layer == "warp")
-        return matrix_cells(array.name, state, matrix_palette(theme, array.name), table, grid, options)
+        state = matrix_state(moment, number, grid, options.layer)
+        palette = matrix_palette(theme, array.name, group_accents(options.layer))
+        return matrix_cells(array.name, state, palette, table, grid, options)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)
     counts = moment.loads(number, counted)[grid.part]
@@ -162,6 +184,25 @@ def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
     if array.name == "A" and text_width(text, size, "semibold") > wide:
         return Labels(key, points((x + wide, y - 12)), (text,), size, accent, "end", "semibold")
     return Labels(key, points((x, y - 12)), (text,), size, accent, "start", "semibold")
+
+
+def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
+    """In each cell of C whose sum is on its way a bar as long as the share of its terms that is there."""
+    terms, table, array = moment.terms, plan.matrices["C"], moment.replay.owners.array
+    if terms is None or array is None or table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
+        return []
+    done = terms.done(moment.step)
+    on_the_way = (done > 0) & (moment.replay.owners.steps_of(terms.elements) > moment.step)
+    rows, columns = array.row_column(terms.elements[on_the_way])
+    seen = table.holds(rows, columns)
+    if not seen.any():
+        return []
+    inner, high = 0.8 * table.cell, max(2.0, 0.1 * table.cell)
+    middle = table.middle(rows[seen], columns[seen])
+    share = done[on_the_way][seen] / max(1, terms.length)
+    left, top = middle[:, 0] - inner / 2, middle[:, 1] + 0.5 * table.cell - 1.6 * high
+    bars = np.stack([left, top, inner * share, np.full(len(left), high)], axis=1)
+    return [Rects("sums", bars, theme.accent("C"))]
 
 
 def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
@@ -189,6 +230,23 @@ def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     wrong = np.array(moment.trace.check.wrong_elements, np.int64)
     by_now = wrong[moment.replay.owners.steps_of(wrong) <= moment.step]
     return _rings("wrong", moment, by_now, plan, theme.warning)
+
+
+def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Through the cells of C that the lanes of a warp compute, from the first lane to the last: where colours tell lanes."""
+    table, size = plan.matrices["C"], moment.trace.rules.warp_size
+    if options.layer != "lane" or table.cell < _LEAST_ORDERED:
+        return []
+    first = (moment.focus.warp or 0) * size
+    homes = moment.homes[first : first + size]
+    homes = homes[~np.isnan(homes).any(axis=1)]
+    middle = table.middle(homes[:, 0], homes[:, 1])[table.holds(homes[:, 0], homes[:, 1])]
+    if len(middle) < 2:
+        return []
+    dot = 0.3 * table.cell
+    start = boxes((middle[0, 0] - dot / 2, middle[0, 1] - dot / 2, dot, dot))
+    lines = Lines("lane-order", np.hstack([middle[:-1], middle[1:]]), options.theme.text, 2.5)
+    return [lines, Rects("lane-first", start, options.theme.text, radius=dot / 2)]
 
 
 def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str) -> list[Primitive]:

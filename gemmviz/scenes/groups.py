@@ -1,0 +1,41 @@
+"""Threads by colour: by their warp within the block, by their lane within the warp, or by their block."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.trace import Trace
+from gemmviz.scenes.frame import Layer
+from gemmviz.scenes.theme import LANE_ACCENTS, WARP_ACCENTS
+
+GROUPED: tuple[Layer, ...] = ("warp", "lane", "block")
+COLOURS = len(WARP_ACCENTS)
+_ROW_OF_BLOCKS = 3  # colours from one row of blocks to the next: neighbours differ
+
+
+def group_accents(layer: Layer) -> tuple[str, ...]:
+    """The colours of the groups of a layer: of lanes from the first to the last, else each as different as can be."""
+    return LANE_ACCENTS if layer == "lane" else WARP_ACCENTS
+
+
+def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
+    """For each thread of the trace the entry of ``group_accents`` that it has."""
+    space, size = trace.space, trace.rules.warp_size
+    within = threads % space.threads_per_block
+    if layer == "lane":
+        return np.asarray(within % size * COLOURS // size, np.int64)
+    if layer == "block":
+        block = threads // space.threads_per_block
+        across = trace.blocks.extents[0]
+        return np.asarray((block % across + block // across * _ROW_OF_BLOCKS) % COLOURS, np.int64)
+    return np.asarray(within // size % COLOURS, np.int64)
+
+
+def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
+    """For each thread of the trace a number that its whole group has, and no other."""
+    space, size = trace.space, trace.rules.warp_size
+    if layer == "block":
+        return np.asarray(threads // space.threads_per_block, np.int64)
+    within = threads % space.threads_per_block
+    return np.asarray(within % size if layer == "lane" else within // size, np.int64)

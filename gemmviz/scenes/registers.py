@@ -1,0 +1,173 @@
+"""The multiplication: what one thread has in its registers. Its factors of A stand left of its sums and those of B above them,
+as the matrices do; the products of the present k are lit, and a bar fills with the terms that are summed up.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.focus import thread_text
+from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.terms import ThreadTerms
+from gemmviz.model.sites import Site
+from gemmviz.model.watched import Value
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.layout import Box
+from gemmviz.scenes.matrix import label_size
+from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.theme import Theme
+
+_MOST_SHOWN = 16  # rows and columns of one thread's sums
+_LARGEST, _LEAST = 84.0, 9.0
+_GAP, _BAR = 8.0, 12.0
+_NONE, _HELD, _LIT = range(3)
+Floats = npt.NDArray[np.float64]
+
+
+def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Of the first of the watched threads; nothing for one that stores nothing of C."""
+    terms = moment.thread_terms
+    if terms is None:
+        return []
+    theme, size = options.theme, options.theme.type.note
+    thread = thread_text(moment.scope.first_thread, moment.trace.launch)
+    done = int(terms.done.min())
+    heading = f"registers of thread {thread}: {done} of {terms.length} terms"
+    at = points((room.x, room.y + size))
+    found: list[Primitive] = [
+        Labels("registers-name", at, (fitted(heading, size, room.width, "semibold"),), size, theme.text, "start", "semibold"),
+        *_bar(done / terms.length, room.x, room.y + 1.6 * size, room.width, theme),
+    ]
+    if len(terms.rows) <= _MOST_SHOWN and len(terms.columns) <= _MOST_SHOWN:
+        top = 1.6 * size + _BAR + 14
+        found += _small_cross(moment, terms, Box(room.x, room.y + top, room.width, room.height - top), options)
+    return found
+
+
+def _bar(share: float, x: float, y: float, width: float, theme: Theme) -> list[Primitive]:
+    return [
+        Rects("terms-track", boxes((x, y, width, _BAR)), theme.empty, radius=4.0),
+        Rects("terms-bar", boxes((x, y, max(1.0, width * share), _BAR)), theme.accent("C"), radius=4.0),
+    ]
+
+
+def _small_cross(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Factors of A at the left, of B above, sums where they meet; what they are called beside them."""
+    theme, size = options.theme, options.theme.type.note
+    rows, columns = len(terms.rows), len(terms.columns)
+    name_a, name_b, name_sum = _names(moment, terms)
+    words = 1.5 * size
+    cell = min((room.width - _GAP) / (columns + 1), (room.height - _GAP - 2 * words) / (rows + 1), _LARGEST)
+    if cell < _LEAST:
+        return []
+    x, y = room.x + cell + _GAP, room.y + words + cell + _GAP
+    lit = terms.has_a[:, None] & terms.has_b[None, :] & terms.owned
+    sums = _sums(moment, name_sum, rows * columns)
+    texts = np.full((rows, columns), "", "<U12")
+    if sums is not None:
+        texts = np.array([_short(value) for value in sums]).reshape(rows, columns)
+    a, b = moment.factors(terms)
+    held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
+    has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
+    name = fitted(name_b, size, room.x + room.width - x)
+    return [
+        _table("register-a", (room.x, y, cell), has_a, _factor(a)[:, None], "A", options),
+        _table("register-b", (x, room.y + words, cell), has_b, _factor(b)[None, :], "B", options),
+        _table("register-sum", (x, y, cell), held, texts, "C", options),
+        Labels("register-b-name", points((x, room.y + words - 7)), (name,), size, theme.accent("B")),
+        Labels("register-a-name", points((room.x, y + rows * cell + size + 4)), (name_a,), size, theme.accent("A")),
+    ]
+
+
+def _table(
+    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: npt.NDArray[np.str_], name: str,
+    options: ViewOptions,
+) -> Cells:  # fmt: skip
+    (x, y, cell), theme = at, options.theme
+    palette = (theme.empty, theme.tint(name, 0.4), theme.accent(name))
+    longest = max(texts.ravel().tolist(), key=len, default="")
+    size = label_size(longest or "0", cell, options.pixels) if longest else 0.0
+    inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
+    return Cells(key, x, y, cell, fill.astype(np.uint8), palette, inks, texts if size else None, size, theme.background)
+
+
+def _factor(values: Floats) -> npt.NDArray[np.str_]:
+    return np.array([_short(value) for value in values.tolist()])
+
+
+def _short(value: float | None) -> str:
+    """A number in as few characters as tell it."""
+    if value is None or np.isnan(value):
+        return ""
+    text = f"{value:.2g}" if abs(value) < 100 else f"{value:.3g}"
+    return text.replace("e+0", "e").replace("e-0", "e-")
+
+
+def _names(moment: Moment, terms: ThreadTerms) -> tuple[str, str, str]:
+    """What the kernel calls the factors and the sums: variables where it has some, else the elements themselves; "" for sums
+    without a name.
+    """
+    sums = _stored_names(moment)
+    k = "k" if terms.k < 0 else str(terms.k)
+    found = []
+    for name, own, shown in (("A", terms.rows, "{0}, " + k), ("B", terms.columns, k + ", {0}")):
+        span = str(own[0]) if len(own) == 1 else f"{own[0]}…{own[-1]}"
+        variable = _variable_of(moment, name, sums)
+        element = f"{name}[{shown.format(span)}]"
+        found.append(f"{variable} = {element}" if variable else element)
+    return found[0], found[1], sums[0] if sums else ""
+
+
+def _statement(moment: Moment, site: Site) -> str:
+    """The text of the statement that a site belongs to."""
+    place = site.statement or site.place
+    lines = moment.trace.setup.kernel.text.splitlines()[place.line - 1 : place.end_line]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][: place.end_column - 1]
+    return "\n".join(lines)[place.column - 1 :]
+
+
+def _stored_names(moment: Moment) -> list[str]:
+    """Variables of numbers whose values are stored into C."""
+    number = next((n for n, array in enumerate(moment.trace.arrays) if array.name == "C"), -1)
+    known = moment.watched_names
+    for site in moment.trace.sites:
+        if any(operand.array == number and operand.access == "write" for operand in site.operands):
+            _, _, value = _statement(moment, site).partition("=")
+            found = [word for word in re.findall(r"[A-Za-z_]\w*", value) if word in known]
+            if found:
+                return found
+    return []
+
+
+def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
+    """The variable that what is read of a matrix, or of its copies, is put into; "" where it is used at once."""
+    arrays, known = moment.trace.arrays, moment.watched_names
+    own = {n for n, array in enumerate(arrays) if array.name == matrix}
+    copies = {number for number, held in moment.tiles.items() if set(np.unique(held.array).tolist()) & own}
+    for site in moment.trace.sites:
+        if site.kind == "load" and any(operand.array in (copies or own) for operand in site.operands):
+            target = re.match(r"(?:const\s+)?(?:\w+\s+)?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=[^=]", _statement(moment, site))
+            if target and target[1] in known and target[1] not in sums:
+                return target[1]
+    return ""
+
+
+def _sums(moment: Moment, name: str, count: int) -> list[float | None] | None:
+    """The values of the sums, as many as there are elements; None where they aren't known."""
+    value = dict(moment.variables).get(name) if name else None
+    flat = list(_flat(value))
+    return flat if len(flat) == count and any(each is not None for each in flat) else None
+
+
+def _flat(value: Value) -> Iterable[float | None]:
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _flat(each)
+    else:
+        yield float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,69 @@
+"""Terms of the sums of C, against what each thread reads one after the other."""
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.focus import Focus, scope_of
+from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.terms import of_thread
+from gemmviz.model.trace import Trace
+from tests.conftest import sure, trace_of
+
+CASES = [
+    ("01_single_block", (4, 4, 4), {}), ("02_naive", (5, 7, 3), {"BLOCK": 4}), ("03_coalesced", (8, 8, 8), {"BLOCK": 8}),
+    ("04_tiled", (5, 7, 3), {"TILE_WIDTH": 2}), ("05_tiled_unguarded", (8, 8, 8), {"TILE_WIDTH": 4}),
+    ("07_tiled_transposed", (8, 8, 8), {"TILE_WIDTH": 4}), ("08_register_tiled", (16, 16, 8), {}),
+    ("09_vectorised", (128, 128, 8), {}),
+]  # fmt: skip
+
+
+def reads_of(trace: Trace, thread: int) -> list[tuple[int, str, int]]:
+    """(step, matrix, element) of all that one thread reads, through tiles or not, read off the record cell by cell."""
+    found, held = [], {}
+    for step in range(trace.steps):
+        for place, operand in enumerate(trace.site_of(step).operands):
+            row, array = int(trace.row[step]) + place, trace.arrays[operand.array]
+            stores = np.flatnonzero(trace.origin_step == step)
+            if array.space == "shared" and operand.access == "write":
+                for at, offset in zip(stores, operand.offsets, strict=True):
+                    for column in np.flatnonzero(trace.element[row] >= 0):
+                        cell = (operand.array, int(trace.element[row, column]) + offset)
+                        held[cell] = int(trace.origin_array[at, column]), int(trace.origin[at, column])
+            first = int(trace.element[row, thread])
+            for offset in operand.offsets if first >= 0 and operand.access == "read" else ():
+                number, element = operand.array, first + offset
+                if array.space == "shared":
+                    number, element = held[number, element]
+                if number >= 0 and trace.arrays[number].space == "global":
+                    found.append((step, trace.arrays[number].name, element))
+    return found
+
+
+@pytest.mark.parametrize(("kernel", "size", "parameters"), CASES)
+def test_terms_are_what_the_thread_has_read(kernel: str, size: tuple[int, int, int], parameters: dict[str, int]) -> None:
+    trace = trace_of(kernel, *size, blocks="0:1,0:1", **parameters)
+    replay = Replay.of(trace)
+    terms = sure(replay.terms(scope_of(Focus(), trace)))
+    staged = {trace.arrays[int(n)].name for n in np.unique(trace.origin_array) if n >= 0} if len(trace.origin_step) else set()
+    thread = int(terms.threads[len(terms.threads) // 2])
+    shared = {n for n, array in enumerate(trace.arrays) if array.space == "shared"}
+    for step in {0, trace.steps // 3, trace.steps // 2, trace.steps - 1}:
+        seen: dict[str, set[tuple[int, int]]] = {"A": set(), "B": set()}
+        for at, name, element in reads_of(trace, thread):
+            direct = not any(operand.array in shared for operand in trace.site_of(at).operands)
+            if at <= step and not (direct and name in staged):
+                array = next(array for array in trace.arrays if array.name == name)
+                row, column = array.row_column(np.array([element]))
+                seen[name].add((int(row[0]), int(column[0])))
+        own = sure(of_thread(terms, replay.owners, thread, step))
+        for element, done in zip(own.elements.tolist(), own.done.tolist(), strict=True):
+            row, column = divmod(element, size[1])
+            assert done == sum((row, k) in seen["A"] and (k, column) in seen["B"] for k in range(size[2]))
+
+
+@pytest.mark.parametrize(("kernel", "size", "parameters"), CASES)
+def test_every_sum_is_whole_in_the_end(kernel: str, size: tuple[int, int, int], parameters: dict[str, int]) -> None:
+    trace = trace_of(kernel, *size, blocks="0:1,0:1", **parameters)
+    terms = sure(Replay.of(trace).terms(scope_of(Focus(), trace)))
+    assert (terms.done(trace.steps - 1) == size[2]).all()
+    assert (terms.done(-1) == 0).all()
