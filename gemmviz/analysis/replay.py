@@ -12,6 +12,7 @@ from gemmviz.analysis.focus import Scope
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.hazards import Conflicts, Hazard
 from gemmviz.analysis.owners import NEVER, Owners
+from gemmviz.analysis.score import Score, score_of
 from gemmviz.analysis.terms import Terms, size_of, terms_of
 from gemmviz.analysis.warps import request_rows
 from gemmviz.model.cancelling import checkpoint
@@ -40,6 +41,10 @@ class _Shared:
     @cached_property
     def owners(self) -> Owners:
         return Owners(self.trace)
+
+    @cached_property
+    def score(self) -> Score:
+        return score_of(self.trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +81,11 @@ class Replay:
     @property
     def owners(self) -> Owners:
         return self._facts.owners
+
+    @property
+    def score(self) -> Score:
+        """What every step does."""
+        return self._facts.score
 
     @cached_property
     def phase_starts(self) -> Ints:

@@ -281,6 +281,16 @@ def _plays() -> Iterator[Action]:
         is_on=lambda p: p.desk.session.player.is_animated,
         apart=True,
     )
+    yield Action(
+        "Play", "Reduce &motion", lambda p: _calm(p), help="fades instead of flights",
+        is_on=lambda p: p.desk.session.player.is_calm,
+    )  # fmt: skip
+
+
+def _calm(parts: Parts) -> None:
+    player = parts.desk.session.player
+    player.calm(not player.is_calm)
+    parts.desk.preferences.put("motion", "calm" if player.is_calm else "")
 
 
 def _jump(parts: Parts, step: int) -> None:

@@ -169,6 +169,7 @@ class MainWindow(QMainWindow):
         self.restoreGeometry(self.preferences.data("geometry"))
         self.restoreState(self.preferences.data("layout"))
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
+        self.session.player.calm(self.preferences.text("motion") == "calm")
         self.session.runners.wanted = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
         self._on_asked()
 

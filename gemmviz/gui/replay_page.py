@@ -56,7 +56,9 @@ class ReplayPage(QWidget):
     def _options(self) -> ViewOptions:
         self.stage.set_type_scale(self.session.shot.type_scale)
         self.session.frame(self.stage.frame_size)
-        return options_for(self.session.drawn, self.desk.theme, self.stage.frame_size, self.stage.clip, self.stage.unit)
+        stage = self.stage
+        options = options_for(self.session.drawn, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
+        return replace(options, score=False, flies=self.session.player.flies)
 
     def draw(self) -> None:
         """The present moment, all of it."""

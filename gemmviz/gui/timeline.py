@@ -1,66 +1,103 @@
-"""The strip below the stage: transport buttons, speed, and a slider over the steps with the phases marked."""
+"""The strip below the stage: the run as a score to be dragged along, transport buttons, and the speed."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
     QSlider,
-    QStyle,
-    QStyleOptionSlider,
     QToolButton,
+    QToolTip,
     QVBoxLayout,
     QWidget,
 )
 
+from gemmviz.analysis.replay import Replay
 from gemmviz.gui.controls import choice, quietly
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.icons import transport_icon
 from gemmviz.gui.wheel import WheelGuard
-from gemmviz.scenes.theme import load_theme
+from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.score import place_of, score_primitives, segment_text, step_under
+from gemmviz.scenes.theme import Theme, load_theme
 from gemmviz.show.player import SPEEDS
 
 _NARROW = 470  # pixels
+_HIGH, _TOP, _EDGE = 44, 8.0, 4.0
 
 
-class PhaseSlider(QSlider):
-    """A slider with a tick under each start of a phase, and a mark above each step in which threads collide."""
+class ScoreSlider(QSlider):
+    """The run as a score, to be dragged along; a click goes where it is, resting there says what that is."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
-        self.phase_starts: list[int] = []
-        self.hazards: list[int] = []
+        self.replay: Replay | None = None
         self.theme = load_theme("dark")
+        self._painter = ScenePainter()
+        self._score: QPixmap | None = None
         self.setAccessibleName("Step")
-        self.setToolTip("Drag to any step; ticks mark where phases start")
+        self.setToolTip("The whole run: loads of A and B, stores into tiles, products, stores of C. Click to go there")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setFixedHeight(_HIGH)
+
+    def show_run(self, replay: Replay | None, theme: Theme) -> None:
+        """Another run, or another look of it."""
+        self.replay, self.theme, self._score = replay, theme, None
+        self.update()
+
+    @property
+    def _room(self) -> Box:
+        return Box(_EDGE, _TOP, max(1.0, self.width() - 2 * _EDGE), _HIGH - _TOP - _EDGE)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        option = QStyleOptionSlider()
-        self.initStyleOption(option)
-        handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-        span, middle = self.width() - handle, self.height() // 2
-
-        def x_of(step: int) -> int:
-            return handle // 2 + QStyle.sliderPositionFromValue(self.minimum(), self.maximum(), step, span)
-
-        theme, here = self.theme, x_of(self.value())
         painter = QPainter(self)
-        painter.fillRect(handle // 2, middle - 2, span, 4, QColor(theme.line))
-        painter.fillRect(handle // 2, middle - 2, here - handle // 2, 4, QColor(theme.accent("A")))
-        if len(self.phase_starts) * 12 < self.width():
-            for x in map(x_of, self.phase_starts):
-                painter.fillRect(x, self.height() - 5, 1, 5, QColor(theme.faint))
-        for x in sorted(set(map(x_of, self.hazards))):
-            painter.fillRect(x - 1, 0, 2, 5, QColor(theme.warning))
+        if self._score is None:
+            self._score = self._painted()
+        painter.drawPixmap(0, 0, self._score)
+        x = place_of(self.value() + 0.5, self.maximum() + 1, self._room)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(theme.text if self.hasFocus() else theme.accent("A")), 2))
-        painter.setBrush(QColor(theme.panel))
-        painter.drawEllipse(QPointF(here, middle), 6, 6)
+        painter.setPen(QPen(QColor(self.theme.background), 1))
+        painter.setBrush(QColor(self.theme.warning if self.hasFocus() else self.theme.text))
+        painter.drawRoundedRect(QRectF(x - 3, 1, 6, _HIGH - 2), 2, 2)
         painter.end()
+
+    def _painted(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(QColor(self.theme.panel))
+        if self.replay is not None:
+            brush = QPainter(pixmap)
+            found = score_primitives(self.replay, self._room, self.theme)
+            self._painter.paint_over(brush, found, Viewport(1.0, ratio=ratio), QRectF(self.rect()))
+            brush.end()
+        return pixmap
+
+    def _step_at(self, x: float) -> int:
+        return step_under(x, self.maximum() + 1, self._room)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setValue(self._step_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.setValue(self._step_at(event.position().x()))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.replay is not None:
+            QToolTip.showText(event.globalPos(), segment_text(self.replay, self._step_at(event.pos().x())), self)
+            return True
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._score = None
+        super().resizeEvent(event)
 
 
 class Timeline(QWidget):
@@ -71,7 +108,7 @@ class Timeline(QWidget):
         self.desk = desk
         self.session, self.player = desk.session, desk.session.player
         player = self.player
-        self.slider = PhaseSlider()
+        self.slider = ScoreSlider()
         self.position = QLabel("–")
         self.position.setMinimumWidth(80)
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -104,7 +141,7 @@ class Timeline(QWidget):
         self.wheel.guard(self)
         self.slider.valueChanged.connect(self._on_slid)
         self.session.pictured.listen(self._on_pictured)
-        self.session.found.listen(self._show_hazards)
+        self.session.found.listen(self._on_found)
         self.session.moved.listen(self._on_moved)
         player.changed.listen(self._on_player)
         desk.themed.listen(self._on_theme)
@@ -131,24 +168,24 @@ class Timeline(QWidget):
 
     def _on_theme(self) -> None:
         theme = self.desk.theme
-        self.slider.theme = theme
+        self._show_score()
         for name, button in self._icons.items():
             button.setIcon(transport_icon(name, theme.text))
         self._on_player()
-        self.slider.update()
 
     def _on_pictured(self) -> None:
-        shown = self.session.shown
-        assert shown is not None
         quietly(self.slider, lambda: self.slider.setRange(0, max(0, self.session.steps - 1)))
-        self.slider.phase_starts = shown.replay.phase_starts.tolist()
-        self._show_hazards()
+        self._show_score()
         self._on_moved()
 
-    def _show_hazards(self) -> None:
+    def _show_score(self) -> None:
         shown = self.session.shown
-        self.slider.hazards = [] if shown is None else shown.replay.conflicts.steps
-        self.slider.update()
+        self.slider.show_run(None if shown is None else shown.replay, self.desk.theme)
+
+    def _on_found(self) -> None:
+        shown = self.session.shown
+        if shown is not None and shown.replay is not self.slider.replay:
+            self._show_score()
 
     def _on_slid(self, step: int) -> None:
         if step != self.session.step:

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.layout import Box
+from gemmviz.scenes.box import Box
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import Theme

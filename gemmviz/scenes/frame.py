@@ -7,7 +7,9 @@ from typing import Literal
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.moment import Moment
 from gemmviz.scenes import sentence
+from gemmviz.scenes.box import Box
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.score import place_of, score_primitives
 from gemmviz.scenes.text import fitted, text_width, wrapped
 from gemmviz.scenes.theme import Theme, load_theme
 from gemmviz.scenes.window import Lens
@@ -15,7 +17,7 @@ from gemmviz.scenes.window import Lens
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
 COLUMN = 400.0  # how wide the words' column is, where they stand beside the picture
-SCORE = 14.0  # how high the strip of time at the lower edge is
+SCORE = 20.0  # how high the strip of time at the lower edge is
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
@@ -29,7 +31,8 @@ class ViewOptions:
     the warp, lane or block that touches or computes a cell; or loads so far); ``moment``: how much of the step has passed, 0
     to 1; ``words``: with title and captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen,
     None for all; ``curves``: which of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of
-    them; ``code``: with the source lines; ``flies``: whether copies are seen on their way.
+    them; ``code``: with the source lines; ``flies``: whether copies are seen on their way; ``score``: with the run along the
+    lower edge.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -45,6 +48,12 @@ class ViewOptions:
     lens: Lens = "auto"
     code: bool = False
     flies: bool = True
+    score: bool = True
+
+    @property
+    def strip(self) -> float:
+        """How high the score at the lower edge is."""
+        return SCORE if self.score and self.words else 0.0
 
     @property
     def pixels(self) -> float:
@@ -108,7 +117,7 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     cost = wrapped(sentence.cost(moment), sizes.small, room, 3)
     leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
     head = 20 + leading[0] + (len(parameters) + len(progress)) * leading[1] + 10
-    foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + SCORE + 24
+    foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + options.strip + 24
     wide = MARGIN + room + 10
     behind = [boxes((0, 0, wide, head + 10), (0, options.height - foot - 10, wide, foot + 10))] if options.clip else []
     y, found = 16.0, []
@@ -143,12 +152,13 @@ def _paragraph(key: str, lines: list[str], y: float, size: float, colour: str, l
 
 
 def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
-    """How much of the run has passed, along the lower edge."""
-    theme, share, y = options.theme, (moment.step + 1) / moment.trace.steps, options.height - SCORE
-    return [
-        Rects("progress-track", boxes((0, y, options.width, SCORE)), theme.empty),
-        Rects("progress-bar", boxes((0, y, options.width * share, SCORE)), theme.faint),
-    ]
+    """The whole run along the lower edge, and where in it the moment is."""
+    if not options.strip:
+        return []
+    theme, steps = options.theme, moment.trace.steps
+    room = Box(0.0, options.height - SCORE, options.width, SCORE)
+    here = boxes((place_of(moment.step + options.moment, steps, room) - 2.0, room.y - 4.0, 4.0, SCORE + 4.0))
+    return [*score_primitives(moment.replay, room, theme), Rects("here", here, theme.text)]
 
 
 def message(text: str, options: ViewOptions) -> Labels:

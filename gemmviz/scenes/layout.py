@@ -14,12 +14,13 @@ from gemmviz.analysis.moment import Moment
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
-from gemmviz.scenes.frame import COLUMN, MARGIN, SCORE, ViewOptions
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import COLUMN, MARGIN, ViewOptions
 from gemmviz.scenes.text import text_width
 from gemmviz.scenes.window import Window, lens_of, whole_of
 
 GAP = 46.0  # between the matrices: the names of A and C stand in it
-_AXIS = 34.0  # for numbers along a side; _WIDE: where they stand beside the rows
+_AXIS = 30.0  # for numbers along a side; _WIDE: where they stand beside the rows
 _WIDE = 52.0
 _LARGEST_CELL = 96.0
 _LEAST_SEEN = 150.0  # units: what the watched block touches is no smaller, or the lens shows it
@@ -28,21 +29,6 @@ _TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # of the words' column: what 
 _BAND_TOP, _BAND_BOTTOM = 74.0, 96.0
 _LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
 _WIDEST_COLUMN = 560.0
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A region of the frame."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def is_room(self) -> bool:
-        """Whether anything can be shown in it."""
-        return min(self.width, self.height) >= _LEAST_ROOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +105,13 @@ class _Frame:
     height: float
     has_code: bool
     has_legend: bool
+    strip: float
 
 
 def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Where everything stands at a moment; the lens where it is asked for, or where little could be seen without."""
     trace = moment.trace
-    frame = _Frame(tile_shapes(trace), options.width, options.height, options.code, options.layer != "matrix")
+    frame = _Frame(tile_shapes(trace), options.width, options.height, options.code, options.layer != "matrix", options.strip)
     whole = _plan(whole_of(moment), frame)
     if options.lens == "whole" or (options.lens == "auto" and not needs_lens(moment, whole)):
         return whole
@@ -147,7 +134,7 @@ def _plan(window: Window, frame: _Frame) -> Plan:
 
 
 def _bottom(frame: _Frame) -> float:
-    return frame.height - SCORE - _AXIS
+    return frame.height - frame.strip - _AXIS
 
 
 def _cell_beside(window: Window, frame: _Frame) -> float:
@@ -212,23 +199,28 @@ def _rooms(matrices: dict[str, CellGrid], other: Box, window: Window, frame: _Fr
         rooms["tiles"] = corner
     elif frame.tiles:
         others.insert(0, "tiles")
-    elif corner.is_room:
+    elif _is_room(corner):
         others.remove("registers")
         rooms["registers"] = corner
     if "map" in others and not in_corner and "registers" in others and min(corner.width, corner.height) >= _LEAST_MAP:
         others.remove("map")
         rooms["map"] = corner
-    if "registers" in others and not other.is_room and corner.height > 2.2 * _LEAST_ROOM:
+    if "registers" in others and not _is_room(other) and corner.height > 2.2 * _LEAST_ROOM:
         others.remove("registers")
         high = 0.58 * corner.height
         rooms["tiles"] = Box(corner.x, corner.y, corner.width, high)
         rooms["registers"] = Box(corner.x, corner.y + high + 10, corner.width, corner.height - high - 10)
-    if other.is_room:
+    if _is_room(other):
         rooms |= _shared_out(other, others, is_wide)
     return rooms
 
 
 _SHARES = {"tiles": 1.0, "registers": 1.3, "code": 1.0, "map": 0.6}
+
+
+def _is_room(box: Box) -> bool:
+    """Whether anything can be shown in it."""
+    return min(box.width, box.height) >= _LEAST_ROOM
 
 
 def _shared_out(box: Box, names: list[str], is_wide: bool) -> dict[str, Box]:

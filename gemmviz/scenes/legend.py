@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from gemmviz.analysis.moment import Moment
+from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import Layer, ViewOptions
 from gemmviz.scenes.groups import group_colours
-from gemmviz.scenes.layout import Box
 from gemmviz.scenes.palette import HEAT_LEVELS, heat_palette, most_loads
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.text import text_width

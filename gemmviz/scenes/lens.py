@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.layout import Box, CellGrid, Plan
+from gemmviz.scenes.layout import CellGrid, Plan
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, boxes, points
 
 _TOOTH, _DEPTH = 14.0, 6.0

@@ -14,8 +14,8 @@ from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.terms import ThreadTerms
 from gemmviz.model.sites import Site
 from gemmviz.model.watched import Value
+from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.layout import Box
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.text import fitted

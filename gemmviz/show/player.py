@@ -7,6 +7,7 @@ from gemmviz.show.events import Event
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 240.0, 1000.0)
 _SETTLE_MS = 420.0
 _LONGEST_TICK_MS = 250.0
+_FASTEST_FLIGHTS = 6.0  # steps per second
 
 
 class Played(Protocol):
@@ -40,8 +41,14 @@ class Player:
         self.is_playing = False
         self.is_backwards = False
         self.is_animated = True
+        self.is_calm = False
         self.speed = 2.0
         self._settling = False
+
+    @property
+    def flies(self) -> bool:
+        """Whether copies can be seen on their way: not where a person wants little motion, nor faster than eyes follow."""
+        return not self.is_calm and not (self.is_playing and self.speed > _FASTEST_FLIGHTS)
 
     @property
     def is_moving(self) -> bool:
@@ -65,6 +72,11 @@ class Player:
     def animate(self, on: bool) -> None:
         """Whether a step taken by hand plays itself out."""
         self.is_animated = on
+        self.changed.tell()
+
+    def calm(self, on: bool) -> None:
+        """Whether what moves fades instead."""
+        self.is_calm = on
         self.changed.tell()
 
     def by(self, distance: int) -> None:

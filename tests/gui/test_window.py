@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QWheelEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSlider,
@@ -31,6 +32,7 @@ from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
 from gemmviz.scenes.hover import hover_lines
+from gemmviz.scenes.layout import plan_of
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.shot import Camera, default_shot, shot_text
@@ -836,3 +838,58 @@ def test_a_speed_that_is_none_is_forgotten(qtbot: QtBot, speed: str) -> None:
     assert made.session.player.speed == fresh.session.player.speed
     for each in (made, fresh):
         each.close()
+
+
+def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(window: MainWindow, qtbot: QtBot) -> None:
+    stage = window.replay.stage
+
+    def cross() -> float:
+        """How wide it is, in pixels."""
+        now = window.session.now
+        assert now is not None
+        return plan_of(now, window.replay._options()).box.width * stage.view.scale
+
+    window.resize(1920, 1080)
+    window.docks.reset()
+    qtbot.wait(50)
+    assert cross() >= 0.6 * stage.width()
+    last = 0.0
+    for width, height in (
+        (1000, 640),
+        (1280, 640),
+        (1280, 720),
+        (1500, 720),
+        (1500, 1000),
+        (1920, 1000),
+        (1920, 1400),
+        (2560, 1400),
+    ):
+        window.resize(width, height)
+        qtbot.wait(20)
+        assert cross() >= last - 1
+        last = cross()
+    before = cross()
+    window.docks.all["Settings"].hide()
+    qtbot.wait(20)
+    assert cross() >= before - 1
+
+
+def test_a_click_on_the_score_goes_there(window: MainWindow, qtbot: QtBot) -> None:
+    slider = window.replay.timeline.slider
+    qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, slider.height() // 2))
+    assert abs(window.session.step - window.session.steps // 2) <= 1
+
+
+def test_wheel_and_key_go_between_the_lens_and_the_whole(window: MainWindow, qtbot: QtBot) -> None:
+    pictured(window, qtbot, lambda: window.session.change("M", 512))
+    stage, session = window.replay.stage, window.session
+    assert str(session.lens) == "lens"
+    assert stage.lens == "lens"
+    turned = QWheelEvent(
+        QPointF(9, 9), QPointF(9, 9), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(stage, turned)
+    assert str(session.lens) == "whole"
+    QTest.keyClick(stage, Qt.Key.Key_Z)
+    assert str(session.lens) == "lens"

@@ -108,9 +108,9 @@ def test_everything_stays_inside_the_frame_and_apart(
     found += [(room.x, room.y, room.width, room.height) for name, room in plan.rooms.items() if name != "legend"]
     for x, y, width, height in found:
         assert x >= 40
-        assert y >= 33.9
+        assert y >= 29.9
         assert x + width <= frame[0] - 40
-        assert y + height <= frame[1] - 33.9
+        assert y + height <= frame[1] - 29.9
     for i, a in enumerate(found):
         for b in found[i + 1 :]:
             assert a[0] + a[2] < b[0] or b[0] + b[2] < a[0] or a[1] + a[3] < b[1] or b[1] + b[3] < a[1]

@@ -1,0 +1,63 @@
+"""The run as a score: what every step does, in one of five voices, with barriers between."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.sites import Site
+from gemmviz.model.trace import Trace
+
+VOICES = ("load A", "load B", "store into a tile", "compute", "store C")
+LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(len(VOICES))
+BARRIER = len(VOICES)
+
+
+@dataclass(frozen=True)
+class Score:
+    """``voice`` int8 (steps,): which of VOICES each step is heard in, BARRIER for one that all wait at. ``starts`` (n,)
+    ascending: the first step of each segment, within which voice and phase stay the same.
+    """
+
+    voice: npt.NDArray[np.int8]
+    starts: npt.NDArray[np.int64]
+
+    def segment(self, step: int) -> tuple[int, int]:
+        """The steps of the segment that a step belongs to, half-open."""
+        at = int(np.searchsorted(self.starts, step, side="right")) - 1
+        stop = int(self.starts[at + 1]) if at + 1 < len(self.starts) else len(self.voice)
+        return int(self.starts[at]), stop
+
+    def loudness(self, columns: int) -> npt.NDArray[np.float64]:
+        """With the run cut into so many stretches, each voice's share of the steps of each, then the barriers':
+        (voices + 1, columns). Every stretch has at least one step.
+        """
+        steps = len(self.voice)
+        edges = np.linspace(0, steps, columns + 1)
+        first = np.minimum(edges[:-1].astype(np.int64), steps - 1)
+        last = np.maximum(first + 1, np.minimum(np.ceil(edges[1:] - 1e-9).astype(np.int64), steps))
+        found = np.zeros((BARRIER + 1, columns))
+        for voice in range(BARRIER + 1):
+            heard = np.concatenate([[0], np.cumsum(self.voice == voice)])
+            found[voice] = (heard[last] - heard[first]) / (last - first)
+        return found
+
+
+def score_of(trace: Trace) -> Score:
+    """The whole of a trace."""
+    voice = np.array([_voice(trace, site) for site in trace.sites], np.int8)[trace.site]
+    changes = np.flatnonzero((np.diff(voice) != 0) | (np.diff(trace.phase) != 0)) + 1
+    return Score(voice, np.concatenate([[0], changes]).astype(np.int64))
+
+
+def _voice(trace: Trace, site: Site) -> int:
+    """Of a copy, which is a load and a store, the store; a load from shared memory is where products are made."""
+    if site.is_barrier:
+        return BARRIER
+    written = [trace.arrays[operand.array] for operand in site.operands if operand.access == "write"]
+    if written:
+        return STORE_TILE if written[-1].space == "shared" else STORE_C
+    read = trace.arrays[site.operands[0].array]
+    if read.space == "shared":
+        return COMPUTE
+    return {"A": LOAD_A, "B": LOAD_B}.get(read.name, STORE_C)

@@ -1,0 +1,49 @@
+"""The score of a run: each step in its voice."""
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.score import BARRIER, COMPUTE, LOAD_A, LOAD_B, STORE_C, STORE_TILE
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.primitives import Cells, Rects
+from gemmviz.scenes.score import place_of, score_primitives, segment_text, step_under
+from gemmviz.scenes.theme import load_theme
+from tests.conftest import trace_of
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    return Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
+
+
+def test_every_step_is_heard_in_its_voice(replay: Replay) -> None:
+    phase = [LOAD_A, STORE_TILE, LOAD_B, STORE_TILE, BARRIER, *[COMPUTE] * 8, BARRIER]
+    assert replay.score.voice.tolist() == [*phase, *phase, STORE_C]
+    assert replay.score.segment(7) == (5, 13)
+    assert replay.score.segment(replay.steps - 1) == (28, 29)
+
+
+def test_segments_say_what_they_are(replay: Replay) -> None:
+    assert segment_text(replay, 7) == "steps 6 to 13, phase 1: compute"
+    assert segment_text(replay, 4) == "step 5, phase 1: barrier"
+    assert segment_text(replay, 28) == "step 29: store C"
+
+
+def test_stretches_hold_all_of_their_steps(replay: Replay) -> None:
+    for columns in (1, 3, 7, 29):
+        loudness = replay.score.loudness(columns)
+        assert loudness.shape == (BARRIER + 1, columns)
+        assert loudness.sum(axis=0) == pytest.approx(np.ones(columns))
+    assert (replay.score.loudness(29).argmax(axis=0) == replay.score.voice).all()
+
+
+def test_the_picture_is_the_voices(replay: Replay) -> None:
+    room = Box(10, 5, 290, 25)
+    cells, barriers = score_primitives(replay, room, load_theme("dark"))
+    assert isinstance(cells, Cells)
+    assert isinstance(barriers, Rects)
+    assert ((cells.fill > 0).sum(axis=0) == (replay.score.voice != BARRIER)).all()
+    assert len(barriers.boxes) == (replay.score.voice == BARRIER).sum()
+    for step in range(replay.steps):
+        assert step_under(place_of(step + 0.5, replay.steps, room), replay.steps, room) == step
