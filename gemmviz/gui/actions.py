@@ -15,6 +15,7 @@ from gemmviz.gui.about import AboutBox
 from gemmviz.gui.keys import show_keys
 from gemmviz.gui.parts import Parts
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.render.export import stills
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.frame import LAYERS
@@ -22,7 +23,7 @@ from gemmviz.scenes.theme import load_theme, theme_names
 from gemmviz.show.shot import SYSTEM_THEME, Camera
 from gemmviz.spec.legality import device_for
 
-_NO_TIME = "The benchmark has no steps: go back to the replay (Ctrl+B)"
+_NO_TIME = "This view has no steps: go back to the replay (1)"
 _NO_PICTURE = "There is no picture yet"
 _TYPE_STEP = 1.25
 Test = Callable[[Parts], bool]
@@ -170,7 +171,7 @@ def _named(word: str, what: str | None) -> str:
 
 
 def _views() -> Iterator[Action]:
-    for number, (name, view) in enumerate(views_of(Moment).items(), 1):
+    for number, (name, view) in enumerate({**views_of(Moment), **views_of(OccupancyCase)}.items(), 1):
         yield Action(
             "View", view.title, partial(_show, name), (str(number),) if number < 10 else (), "", is_on=partial(_shows, name)
         )
@@ -182,7 +183,7 @@ def _views() -> Iterator[Action]:
         lambda p: p.desk.session.toggle_benchmark(),
         ("Ctrl+B",),
         "benchmark, replay",
-        is_on=lambda p: not p.desk.session.is_replay,
+        is_on=lambda p: p.desk.session.is_benchmark,
     )
     yield Action(
         "View", "&Fit", lambda p: p.desk.session.look(Camera()), ("F",), "see the whole frame", why_not=_needs_time, apart=True

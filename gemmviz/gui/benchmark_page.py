@@ -144,7 +144,7 @@ class BenchmarkPage(QWidget):
     def draw(self) -> None:
         """The curves that are chosen, their list, and where they are from."""
         chart = self.chart
-        if self.session.is_replay:
+        if not self.session.is_benchmark:
             return
         quietly(self.what, lambda: self.what.setCurrentIndex(self.what.findData(self.session.shot.view)))
         self._fill_sources()

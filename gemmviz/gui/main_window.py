@@ -109,7 +109,7 @@ class MainWindow(QMainWindow):
 
     def _on_asked(self) -> None:
         self._wear_theme()
-        page = _REPLAY if self.session.is_replay else _BENCHMARK
+        page = _BENCHMARK if self.session.is_benchmark else _REPLAY
         if page != self.pages.currentIndex():
             self._turn_to(page)
         self._show_title()
@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
         self.tabs.setCurrentIndex(page)
 
     def _on_tab(self, page: int) -> None:
-        if (page == _REPLAY) != self.session.is_replay:
+        if (page == _BENCHMARK) != self.session.is_benchmark:
             self.session.toggle_benchmark()
 
     def _show_title(self) -> None:

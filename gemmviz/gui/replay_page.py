@@ -1,4 +1,4 @@
-"""The replay: the stage, and below it the time."""
+"""The stage, and below it the time of a replay."""
 
 from dataclasses import replace
 from html import escape
@@ -14,7 +14,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions, framed
 from gemmviz.scenes.primitives import Hit
-from gemmviz.show.picture import options_for
+from gemmviz.show.picture import Subject, options_for
 from gemmviz.show.session import Session
 
 _STALE = "This is the picture of the settings before: the present ones can't run"
@@ -44,7 +44,8 @@ class ReplayPage(QWidget):
         for event in (self.session.asked, self.session.pictured, self.session.found, desk.themed):
             event.listen(self.draw)
         self.session.moved.listen(self._on_moved)
-        self.session.noticed.listen(lambda: self.stage.set_stale(over_the_picture(self.session)))
+        for event in (self.session.noticed, self.session.asked):
+            event.listen(lambda: self.stage.set_stale(over_the_picture(self.session) if self.session.is_replay else ""))
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.look)
         self.stage.lensed.connect(self.session.show_lens)
@@ -62,18 +63,19 @@ class ReplayPage(QWidget):
 
     def draw(self) -> None:
         """The present moment, all of it."""
-        now = self.session.now
-        if now is None or not self.session.is_replay:
+        subject = self.session.subject
+        if subject is None or self.session.is_benchmark:
             return
+        self.timeline.setVisible(self.session.is_replay)
         self.stage.set_camera(self.session.shot.camera)
         options, view = self._options(), view_named(self.session.shot.view)
-        if not view.is_ready(now):
+        if isinstance(subject, Moment) and not view.is_ready(subject):
             self._drawn = None
-            self.stage.set_scene(framed([], now, options), ())
+            self.stage.set_scene(framed([], subject, options), ())
             return
         self.stage.lens = self.session.lens
-        self._drawn = self._still_of(now, options)
-        self.stage.set_scene(view.still(now, options), view.motion(now, options))
+        self._drawn = self._still_of(subject, options)
+        self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
 
     def _on_moved(self) -> None:
         """What doesn't move is drawn anew only where it is another picture."""
@@ -87,14 +89,11 @@ class ReplayPage(QWidget):
         else:
             self.draw()
 
-    def _still_of(self, now: Moment, options: ViewOptions) -> tuple[object, ViewOptions]:
+    def _still_of(self, subject: Subject, options: ViewOptions) -> tuple[object, ViewOptions]:
         """What the picture without its motion depends on."""
-        return now, replace(options, moment=1.0 if options.arrived else 0.0)
+        return subject, replace(options, moment=1.0 if options.arrived else 0.0)
 
     def _on_clicked(self, hit: Hit) -> None:
-        now = self.session.now
-        if now is None:
-            return
         try:
             self.session.point_at(hit)
         except UsageError as error:

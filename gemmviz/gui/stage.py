@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.render.qt.painter import Viewport
+from gemmviz.scenes.views.occupancy_view import WHAT_IF
 from gemmviz.scenes.window import Lens
 from gemmviz.show.shot import MOST_ZOOM, Camera
 
@@ -108,6 +109,8 @@ class Stage(SceneWidget):
         if self._grabbed is None:
             super().mouseMoveEvent(event)
             return
+        if self._tries(event.position()):
+            return
         moved = event.position() - self._grabbed
         self._dragged += abs(moved.x()) + abs(moved.y())
         if self._dragged > _DRAG_PIXELS:
@@ -117,6 +120,15 @@ class Stage(SceneWidget):
             y = camera.y - moved.y() / (view.scale * height)
             self._grabbed = event.position()
             self.looked.emit(replace(camera, x=_inside(x), y=_inside(y)))
+
+    def _tries(self, at: QPointF) -> bool:
+        """Whether a value is dragged along a curve, and not the picture."""
+        found = self.hit(at)
+        if found is None or not found.cells.key.startswith(WHAT_IF):
+            return False
+        self._dragged = 0.0
+        self.clicked.emit(found)
+        return True
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS

@@ -1,5 +1,6 @@
-"""A view of the running step in a dock: the picture alone, as wide as the dock."""
+"""A view in a dock: the picture alone, as wide as the dock."""
 
+from gemmviz.analysis.moment import Moment
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.refresh import Refresh
 from gemmviz.gui.replay_page import over_the_picture
@@ -18,11 +19,12 @@ class ViewDock(SceneDock):
         session = desk.session
         for event in (session.asked, session.pictured, session.found, session.moved, desk.themed):
             event.listen(self._refresh.due)
-        session.noticed.listen(lambda: self.set_stale(over_the_picture(session)))
+        if view_named(view).subject is Moment:
+            session.noticed.listen(lambda: self.set_stale(over_the_picture(session)))
         self.resized.connect(self._refresh.due)
 
     def draw(self) -> None:
-        now = self.desk.session.now
-        if now is not None:
-            options = ViewOptions(self.desk.theme, height=self.frame_height, words=False)
-            self.set_scene(view_named(self.view_name).still(now, options))
+        view = view_named(self.view_name)
+        subject = self.desk.session.subject_of(view.subject)
+        if subject is not None:
+            self.set_scene(view.still(subject, ViewOptions(self.desk.theme, height=self.frame_height, words=False)))

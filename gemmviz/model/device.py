@@ -28,7 +28,8 @@ class MemoryRules:
 class Device:
     """Memory in bytes, registers of 32 bits. ``sources`` says for each figure where it is published.
 
-    Registers are given to a warp (on devices without cores for warps of their own, to a block) in ``register_unit``.
+    Registers are given in units of ``register_unit`` to a warp or, ``registers_by_block``, to a block; warps in multiples of
+    ``warp_granularity``: the schedulers of an SM, each of which has its own part of the registers.
     ``memory``: by which rules its memory serves a warp, None where nobody has written them down yet.
     """
 
@@ -59,6 +60,8 @@ class Device:
     peak_gflops: float
     sources: Mapping[str, str] = field(hash=False)
     memory: MemoryRules | None = None
+    registers_by_block: bool = False
+    warp_granularity: int = 4
 
     @property
     def limits(self) -> dict[str, int]:

@@ -18,23 +18,25 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import theme_names
 from gemmviz.scenes.window import LENSES
-from gemmviz.show.shot import Camera, Shot, read_view
+from gemmviz.show.shot import Camera, Shot, Trial, read_view
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import setup_for
 
+_TRIED = {"threads": "threads", "registers": "registers", "shared": "shared_bytes"}
 _KNOWN: dict[str, Callable[[], tuple[str, ...]]] = {"device": device_names}
 
 
 @dataclass(frozen=True)
 class Flag:
-    """One option. ``take`` puts what was given into a shot; ``words`` is what would be given for a shot, None for nothing.
+    """One option. ``take`` puts what was given into a shot; ``words`` is what would be given for a shot, None for nothing, a
+    list for what may be given several times.
 
     ``options`` go to argparse; ``group``: at most one flag of a group may be given.
     """
 
     name: str
     take: Callable[[Shot, Any], Shot]
-    words: Callable[[Shot], str | None]
+    words: Callable[[Shot], str | list[str] | None]
     options: Mapping[str, Any]
     group: str = ""
 
@@ -104,6 +106,20 @@ def _camera_words(shot: Shot) -> str | None:
     return None if camera == Camera() else f"{camera.zoom:.6g},{camera.x:.6g},{camera.y:.6g}"
 
 
+def _take_trial(shot: Shot, texts: list[str]) -> Shot:
+    trial = shot.trial
+    for text in texts:
+        found = re.fullmatch(r"(threads|registers|shared)=(\d+)", text)
+        if found is None:
+            raise UsageError(f"--try {text}: write threads=N, registers=N or shared=BYTES")
+        trial = replace(trial, **{_TRIED[found[1]]: int(found[2])})
+    return replace(shot, trial=trial)
+
+
+def _trial_words(shot: Shot) -> list[str]:
+    return [f"{name}={value}" for name, field in _TRIED.items() if (value := getattr(shot.trial, field)) is not None]
+
+
 def _number(least: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -165,6 +181,9 @@ def view_flags() -> list[Flag]:
         Flag("--type", lambda shot, scale: replace(shot, type_scale=scale),
              lambda shot: None if shot.type_scale == 1.0 else f"{shot.type_scale:g}",
              {"type": float, "metavar": "SCALE", "help": "how much larger words are, 0.75 to 2 (default: 1)"}),
+        Flag("--try", _take_trial, _trial_words,
+             {"metavar": "NAME=N", "action": "append",
+              "help": "of occupancy: threads, registers or shared bytes to try out instead of the kernel's own"}),
         Flag("--theme", lambda shot, name: replace(shot, theme=name),
              lambda shot: shot.theme if shot.theme in themes else None,
              {"choices": themes, "help": "colours (default: dark)"}),
@@ -202,6 +221,11 @@ def _add(parser: Any, flag: Flag) -> None:
 def setup_from(args: argparse.Namespace) -> Setup:
     """What is to be run. Raises UsageError or SettingError."""
     return _with_setup(args, Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)))).setup
+
+
+def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
+    """A shot of what is to be run, with something of its blocks tried out. Raises UsageError or SettingError."""
+    return Shot(setup_from(args), trial=trial)
 
 
 def is_set(args: argparse.Namespace) -> bool:
@@ -266,6 +290,8 @@ def words_of(shot: Shot) -> list[str]:
 
 def _given(flag: Flag, shot: Shot) -> list[str]:
     words = flag.words(shot)
+    if isinstance(words, list):
+        return [part for word in words for part in (flag.name, word)]
     return [] if words is None else [flag.name, words] if words else [flag.name]
 
 

@@ -19,6 +19,10 @@ def change_name(before: Shot, after: Shot) -> str:
         found.append("colours")
     if before.chart != after.chart:
         found.append("curves")
+    if before.trial != after.trial:
+        found.append("what is tried out")
+    if (before.lens, before.code, before.type_scale) != (after.lens, after.code, after.type_scale):
+        found.append("how it is seen")
     if before.theme != after.theme:
         found.append(f"theme {after.theme}")
     return ", ".join(found)

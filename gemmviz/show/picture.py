@@ -9,6 +9,7 @@ from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, Triple
@@ -27,7 +28,7 @@ from gemmviz.show.shot import Camera, Shot
 QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open
 MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
-Subject = Moment | Benchmark
+Subject = Moment | Benchmark | OccupancyCase
 Box = tuple[float, float, float, float]
 Size = tuple[float, float]
 _SLIDE_PIXELS = 1920

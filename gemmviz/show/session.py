@@ -11,6 +11,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
@@ -20,6 +21,7 @@ from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.layout import plan_of
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
+from gemmviz.scenes.views.occupancy_view import value_at
 from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.events import Event, Post
@@ -33,7 +35,8 @@ from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
 from gemmviz.show.reading import MAPPED, Reading
 from gemmviz.show.runners import Runners
-from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Camera, ChartChoice, Shot, default_shot
+from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Camera, ChartChoice, Shot, Trial, default_shot
+from gemmviz.show.subjects import occupancy_case, trial_of
 from gemmviz.show.tasks import Latest
 from gemmviz.show.undo import Undo
 from gemmviz.show.wishes import Wishes
@@ -105,14 +108,27 @@ class Session:
     @property
     def subject(self) -> Subject | None:
         """What the view is of."""
-        if view_named(self.shot.view).subject is Moment:
+        return self.subject_of(view_named(self.shot.view).subject)
+
+    def subject_of(self, kind: type) -> Subject | None:
+        """What views of this kind of subject show now."""
+        if kind is Moment:
             return self.now
+        if kind is OccupancyCase:
+            shown = self.shown
+            speed = shown.speed if shown is not None and shown.setup == self.shot.setup else None
+            return occupancy_case(self.shot, speed)
         return self.benchmarks.named(self.shot.chart.source)
 
     @property
     def is_replay(self) -> bool:
         """Whether the view is one of the run, and time means something."""
         return view_named(self.shot.view).subject is Moment
+
+    @property
+    def is_benchmark(self) -> bool:
+        """Whether the view is one of measurements."""
+        return view_named(self.shot.view).subject is Benchmark
 
     @property
     def drawn(self) -> Shot:
@@ -192,7 +208,7 @@ class Session:
 
     def toggle_benchmark(self) -> None:
         """From the replay to the benchmark and back, each in the view that it was left in."""
-        self.show_view(self.latest_view(Benchmark if self.is_replay else Moment))
+        self.show_view(self.latest_view(Moment if self.is_benchmark else Benchmark))
 
     def latest_view(self, subject: type) -> str:
         """The view of this kind of subject that was looked at last."""
@@ -224,6 +240,10 @@ class Session:
         """Words larger or smaller."""
         self.ask(replace(self.shot, type_scale=max(LEAST_TYPE, min(MOST_TYPE, round(self.shot.type_scale * factor, 3)))))
 
+    def try_out(self, trial: Trial) -> None:
+        """What a block would need of an SM."""
+        self.ask(replace(self.shot, trial=trial))
+
     def choose_curves(self, chart: ChartChoice) -> None:
         self.ask(replace(self.shot, chart=chart))
 
@@ -249,6 +269,12 @@ class Session:
 
     def point_at(self, hit: Hit) -> None:
         """Follows the thread that a cell is about. Raises UsageError where there is none."""
+        subject = self.subject
+        if isinstance(subject, OccupancyCase):
+            needs = value_at(subject, hit.cells.key, hit.column)
+            if needs is not None:
+                self.try_out(trial_of(subject, needs))
+            return
         focus = None if self.now is None else focus_at(self.now, hit)
         if focus is not None:
             self.watch(focus)

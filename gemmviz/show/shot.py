@@ -25,6 +25,7 @@ VERSION = 1
 SYSTEM_THEME = "system"
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
+_MOST_TRIED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,27 @@ class ChartChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """What a person tries out of what a block needs of an SM; None for what the kernel needs. Raises UsageError for what no
+    block has.
+    """
+
+    threads: int | None = None
+    registers: int | None = None
+    shared_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        for value, least in ((self.threads, 1), (self.registers, 1), (self.shared_bytes, 0)):
+            if value is not None and not least <= value <= _MOST_TRIED:
+                raise UsageError(f"no block has {value} of that", remedy=f"choose {least} to {_MOST_TRIED}")
+
+
+@dataclass(frozen=True, slots=True)
 class Shot:
     """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
     how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
-    ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2.
-    Raises UsageError for what there is none of.
+    ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2;
+    ``trial``: what is tried out of occupancy. Raises UsageError for what there is none of.
     """
 
     setup: Setup
@@ -72,6 +89,7 @@ class Shot:
     lens: Lens = "auto"
     code: bool = False
     type_scale: float = 1.0
+    trial: Trial = field(default_factory=Trial)
 
     def __post_init__(self) -> None:
         view_named(self.view)

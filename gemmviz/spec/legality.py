@@ -61,6 +61,11 @@ def launch_for(setup: Setup, *, with_nearest: bool = True) -> Launch:
     return _launch(setup, device)
 
 
+def wished_launch(setup: Setup) -> Launch:
+    """Grid and block of a setup, whether the device can run them or not."""
+    return _launch(setup, device_for(setup))
+
+
 def _launch(setup: Setup, device: Device) -> Launch:
     names = names_for(setup, device)
     grid, block = (_extents(setup.kernel, formulas, names) for formulas in (setup.kernel.grid, setup.kernel.block))

@@ -1,0 +1,157 @@
+"""How many blocks an SM holds at once, by each of its limits.
+
+Source: CUDA's cuda_occupancy.h (cudaOccMaxBlocksPerSMWarpsLimit, …RegsLimit, …SmemLimit) and, for compute capability 1.x,
+NVIDIA's CUDA Occupancy Calculator; the limits that Nsight Compute reports on an H200 are the same.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.device import Device
+from gemmviz.model.occupancy import Needs
+
+SLOTS, WARPS, REGISTERS, SHARED = "block slots", "warps", "registers", "shared memory"
+LIMITERS = (SLOTS, WARPS, REGISTERS, SHARED)
+
+
+@dataclass(frozen=True, slots=True)
+class OccupancyLimits:
+    """Blocks that an SM holds as far as each limit goes, by its name: None for registers where nobody knows them.
+
+    ``warps_per_block``: its last warp may be half empty and counts as a whole one.
+    """
+
+    limits: dict[str, int | None]
+    needs: Needs
+    warps_per_block: int
+    device: Device
+
+    @property
+    def blocks_per_sm(self) -> int:
+        """As far as is known: the smallest of the limits."""
+        return min(limit for limit in self.limits.values() if limit is not None)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all limits are known, or a known one leaves no block at all."""
+        return None not in self.limits.values() or self.blocks_per_sm == 0
+
+    @property
+    def limiting(self) -> tuple[str, ...]:
+        """The names of those that hold occupancy."""
+        least = self.blocks_per_sm
+        return tuple(name for name, limit in self.limits.items() if limit == least)
+
+    @property
+    def threads(self) -> int:
+        """Threads of an SM that are taken."""
+        return self.blocks_per_sm * self.needs.threads
+
+    @property
+    def warps(self) -> int:
+        """Warps of an SM that are taken."""
+        return self.blocks_per_sm * self.warps_per_block
+
+    @property
+    def threads_percent(self) -> float:
+        """Of the threads that an SM holds: what lectures count."""
+        return 100.0 * self.threads / self.device.max_threads_per_sm
+
+    @property
+    def warps_percent(self) -> float:
+        """Of the warps that an SM holds: what the profiler counts."""
+        return 100.0 * self.warps / self.device.max_warps_per_sm
+
+
+def occupancy_limits(device: Device, needs: Needs, shared_bytes: int | None = None) -> OccupancyLimits:
+    """By each limit. ``shared_bytes``: of an SM's shared memory what the driver gives to blocks, by default all there is. A
+    block that the device can't hold at all has a limit of 0.
+    """
+    warps = -(-needs.threads // device.warp_size)
+    fits = 1 <= needs.threads <= device.max_threads_per_block
+    limits = {
+        SLOTS: device.max_blocks_per_sm,
+        WARPS: _warps(device, warps) if fits else 0,
+        REGISTERS: None if needs.registers is None else _registers(device, warps, needs.registers),
+        SHARED: _shared(device, needs.shared_bytes, device.shared_per_sm if shared_bytes is None else shared_bytes),
+    }
+    return OccupancyLimits(limits, needs, warps, device)
+
+
+def _warps(device: Device, warps: int) -> int:
+    return min(device.max_warps_per_sm, device.max_threads_per_sm // device.warp_size) // warps
+
+
+def _registers(device: Device, warps: int, registers: int) -> int:
+    """An SM's file lies in as many parts as it has schedulers, and a warp's registers in one of them; where a block may have
+    less than the whole file, that is filled in such portions.
+    """
+    if registers > device.max_registers_per_thread:
+        return 0
+    if registers == 0:
+        return device.max_blocks_per_sm
+    if device.registers_by_block:
+        rounded = -(-warps // device.warp_granularity) * device.warp_granularity
+        needed = _up(rounded * device.warp_size * registers, device.register_unit)
+        return device.registers_per_sm // needed
+    per_warp = _up(registers * device.warp_size, device.register_unit)
+    portion = min(device.registers_per_block, device.registers_per_sm)
+    held = portion // device.warp_granularity // per_warp * device.warp_granularity
+    return held // warps * (device.registers_per_sm // portion)
+
+
+def _shared(device: Device, needed: int, available: int) -> int:
+    """Each block takes its own in whole units, and what the driver keeps for itself."""
+    if needed > device.shared_per_sm - device.shared_reserved_per_block:
+        return 0
+    taken = _up(needed + device.shared_reserved_per_block, device.shared_unit)
+    return device.max_blocks_per_sm if taken == 0 else available // taken
+
+
+def _up(number: int, unit: int) -> int:
+    return -(-number // unit) * unit
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """How occupancy would change with one of the needs: its name, its values (n,), and the warps that would be taken then."""
+
+    name: str
+    values: npt.NDArray[np.int64]
+    warps: npt.NDArray[np.int64]
+
+    def nearest(self, value: int) -> int:
+        """The place of the value that is nearest to one."""
+        return int(np.abs(self.values - value).argmin())
+
+
+_CURVES = ("threads", "registers", "shared")
+
+
+@lru_cache(maxsize=64)
+def what_ifs(device: Device, needs: Needs) -> tuple[WhatIf, ...]:
+    """Over the block's size, its registers and its shared memory, the other two as they are."""
+    ranges = {
+        "threads": np.arange(1, device.max_threads_per_block // device.warp_size + 1) * device.warp_size,
+        "registers": np.arange(1, min(device.max_registers_per_thread, 255) + 1),
+        "shared": np.arange(0, 65) * (device.shared_per_block // 64),
+    }
+    return tuple(_what_if(device, needs, name, ranges[name].astype(np.int64)) for name in _CURVES)
+
+
+def tried(needs: Needs, name: str, value: int) -> Needs:
+    """With one of the needs as a person wants it: ``name`` as in ``what_ifs``."""
+    match name:
+        case "threads":
+            return Needs(value, needs.registers, needs.shared_bytes)
+        case "registers":
+            return Needs(needs.threads, value, needs.shared_bytes)
+    return Needs(needs.threads, needs.registers, value)
+
+
+def _what_if(device: Device, needs: Needs, name: str, values: npt.NDArray[np.int64]) -> WhatIf:
+    warps = [occupancy_limits(device, tried(needs, name, value)).warps for value in values.tolist()]
+    return WhatIf(name, values, np.array(warps, np.int64))

@@ -1,0 +1,67 @@
+"""How many blocks an SM holds at once."""
+
+import argparse
+
+from gemmviz.analysis.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.files.devices import load_device
+from gemmviz.model.errors import UsageError
+from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.words import many
+from gemmviz.show.flags import add_setup, shot_from_setup
+from gemmviz.show.shot import Trial
+from gemmviz.show.subjects import occupancy_case
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE.cu", required=False, with_record=False)
+    parser.add_argument("--threads", type=int, help="threads of a block, in place of the kernel's")
+    parser.add_argument("--registers", type=int, help="registers of a thread, in place of what was recorded of the kernel")
+    parser.add_argument("--shared", type=int, metavar="BYTES", help="shared memory of a block, in place of the kernel's")
+    add_json(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    case = _case(args)
+    found = occupancy_limits(case.device, case.needs)
+    if args.json:
+        print_json(_facts(case, found))
+        return 0
+    device, needs = case.device, case.needs
+    registers = "registers unknown" if needs.registers is None else f"{many(needs.registers, 'register')} a thread"
+    source = f" ({case.registers_source})" if case.registers_source and needs.registers == case.own.registers else ""
+    print(f"{case.what}: {many(needs.threads, 'thread')}, {registers}{source}, {needs.shared_bytes:,} bytes of shared memory")
+    at_most = "" if found.is_certain else "at most "
+    print(f"  {at_most}{many(found.blocks_per_sm, 'block')} on an SM of an {device.name}, by {' and '.join(found.limiting)}")
+    for name, limit in found.limits.items():
+        print(f"  {name:14} {'unknown' if limit is None else limit:>8}")
+    print(f"  threads {found.threads:>6} of {device.max_threads_per_sm}: {found.threads_percent:.2f} %")
+    print(f"  warps   {found.warps:>6} of {device.max_warps_per_sm}: {found.warps_percent:.2f} %")
+    return 0
+
+
+def _case(args: argparse.Namespace) -> OccupancyCase:
+    """Of a kernel, or of a block that is none's."""
+    trial = Trial(args.threads, args.registers, args.shared)
+    if args.kernel is None:
+        if args.threads is None:
+            raise UsageError("occupancy is that of a block", remedy="name a kernel, or say --threads, --registers and --shared")
+        needs = Needs(args.threads, args.registers, args.shared or 0)
+        return OccupancyCase(load_device(args.device) if args.device else load_device(), needs, needs, "a block")
+    case = occupancy_case(shot_from_setup(args, trial))
+    if case is None:
+        raise UsageError("these settings have no launch")
+    return case
+
+
+def _facts(case: OccupancyCase, found: OccupancyLimits) -> dict[str, object]:
+    needs = case.needs
+    return {
+        "device": case.device.name, "threads": needs.threads, "registers": needs.registers, "shared_bytes": needs.shared_bytes,
+        "registers_source": case.registers_source if needs.registers == case.own.registers else "given",
+        "blocks_per_sm": found.blocks_per_sm, "is_certain": found.is_certain, "limits": found.limits,
+        "limiting": list(found.limiting), "threads_percent": found.threads_percent, "warps_percent": found.warps_percent,
+    }  # fmt: skip
+
+
+COMMAND = Command("work out how many blocks an SM holds at once, and what limits that", _add, _run, order=7)

@@ -1,0 +1,28 @@
+"""What a block of a kernel needs of an SM, as far as its text says."""
+
+import numpy as np
+
+from gemmviz.files.measurements import recorded_registers
+from gemmviz.model.occupancy import Needs
+from gemmviz.model.setup import Setup
+from gemmviz.source.nodes import SharedArray
+from gemmviz.source.program import program_for
+from gemmviz.spec.legality import device_for, wished_launch
+
+
+def needs_of(setup: Setup) -> tuple[Needs, str]:
+    """And who says how many registers a thread has, "" where nobody does. The device need not be able to run it. Raises
+    SourceError for a kernel that can't be read, SettingError for sizes without a launch.
+    """
+    launch = wished_launch(setup)
+    registers = recorded_registers(setup.kernel.text, setup.parameters, device_for(setup))
+    shared = launch.shared_bytes + sum(map(_bytes, program_for(setup.kernel, setup.parameters).shared))
+    per_thread, source = (None, "") if registers is None else (registers.per_thread, f"recorded: {registers.source}")
+    return Needs(launch.threads_per_block, per_thread, shared), source
+
+
+def _bytes(array: SharedArray) -> int:
+    """Of ``extern __shared__`` the launch says how much there is."""
+    if array.dims is None:
+        return 0
+    return int(np.prod(array.dims, dtype=np.int64)) * array.element.bytes

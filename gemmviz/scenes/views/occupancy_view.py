@@ -1,0 +1,160 @@
+"""Occupancy as gauges: how many blocks an SM holds by each of its limits, the one that holds it lit; and how that would change
+with the block's size, its registers and its shared memory.
+"""
+
+import numpy as np
+
+from gemmviz.analysis.occupancy import OccupancyLimits, WhatIf, occupancy_limits, tried, what_ifs
+from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions
+from gemmviz.scenes.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.theme import Theme, mixed
+from gemmviz.scenes.view import View
+
+_NAMES = {"threads": "threads of a block", "registers": "registers of a thread", "shared": "bytes of shared memory of a block"}
+_BAR_NAME = 210.0
+_CURVE_WITH_SCALE = "shared"  # where it covers least
+WHAT_IF = "what-if-"  # the keys of what can be tried out begin so
+
+
+def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
+    """Bars and their sum above, curves below; in a low frame beside each other."""
+    found = occupancy_limits(case.device, case.needs)
+    width, height = options.width, options.height
+    if options.words:
+        top, bottom = 130.0, height - 40.0
+        middle = top + 0.46 * (bottom - top)
+        bars = Box(MARGIN, top, 0.56 * (width - 2 * MARGIN), middle - top - 40)
+        sums = Box(MARGIN + 0.6 * (width - 2 * MARGIN), top, 0.4 * (width - 2 * MARGIN), middle - top - 40)
+        curves = Box(MARGIN, middle, width - 2 * MARGIN, bottom - middle)
+    else:
+        bars = Box(14, 14, 0.34 * width, height - 28)
+        sums = Box(0.37 * width, 14, 0.2 * width, height - 28)
+        curves = Box(0.585 * width, 14, 0.405 * width, height - 28)
+    pieces = [*_bars(found, bars, options.theme), *_sums(case, found, sums, options)]
+    for number, each in enumerate(what_ifs(case.device, case.needs)):
+        wide = curves.width / 3
+        room = Box(curves.x + number * wide, curves.y, wide - 26, curves.height)
+        pieces += _curve(each, case, room, options)
+    return Scene(width, height, options.theme.background, tuple(pieces), words=tuple(_words(case, options)))
+
+
+def _words(case: OccupancyCase, options: ViewOptions) -> list[Primitive]:
+    if not options.words:
+        return []
+    theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
+    title = fitted(f"Occupancy of {case.what}", sizes.title, room, "semibold")
+    note = fitted(f"on one SM of an {case.device.name}: by the rules of its maker, not measured", sizes.small, room)
+    return [
+        Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
+        Labels("note", points((MARGIN, 86)), (note,), sizes.small, theme.faint),
+    ]
+
+
+def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
+    """One for each limit, as long as it lets blocks in; what lies beyond the least of them is of no use."""
+    pitch = room.height / len(found.limits)
+    high, size = min(0.56 * pitch, 46.0), min(theme.type.heading, 0.5 * pitch)
+    most = max(found.device.max_blocks_per_sm, 1)
+    least = found.blocks_per_sm
+    across = room.width - _BAR_NAME - 110
+    pieces: list[Primitive] = []
+    for number, (name, limit) in enumerate(found.limits.items()):
+        y = room.y + number * pitch + (pitch - high) / 2
+        x, base = room.x + _BAR_NAME, y + high / 2 + 0.36 * size
+        is_least = limit == least
+        ink: str = theme.text if is_least else theme.faint
+        face: Face = "semibold" if is_least else "regular"
+        pieces.append(Labels(f"limit-{name}-name", points((room.x, base)), (name,), size, ink, "start", face))
+        pieces.append(Rects(f"limit-{name}-track", boxes((x, y, across, high)), theme.empty, radius=4.0))
+        words, spot = "nobody knows them: try some", points((x + 10, base))
+        if limit is not None:
+            words, spot = (f"{limit}" if limit <= most else f"{most}+"), points((x + across + 12, base))
+            length = max(2.0, across * min(limit, most) / most)
+            colour = theme.warning if is_least else theme.faint
+            pieces.append(Rects(f"limit-{name}", boxes((x, y, length, high)), colour, radius=4.0))
+        pieces.append(Labels(f"limit-{name}-blocks", spot, (words,), size, ink, "start", face))
+    end = room.x + _BAR_NAME + across * min(least, most) / most
+    pieces.append(Lines("least", np.array([[end, room.y, end, room.y + room.height]]), theme.warning, 2.0, dashed=True))
+    return pieces
+
+
+def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewOptions) -> list[Primitive]:
+    """What comes of it, in figures."""
+    theme, sizes = options.theme, options.theme.type
+    device, needs = case.device, case.needs
+    at_most = "" if found.is_certain else "at most "
+    registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
+    source = "tried out" if case.is_tried else case.registers_source
+    limiting = " and ".join(found.limiting)
+    warps = f"{found.warps_percent:.4g} % of warps: {found.warps} of {device.max_warps_per_sm}"
+    threads = f"{found.threads_percent:.4g} % of threads: {found.threads} of {device.max_threads_per_sm}"
+    block = f"a block: {many(needs.threads, 'thread')} in {many(found.warps_per_block, 'warp')},"
+    lines = [
+        (f"{at_most}{many(found.blocks_per_sm, 'block')} an SM", sizes.title, theme.text, True),
+        (f"limited by {limiting}", sizes.caption, theme.warning, True),
+        (warps, sizes.caption, theme.text, False),
+        (threads, sizes.small, theme.faint, False),
+        (block, sizes.small, theme.faint, False),
+        (f"{registers} a thread{f' ({source})' if source else ''},", sizes.small, theme.faint, False),
+        (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.small, theme.faint, False),
+    ]
+    scale = min(1.0, room.height / sum(1.36 * size for _, size, _, _ in lines))
+    y, pieces = room.y, []
+    for number, (text, size, colour, is_strong) in enumerate(lines):
+        y += 1.36 * size * scale
+        face: Face = "semibold" if is_strong else "regular"
+        text = fitted(text, size * scale, room.width, face)
+        at = points((room.x, y - 0.36 * size * scale))
+        pieces.append(Labels(f"sum-{number}", at, (text,), size * scale, colour, "start", face))
+    return list(pieces)
+
+
+def _curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Columns as high as the share of warps that would be taken; the present one lit."""
+    theme, size = options.theme, options.theme.type.note if options.words else 17.0
+    now = {"threads": case.needs.threads, "registers": case.needs.registers, "shared": case.needs.shared_bytes}[each.name]
+    top, high = room.y + 8, room.height - 2.9 * size - 12
+    count, most = len(each.values), case.device.max_warps_per_sm
+    wide = room.width / count
+    heights = high * each.warps / most
+    here = None if now is None else each.nearest(now)
+    x, inner = room.x + np.arange(count) * wide, np.full(count, max(wide - 1.0, 0.6 * wide))
+    columns = np.stack([x, top + high - heights, inner, heights], axis=1)
+    others = columns if here is None else np.delete(columns, here, axis=0)
+    ground = np.zeros((1, count), np.uint8)
+    pieces: list[Primitive] = [
+        Cells(f"{WHAT_IF}{each.name}", room.x, top, wide, ground, (theme.panel,), (theme.faint,), height=high),
+        Rects(f"{each.name}-columns", others, mixed(theme.background, theme.accent("A"), 0.6)),
+    ]
+    value = "?" if now is None else spaced(now)
+    if here is not None:
+        framed = max(wide, 6.0)
+        frame = boxes((float(columns[here, 0]) + (wide - framed) / 2, top, framed, high))
+        pieces.append(Rects(f"{each.name}-here", frame, None, theme.text, 2.0))
+        pieces.append(Rects(f"{each.name}-column", columns[here : here + 1], theme.warning))
+    first, last = spaced(int(each.values[0])), spaced(int(each.values[-1]))
+    words = fitted(f"{value} {_NAMES[each.name]}", size, room.width, "semibold")
+    y = top + high
+    scale = f"{most} warps" if each.name == _CURVE_WITH_SCALE else ""
+    return [
+        *pieces,
+        Labels(f"{each.name}-most", points((room.x + 6, top + 1.1 * size)), (scale,), size, theme.faint),
+        Labels(f"{each.name}-ends", points((room.x, y + 1.15 * size)), (first,), size, theme.faint),
+        Labels(f"{each.name}-end", points((room.x + room.width, y + 1.15 * size)), (last,), size, theme.faint, "end"),
+        Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),
+    ]
+
+
+def value_at(case: OccupancyCase, key: str, column: int) -> Needs | None:
+    """What a column of a curve would have a block need; None for what is no curve."""
+    for each in what_ifs(case.device, case.needs):
+        if key == f"{WHAT_IF}{each.name}" and 0 <= column < len(each.values):
+            return tried(case.needs, each.name, int(each.values[column]))
+    return None
+
+
+VIEW = View("Occupancy: blocks that an SM holds", OccupancyCase, occupancy_scene, order=20)

@@ -1,0 +1,96 @@
+"""Blocks on an SM: the course's figures, other calculators' vectors, and what Nsight Compute said of an H200."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.analysis.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
+from gemmviz.files.devices import device_names, load_device
+from gemmviz.model.occupancy import Needs
+from gemmviz.model.problem import Problem
+from gemmviz.run.needs import needs_of
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.conftest import DATA
+
+RECORDED = json.loads((DATA / "h200-counters.json").read_text(encoding="utf-8"))["launches"]
+CARVEOUTS = [size << 10 for size in (8, 16, 32, 64, 100, 132, 164, 196, 228)]
+"""What an SM of compute capability 9.0 can give to shared memory: CUDA C++ Programming Guide, Compute Capability 9.0."""
+
+
+@pytest.mark.parametrize(
+    ("threads", "blocks", "of_threads", "of_warps"),
+    [(1024, 2, 100, 100), (512, 4, 100, 100), (256, 8, 100, 100), (64, 32, 100, 100), (700, 2, 68.359375, 68.75)],
+)
+def test_an_a100(threads: int, blocks: int, of_threads: float, of_warps: float) -> None:
+    found = occupancy_limits(load_device("a100"), Needs(threads, 32, 0))
+    assert (found.blocks_per_sm, found.threads_percent, found.warps_percent) == (blocks, of_threads, of_warps)
+
+
+def test_the_g80_of_the_lecture() -> None:
+    device = load_device("8800gtx")
+    for registers in range(1, 11):
+        found = occupancy_limits(device, Needs(256, registers, 2048))
+        assert (found.limits[SHARED], found.limits[WARPS]) == (8, 3)
+        assert (found.limits[REGISTERS] or 0) >= 3
+    assert occupancy_limits(device, Needs(256, 10, 2048)).limits[REGISTERS] == 3
+    assert occupancy_limits(device, Needs(256, 11, 2048)).limits[REGISTERS] == 2
+    assert occupancy_limits(device, Needs(1024, 10, 8192)).blocks_per_sm == 0  # a block holds 512 threads at most
+
+
+def test_registers_where_a_block_may_have_half_of_them() -> None:
+    """Compute capability 5.2: four blocks, where 5.0, whose blocks may have all of the file, holds five."""
+    newer = load_device("h200")
+    assert occupancy_limits(replace(newer, registers_per_block=32768), Needs(128, 85, 0)).limits[REGISTERS] == 4
+    assert occupancy_limits(newer, Needs(128, 85, 0)).limits[REGISTERS] == 5
+
+
+def _shared_of(launch: dict) -> int:
+    d, kernel = launch["defines"], launch["kernel"]
+    if kernel == "tiled":
+        return 8 * d["TILE_WIDTH"] ** 2
+    if kernel == "tiled_transposed_a":
+        return 4 * d["TILE_WIDTH"] * (2 * d["TILE_WIDTH"] + d["PAD"])
+    return 4 * d["BK"] * (d["BM"] + d["BN"]) if kernel == "block_tile_2d" else 0
+
+
+@pytest.mark.parametrize("launch", RECORDED, ids=lambda launch: f"{launch['kernel']}-{launch['grid'][0]}-{launch['block'][0]}")
+def test_what_the_profiler_said_of_an_h200(launch: dict) -> None:
+    """The driver gives shared memory a part of its choice; of the parts there are, one and only one explains what is said."""
+    counters, (x, y, z) = launch["counters"], launch["block"]
+    device, needs = load_device("h200"), Needs(x * y * z, counters["registers_per_thread"], _shared_of(launch))
+    found = occupancy_limits(device, needs)
+    assert found.limits[SLOTS] == counters["occupancy_limit_blocks"]
+    assert found.limits[WARPS] == counters["occupancy_limit_warps"]
+    assert found.limits[REGISTERS] == counters["occupancy_limit_registers"]
+    assert found.warps_percent == pytest.approx(counters["theoretical_occupancy_pct"])
+    said = counters["occupancy_limit_shared_mem"]
+    assert sum(occupancy_limits(device, needs, part).limits[SHARED] == said for part in CARVEOUTS) == 1
+    assert found.blocks_per_sm == min(found.limits[SLOTS] or 0, found.limits[WARPS] or 0, found.limits[REGISTERS] or 0, said)
+
+
+def test_nobody_guesses_registers() -> None:
+    found = occupancy_limits(load_device("h200"), Needs(256, None, 0))
+    assert found.limits[REGISTERS] is None
+    assert not found.is_certain
+    assert found.blocks_per_sm == 8
+
+
+@pytest.mark.parametrize("name", device_names())
+def test_curves_are_the_limits_at_each_value(name: str) -> None:
+    device = load_device(name)
+    needs = Needs(64, 20, 1024)
+    for each in what_ifs(device, needs):
+        for value, warps in list(zip(each.values.tolist(), each.warps.tolist(), strict=True))[::17]:
+            assert warps == occupancy_limits(device, tried(needs, each.name, value)).warps
+        assert each.warps.max() <= device.max_warps_per_sm
+
+
+@pytest.mark.parametrize("kernel", kernel_names())
+def test_every_shipped_kernel_says_what_it_needs(kernel: str) -> None:
+    needs, source = needs_of(setup_for(load_kernel(kernel), Problem(512, 512, 512)))
+    assert needs.registers is not None
+    assert source.startswith("recorded: nvcc")
+    if "tiled" in kernel:
+        assert needs.shared_bytes > 0
