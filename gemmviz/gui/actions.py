@@ -16,6 +16,7 @@ from gemmviz.gui.keys import show_keys
 from gemmviz.gui.parts import Parts
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.schedule import GridCase
 from gemmviz.render.export import stills
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.frame import LAYERS
@@ -171,7 +172,7 @@ def _named(word: str, what: str | None) -> str:
 
 
 def _views() -> Iterator[Action]:
-    for number, (name, view) in enumerate({**views_of(Moment), **views_of(OccupancyCase)}.items(), 1):
+    for number, (name, view) in enumerate({**views_of(Moment), **views_of(OccupancyCase), **views_of(GridCase)}.items(), 1):
         yield Action(
             "View", view.title, partial(_show, name), (str(number),) if number < 10 else (), "", is_on=partial(_shows, name)
         )
@@ -270,7 +271,7 @@ def _plays() -> Iterator[Action]:
         ("&Next phase", lambda p: _jump(p, p.desk.session.phase_start(1)), ("PgDown",), "next phase"),
         ("Pre&vious phase", lambda p: _jump(p, p.desk.session.phase_start(-1)), ("PgUp",), "previous phase"),
         ("&First step", lambda p: _jump(p, 0), ("Home",), "first step"),
-        ("&Last step", lambda p: _jump(p, p.desk.session.steps - 1), ("End",), "last step"),
+        ("&Last step", lambda p: _jump(p, p.desk.session.player.played.steps - 1), ("End",), "last step"),
         ("Fas&ter", lambda p: p.desk.session.player.faster(1), ("+", "="), "faster"),
         ("&Slower", lambda p: p.desk.session.player.faster(-1), ("-",), "slower"),
     ):  # fmt: skip
@@ -310,7 +311,7 @@ def _press_or_play(parts: Parts) -> None:
 
 
 def _needs_time(parts: Parts) -> str:
-    return "" if parts.desk.session.is_replay else _NO_TIME
+    return "" if parts.desk.session.has_time else _NO_TIME
 
 
 # Whom to watch

@@ -66,7 +66,7 @@ class ReplayPage(QWidget):
         subject = self.session.subject
         if subject is None or self.session.is_benchmark:
             return
-        self.timeline.setVisible(self.session.is_replay)
+        self.timeline.setVisible(self.session.has_time)
         self.stage.set_camera(self.session.shot.camera)
         options, view = self._options(), view_named(self.session.shot.view)
         if isinstance(subject, Moment) and not view.is_ready(subject):
@@ -79,8 +79,8 @@ class ReplayPage(QWidget):
 
     def _on_moved(self) -> None:
         """What doesn't move is drawn anew only where it is another picture."""
-        now = self.session.now
-        if now is None or not self.session.is_replay:
+        now = self.session.subject
+        if now is None or self.session.is_benchmark:
             return
         self.stage.set_camera(self.session.shot.camera)
         options = self._options()

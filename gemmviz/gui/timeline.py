@@ -121,7 +121,7 @@ class Timeline(QWidget):
         self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
         self._add(buttons, "on", "Step on (Right)", lambda: player.by(1))
         self._add(buttons, "phase on", "Next phase (Page Down)", lambda: player.jump(self.session.phase_start(1)))
-        self._add(buttons, "last", "Last step (End)", lambda: player.jump(self.session.steps - 1))
+        self._add(buttons, "last", "Last step (End)", lambda: player.jump(player.played.steps - 1))
         self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
         self.reverse.setCheckable(True)
         self.reverse.toggled.connect(player.reverse)
@@ -143,6 +143,7 @@ class Timeline(QWidget):
         self.session.pictured.listen(self._on_pictured)
         self.session.found.listen(self._on_found)
         self.session.moved.listen(self._on_moved)
+        self.session.asked.listen(self._on_moved)
         player.changed.listen(self._on_player)
         desk.themed.listen(self._on_theme)
         self._on_theme()
@@ -174,13 +175,13 @@ class Timeline(QWidget):
         self._on_player()
 
     def _on_pictured(self) -> None:
-        quietly(self.slider, lambda: self.slider.setRange(0, max(0, self.session.steps - 1)))
         self._show_score()
         self._on_moved()
 
     def _show_score(self) -> None:
         shown = self.session.shown
-        self.slider.show_run(None if shown is None else shown.replay, self.desk.theme)
+        is_run = shown is not None and not self.player.played.is_launch
+        self.slider.show_run(shown.replay if shown is not None and is_run else None, self.desk.theme)
 
     def _on_found(self) -> None:
         shown = self.session.shown
@@ -188,15 +189,19 @@ class Timeline(QWidget):
             self._show_score()
 
     def _on_slid(self, step: int) -> None:
-        if step != self.session.step:
-            self.session.go(step)
+        if step != self.player.played.step:
+            self.player.played.go(step)
 
     def _on_moved(self) -> None:
-        step = self.session.step
-        if self.slider.value() != step:
-            quietly(self.slider, lambda: self.slider.setValue(step))
+        time = self.player.played
+        if self.slider.maximum() != time.steps - 1:
+            quietly(self.slider, lambda: self.slider.setRange(0, max(0, time.steps - 1)))
+            self._show_score()
+        if self.slider.value() != time.step:
+            quietly(self.slider, lambda: self.slider.setValue(time.step))
             self.slider.update()
-        self.position.setText(f"{step + 1} / {self.session.steps}")
+        share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
+        self.position.setText(share)
 
     def _on_player(self) -> None:
         self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.desk.theme.text))

@@ -36,3 +36,20 @@ class Schedule:
             order = np.lexsort((change, times))  # who leaves at a tick makes room before the next one comes
             most[number] = np.cumsum(change[order]).max()
         return most
+
+
+@dataclass(frozen=True, eq=False)
+class GridCase:
+    """A launch as blocks that wait, run and are done. ``schedule``: where and when; ``source``: whence that is known;
+    ``is_model``: nobody measured it, and its times are no nanoseconds. ``grid``: blocks along x, y and z; ``what``: which
+    launch; ``blocks_per_sm``: by occupancy.
+    """
+
+    what: str
+    device: str
+    sms: int
+    blocks_per_sm: int
+    grid: tuple[int, int, int]
+    schedule: Schedule
+    source: str
+    is_model: bool

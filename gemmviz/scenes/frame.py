@@ -32,7 +32,7 @@ class ViewOptions:
     to 1; ``words``: with title and captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen,
     None for all; ``curves``: which of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of
     them; ``code``: with the source lines; ``flies``: whether copies are seen on their way; ``score``: with the run along the
-    lower edge.
+    lower edge; ``instant``: of a view of a whole launch, how much of its time has passed.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -49,6 +49,7 @@ class ViewOptions:
     code: bool = False
     flies: bool = True
     score: bool = True
+    instant: float = 0.5
 
     @property
     def strip(self) -> float:

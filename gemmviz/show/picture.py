@@ -11,6 +11,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
@@ -28,7 +29,7 @@ from gemmviz.show.shot import Camera, Shot
 QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open
 MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
-Subject = Moment | Benchmark | OccupancyCase
+Subject = Moment | Benchmark | OccupancyCase | GridCase
 Box = tuple[float, float, float, float]
 Size = tuple[float, float]
 _SLIDE_PIXELS = 1920
@@ -92,6 +93,7 @@ def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | 
     return ViewOptions(
         theme, label_zoom, width, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown,
         lens=shot.lens, code=shot.code, scale=scale or _SLIDE_PIXELS / width,
+        instant=shot.instant,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
@@ -27,6 +28,7 @@ from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
 from gemmviz.show.findings import Findings, Look, Shown, ran
+from gemmviz.show.launches import Launches
 from gemmviz.show.naming import change_name
 from gemmviz.show.notices import Notices, Topic
 from gemmviz.show.offers import as_recorded, kept_from_gpu
@@ -38,6 +40,7 @@ from gemmviz.show.runners import Runners
 from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Camera, ChartChoice, Shot, Trial, default_shot
 from gemmviz.show.subjects import occupancy_case, trial_of
 from gemmviz.show.tasks import Latest
+from gemmviz.show.time import Time
 from gemmviz.show.undo import Undo
 from gemmviz.show.wishes import Wishes
 from gemmviz.spec.legality import device_for, launch_for
@@ -72,7 +75,7 @@ class Session:
         self.notices = Notices()
         self.wishes = Wishes.of(self.shot.setup)
         self.history = Undo((self.shot, self.wishes))
-        self.player = Player(self)
+        self.player = Player(Time(self))
         self.runners = runners or Runners(post)
         self.benchmarks = Benchmarks(post)
         self.runners.changed.listen(self._on_engine)
@@ -80,6 +83,7 @@ class Session:
         self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
+        self.launches = Launches(post, self.runners, self._on_scheduled)
         self.reading = Reading(post, self._on_loads_counted)
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
@@ -118,12 +122,19 @@ class Session:
             shown = self.shown
             speed = shown.speed if shown is not None and shown.setup == self.shot.setup else None
             return occupancy_case(self.shot, speed)
+        if kind is GridCase:
+            return self.launches.case(self.shot)
         return self.benchmarks.named(self.shot.chart.source)
 
     @property
     def is_replay(self) -> bool:
         """Whether the view is one of the run, and time means something."""
         return view_named(self.shot.view).subject is Moment
+
+    @property
+    def has_time(self) -> bool:
+        """Whether what is shown goes on by itself: a run, or a launch."""
+        return self.is_replay or view_named(self.shot.view).subject is GridCase
 
     @property
     def is_benchmark(self) -> bool:
@@ -202,7 +213,7 @@ class Session:
 
     def show_view(self, name: str) -> None:
         """Looks at the same thing in another way, or at another thing."""
-        if view_named(name).subject is not Moment:
+        if view_named(name).subject is not view_named(self.shot.view).subject:
             self.player.play(False)
         self.ask(replace(self.shot, view=name))
 
@@ -258,6 +269,11 @@ class Session:
         at = self.shot.at if step == self.step else position_of(self.shown.trace, step)
         self.step, self.shot = step, replace(self.shot, at=at, moment=moment)
         self._count_loads()
+        self.moved.tell()
+
+    def go_to_instant(self, instant: float) -> None:
+        """Shows a whole launch when so much of its time has passed."""
+        self.shot = replace(self.shot, instant=max(0.0, min(1.0, instant)))
         self.moved.tell()
 
     def phase_start(self, direction: int) -> int:
@@ -355,13 +371,21 @@ class Session:
     def close(self) -> None:
         """Cancels all work, for good."""
         self.player.play(False)
-        for each in (self._tracer, self.reading.lane, self._findings, self.benchmarks, self.runners):
+        lanes = self._tracer, self.reading.lane, self.launches.lane
+        for each in (*lanes, self._findings, self.benchmarks, self.runners):
             each.close()
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
         """Whatever works for it beside it."""
-        return self._tracer, self.reading.lane, *self._findings.lanes, self.benchmarks.lane, self.runners.lane
+        return (
+            self._tracer,
+            self.reading.lane,
+            self.launches.lane,
+            *self._findings.lanes,
+            self.benchmarks.lane,
+            self.runners.lane,
+        )
 
     # Running
 
@@ -484,6 +508,11 @@ class Session:
 
     def _on_loads_counted(self) -> None:
         self._count_loads()  # as far as the next steps have gone meanwhile
+        self.moved.tell()
+
+    def _on_scheduled(self) -> None:
+        """Where and when blocks ran is known now."""
+        self.found.tell()
         self.moved.tell()
 
     def say(self, sentence: str) -> None:

@@ -74,7 +74,8 @@ class Shot:
     """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
     how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
     ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2;
-    ``trial``: what is tried out of occupancy. Raises UsageError for what there is none of.
+    ``trial``: what is tried out of occupancy; ``instant``: how much of a whole launch's time has passed, 0 to 1. Raises
+    UsageError for what there is none of.
     """
 
     setup: Setup
@@ -90,11 +91,14 @@ class Shot:
     code: bool = False
     type_scale: float = 1.0
     trial: Trial = field(default_factory=Trial)
+    instant: float = 0.5
 
     def __post_init__(self) -> None:
         view_named(self.view)
         if self.layer not in LAYERS:
             raise UsageError(f"colours can't tell {self.layer!r}", remedy=f"choose {', '.join(LAYERS)}")
+        if not 0.0 <= self.instant <= 1.0:
+            raise UsageError(f"{self.instant:g} of a launch can't have passed", remedy="choose between 0 and 1")
         if self.lens not in LENSES:
             raise UsageError(f"there is no lens {self.lens!r}", remedy=f"choose {', '.join(LENSES)}")
         if not LEAST_TYPE <= self.type_scale <= MOST_TYPE:

@@ -1,12 +1,23 @@
-"""What views are of that need no run: a block on a device, measurements."""
+"""What views are of that need no run: a block on a device, all blocks of a launch."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gemmviz.analysis.occupancy import occupancy_limits
+from gemmviz.analysis.schedules import modelled
+from gemmviz.files.schedule_file import recorded_schedules
+from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.needs import needs_of
 from gemmviz.show.shot import Shot, Trial
-from gemmviz.spec.legality import device_for
+from gemmviz.spec.legality import device_for, launch_for
+
+MOST_BLOCKS = 1 << 18  # of a model's launch: more can't be told apart
 
 
 def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:
@@ -46,3 +57,44 @@ def trial_of(case: OccupancyCase, needs: Needs) -> Trial:
 def _what(setup: Setup) -> str:
     parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
     return f"{setup.kernel.name}{parameters}"
+
+
+def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "") -> GridCase | None:
+    """All blocks of a shot's launch over time: as ``measured`` on ``gpu``, else as recorded on the shot's device, else as a
+    model has it. None where there is no launch to speak of.
+    """
+    case = occupancy_case(replace(shot, trial=Trial()))
+    if case is None:
+        return None
+    try:
+        launch = launch_for(shot.setup, with_nearest=False)
+    except GemmvizError:
+        return None
+    device, limits = case.device, occupancy_limits(case.device, case.needs)
+    if limits.blocks_per_sm < 1:
+        return None
+    schedule, source = measured, gpu
+    if schedule is None:
+        schedule, source = _recorded(shot.setup, device)
+    is_model = schedule is None
+    if schedule is None:
+        if launch.block_count > MOST_BLOCKS:
+            return None
+        schedule = modelled(launch.block_count, device.sms, limits.blocks_per_sm)
+        at_most = "" if limits.is_certain else ", registers left out of account"
+        source = f"a model, by occupancy alone{at_most}: every block takes the same time. Nobody recorded this launch"
+    sms = max(device.sms, int(schedule.sm.max()) + 1)
+    sizes = " × ".join(map(str, shot.setup.problem.sizes.values()))
+    what = f"{_what(shot.setup)}, {sizes}"
+    return GridCase(what, device.name, sms, limits.blocks_per_sm, launch.grid, schedule, source, is_model)
+
+
+def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
+    for each in recorded_schedules():
+        found = each.find(setup) if each.gpu.name == device.name else None
+        if found is not None:
+            return found, each.source
+    return None, ""
+
+
+OF_LAUNCHES: dict[type, Callable[[Shot], Any]] = {OccupancyCase: occupancy_case, GridCase: grid_case}

@@ -13,7 +13,6 @@ from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import Kind, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.watched import Watched
 from gemmviz.render.export import save_frame
@@ -23,7 +22,7 @@ from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
 from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, watched_in, with_hazards
 from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.stills import focus_inside, phase_numbered, step_numbered
-from gemmviz.show.subjects import occupancy_case
+from gemmviz.show.subjects import OF_LAUNCHES
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +38,11 @@ def _run(args: argparse.Namespace) -> int:
     path, kind = Path(args.kernel), kind_of(Path(args.kernel))
     if kind in ("trace", "benchmark") and is_set(args):
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
-    if kind not in ("trace", "benchmark") and view_named(_shot(args, kind).view).subject is OccupancyCase:
+    if kind not in ("trace", "benchmark"):
         shot = _shot(args, kind)
-        return _save(args, shot, occupancy_case(shot))
+        made = OF_LAUNCHES.get(view_named(shot.view).subject)
+        if made is not None:
+            return _save(args, shot, made(shot))
     if kind == "benchmark" or (kind != "trace" and view_named(_shot(args, kind).view).subject is not Moment):
         shot = _shot(args, kind)
         if is_set(args):

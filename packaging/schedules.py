@@ -1,0 +1,58 @@
+"""Records where and when each block of some launches ran, on a machine with a GPU: make schedules."""
+
+import re
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+from gemmviz.files.schedule_file import Launched, Schedules, write_schedules
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import launch_for, legal_choices, setup_for
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
+SIZES = (256, 512, 1024, 2048)
+LARGE = 4096
+MOST_BLOCKS, LARGE_BLOCKS = 4096, 16_384
+
+
+def launches() -> list[Setup]:
+    """Every shipped kernel at its own sizes, then with its largest blocks at some others."""
+    found = []
+    for name in kernel_names():
+        kernel = load_kernel(name)
+        found.append(setup_for(kernel))
+        for size in (*SIZES, LARGE):
+            choices = list(legal_choices(kernel, Problem(size, size, size)))
+            most = LARGE_BLOCKS if size == LARGE else MOST_BLOCKS
+            fitting = [each for each in choices if launch_for(each).block_count <= most]
+            found += sorted(fitting, key=lambda each: launch_for(each).block_count)[: 1 if size == LARGE else 2]
+    return found
+
+
+def main() -> None:
+    with closing(RemoteGpu(timeout_s=60)) as gpu:
+        about = gpu.gpu()
+        name = re.sub(r"\W+", "-", about.name.lower())
+        kept = []
+        for setup in launches():
+            try:
+                schedule = gpu.schedule(setup)
+            except GemmvizError as error:
+                print(f"{setup.kernel.name} {setup.problem}: {error}")
+                continue
+            kernel = setup.kernel
+            row = Launched(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, dict(setup.parameters))
+            kept.append((row, schedule))
+            print(
+                f"{kernel.name} {setup.problem} {dict(setup.parameters)}: {schedule.blocks} blocks, {schedule.duration_ns} ns"
+            )
+            found = Schedules(about, str(date.today()), tuple(r for r, _ in kept), tuple(s for _, s in kept))
+            write_schedules(found, FOLDER / f"schedules-{name}.npz")
+
+
+if __name__ == "__main__":
+    main()
