@@ -9,7 +9,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test lint types bench fuzz docs pictures table record registers schedules wavefronts golden clean
+.PHONY: run check test lint types bench fuzz docs pictures table record registers levels schedules wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -49,6 +49,9 @@ record: $(VENV)/installed
 
 registers: $(VENV)/installed
 	$(BIN)/python packaging/registers.py
+
+levels: $(VENV)/installed
+	$(BIN)/python packaging/levels.py
 
 schedules: $(VENV)/installed
 	$(BIN)/python packaging/schedules.py

@@ -4,7 +4,7 @@ import csv
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gemmviz.files.codec import to_json
@@ -26,6 +26,18 @@ METRICS = {
     "shared_wavefronts_ideal": "memory_l1_wavefronts_shared_ideal",
     "registers_per_thread": "launch__registers_per_thread",
 }
+LEVELS = {
+    "dram_bytes_read": "dram__bytes_read.sum",
+    "dram_bytes_written": "dram__bytes_write.sum",
+    "l2_sectors_read": "lts__t_sectors_op_read.sum",
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "registers_per_thread": "launch__registers_per_thread",
+    "shared_config_bytes": "launch__shared_mem_config_size",
+    "occupancy_limit_blocks": "launch__occupancy_limit_blocks",
+    "occupancy_limit_warps": "launch__occupancy_limit_warps",
+    "occupancy_limit_registers": "launch__occupancy_limit_registers",
+    "occupancy_limit_shared_mem": "launch__occupancy_limit_shared_mem",
+}
 _PLACES = (
     "/usr/local/cuda/bin",
     "/opt/nvidia/nsight-compute",
@@ -33,6 +45,7 @@ _PLACES = (
     "/usr/local/cuda/nsight-compute*",
 )
 _TIMEOUT_S = 1800
+_SCALES = {"Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9}
 
 
 def find_profiler() -> Path:
@@ -56,8 +69,8 @@ def profiler_version(profiler: Path) -> str:
     return f"Nsight Compute {found[0]}" if found else "Nsight Compute"
 
 
-def counters_of(setups: Sequence[Setup]) -> list[Counters]:
-    """For each setup's kernel, launched as it stands: what the counters of METRICS say.
+def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -> list[Counters]:
+    """For each setup's kernel, launched as it stands: what these counters say, by name.
 
     Raises DeviceError where the profiler is missing, not permitted or fails.
     """
@@ -69,7 +82,7 @@ def counters_of(setups: Sequence[Setup]) -> list[Counters]:
         command = [
             str(profiler), "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
             "--log-file", str(log), "--kernel-name", f"regex:^({'|'.join(names)})$",
-            "--metrics", ",".join([*METRICS.values(), DURATION]),
+            "--metrics", ",".join([*metrics.values(), DURATION]),
             *own_command("launches", str(listed)),
         ]  # fmt: skip
         try:
@@ -77,26 +90,26 @@ def counters_of(setups: Sequence[Setup]) -> list[Counters]:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise DeviceError(f"Nsight Compute did not end well: {error}") from None
         text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-        return _read(text, done.stdout + done.stderr, len(setups))
+        return _read(text, done.stdout + done.stderr, len(setups), metrics)
 
 
-def _read(log: str, output: str, setups: int) -> list[Counters]:
+def _read(log: str, output: str, setups: int, metrics: Mapping[str, str]) -> list[Counters]:
     if "ERR_NVGPUCTRPERM" in log + output:
         raise DeviceError(
             "Nsight Compute may not read the GPU's counters here",
             remedy="ask the administrator: https://developer.nvidia.com/ERR_NVGPUCTRPERM",
         )
-    rows = list(csv.DictReader(line for line in log.splitlines() if line and not line.startswith("==")))[1:]  # less the units
+    units, *rows = [*csv.DictReader(line for line in log.splitlines() if line and not line.startswith("=="))] or [{}]
     if len(rows) != setups * LAUNCHES:
         words = [line for line in (log + output).splitlines() if line.startswith(("==ERROR==", "gemmviz:"))]
         why = words[0] if words else (output.strip().splitlines() or ["it says nothing"])[-1]
         raise DeviceError(f"Nsight Compute saw {len(rows)} of {setups * LAUNCHES} launches: {why}")
-    return [_counters(rows[start : start + LAUNCHES]) for start in range(0, len(rows), LAUNCHES)]
+    return [_counters(rows[start : start + LAUNCHES], units, metrics) for start in range(0, len(rows), LAUNCHES)]
 
 
-def _counters(rows: list[dict[str, str]]) -> Counters:
+def _counters(rows: list[dict[str, str]], units: dict[str, str], metrics: Mapping[str, str]) -> Counters:
     def number(row: dict[str, str], metric: str) -> float:
-        return float(row[metric].replace(",", ""))
+        return float(row[metric].replace(",", "")) * _SCALES.get(units[metric], 1.0)
 
-    counters = {name: int(number(rows[-1], metric)) for name, metric in METRICS.items()}
+    counters = {name: round(number(rows[-1], metric)) for name, metric in metrics.items()}
     return Counters(counters, round(min(number(row, DURATION) for row in rows[1:])))

@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gemmviz.analysis.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
 from gemmviz.files.devices import device_names, load_device
+from gemmviz.files.levels_file import recorded_levels
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.run.needs import needs_of
@@ -46,8 +48,9 @@ def test_registers_where_a_block_may_have_half_of_them() -> None:
     assert occupancy_limits(newer, Needs(128, 85, 0)).limits[REGISTERS] == 5
 
 
-def _shared_of(launch: dict) -> int:
-    d, kernel = launch["defines"], launch["kernel"]
+def _shared_of(launch: dict[str, Any]) -> int:
+    d: dict[str, int] = launch["defines"]
+    kernel = launch["kernel"]
     if kernel == "tiled":
         return 8 * d["TILE_WIDTH"] ** 2
     if kernel == "tiled_transposed_a":
@@ -56,7 +59,7 @@ def _shared_of(launch: dict) -> int:
 
 
 @pytest.mark.parametrize("launch", RECORDED, ids=lambda launch: f"{launch['kernel']}-{launch['grid'][0]}-{launch['block'][0]}")
-def test_what_the_profiler_said_of_an_h200(launch: dict) -> None:
+def test_what_the_profiler_said_of_an_h200(launch: dict[str, Any]) -> None:
     """The driver gives shared memory a part of its choice; of the parts there are, one and only one explains what is said."""
     counters, (x, y, z) = launch["counters"], launch["block"]
     device, needs = load_device("h200"), Needs(x * y * z, counters["registers_per_thread"], _shared_of(launch))
@@ -94,3 +97,17 @@ def test_every_shipped_kernel_says_what_it_needs(kernel: str) -> None:
     assert source.startswith("recorded: nvcc")
     if "tiled" in kernel:
         assert needs.shared_bytes > 0
+
+
+def test_what_the_profiler_said_of_every_shipped_kernel() -> None:
+    """With the part of shared memory that it says the driver configured, every limit of every launch."""
+    for levels in recorded_levels():
+        device = next(load_device(name) for name in device_names() if load_device(name).name == levels.gpu.name)
+        for row in levels.launches:
+            needs, _ = needs_of(setup_for(load_kernel(row.kernel), row.problem, row.parameters))
+            counters = row.counters
+            compiled = replace(needs, registers=counters["registers_per_thread"])
+            found = occupancy_limits(device, compiled, counters["shared_config_bytes"])
+            said = ("blocks", "warps", "registers", "shared_mem")
+            assert list(found.limits.values()) == [counters[f"occupancy_limit_{name}"] for name in said]
+            assert occupancy_limits(device, compiled).blocks_per_sm == found.blocks_per_sm  # the part never limits

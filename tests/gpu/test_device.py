@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.counts import LaunchCounter
+from gemmviz.analysis.occupancy import occupancy_limits
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
@@ -25,6 +26,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.executor import Recording, stream_launch, trace_kernel
+from gemmviz.run.needs import needs_of
 from gemmviz.run.remote import RemoteGpu
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import device_for, legal_choices, setup_for
@@ -164,6 +166,22 @@ def test_where_and_when_each_block_ran(gpu: RemoteGpu) -> None:
     assert found.start_ns.min() == 0
     assert found.resident().max() <= 2
     assert len(set(found.sm.tolist())) <= gpu.gpu().sms
+
+
+@pytest.mark.parametrize("name", kernel_names())
+def test_occupancy_is_what_the_driver_says(gpu: RemoteGpu, name: str) -> None:
+    """Of every choice of every kernel's parameters, with the registers that this very driver's compiler gave it."""
+    device = device_of(gpu.gpu())
+    if device is None:
+        pytest.skip("gemmviz has no file of this device")
+    for size in (64, 512):
+        for setup in legal_choices(load_kernel(name), Problem(size, size, size), device=device):
+            said = sure(gpu.time_kernel(setup).resources)
+            needs, _ = needs_of(setup)
+            assert needs.shared_bytes == said.shared_bytes
+            found = occupancy_limits(device_for(setup), replace(needs, registers=said.registers))
+            assert found.blocks_per_sm == said.occupancy.blocks_per_sm, setup.parameters
+            assert found.warps_percent == pytest.approx(100 * said.occupancy.share)
 
 
 ENDLESS = "while (A[0] < 5.0f) { C[0] += 0.0f; }"

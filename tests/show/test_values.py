@@ -157,6 +157,8 @@ def test_fields_of_a_kernel() -> None:
 class Tape:
     """Something to play."""
 
+    is_launch = False
+
     def __init__(self, steps: int) -> None:
         self.steps, self.step, self.moment = steps, 0, 1.0
 

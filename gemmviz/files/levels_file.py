@@ -1,0 +1,53 @@
+"""What launches moved between the levels of memory, as a profiler counted it once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from gemmviz.files.codec import from_plain, json_to_plain
+from gemmviz.files.resources import resource_folder
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCounters:
+    """Of one launch: ``counters`` by name, in bytes, sectors or blocks as the name says; ``sha256``: of the kernel's text."""
+
+    kernel: str
+    sha256: str
+    problem: Problem
+    counters: Mapping[str, int]
+    duration_ns: int
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """All of one GPU, on one day, with one profiler."""
+
+    device: str
+    driver: str
+    compiler: str
+    tool: str
+    date: str
+    gpu: Gpu
+    metrics: Mapping[str, str]
+    launches: tuple[LevelCounters, ...]
+
+    @property
+    def source(self) -> str:
+        return f"{self.tool.partition(',')[0]} on {self.gpu.label}, {self.date}"
+
+    def find(self, setup: Setup) -> LevelCounters | None:
+        """Those of exactly this kernel text, these parameters and this problem."""
+        wanted = setup.kernel.text_hash, setup.problem, dict(setup.parameters)
+        return next((row for row in self.launches if (row.sha256, row.problem, dict(row.parameters)) == wanted), None)
+
+
+@cache
+def recorded_levels() -> tuple[Levels, ...]:
+    """Those that ship with gemmviz, one for each GPU."""
+    folder = resource_folder("assets") / "measurements"
+    return tuple(from_plain(json_to_plain(path.read_bytes()), Levels) for path in sorted(folder.glob("levels-*.json")))

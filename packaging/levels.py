@@ -1,0 +1,72 @@
+"""Records what launches move between the levels of memory, and what limits their occupancy, as Nsight Compute counts it, on a
+machine with a GPU: make levels. Goes on where it stopped.
+"""
+
+import json
+import re
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gemmviz.files.codec import to_plain
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.run import profiler
+from gemmviz.run.remote import RemoteGpu
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import launch_for, legal_choices
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
+SIZES = (512, 1024, 2048, 4096)
+MOST_AT_LARGE = 4  # choices of a kernel's parameters at the largest size: those with the largest blocks
+
+
+def setups_of(name: str, size: int) -> list[Setup]:
+    """The choices of a kernel's parameters at a size; at large ones those with the largest blocks."""
+    found = list(legal_choices(load_kernel(name), Problem(size, size, size)))
+    most = MOST_AT_LARGE if size > 1024 else 12
+    return sorted(found, key=lambda setup: -launch_for(setup).threads_per_block)[:most]
+
+
+def main() -> None:
+    with closing(RemoteGpu()) as remote:
+        gpu = remote.gpu()
+    path = FOLDER / f"levels-{re.sub(r'[^0-9a-z]+', '-', gpu.name.lower())}.json"
+    known: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
+    done = {(row["sha256"], json.dumps(row["problem"]), json.dumps(row["parameters"])) for row in known}
+    for size in SIZES:
+        for name in kernel_names():
+            setups = [each for each in setups_of(name, size) if _key(each) not in done]
+            if not setups:
+                continue
+            try:
+                counted = profiler.counters_of(setups, profiler.LEVELS)
+            except GemmvizError as error:
+                print(f"{name} {size}: {error}", flush=True)
+                continue
+            known += [{**_about(setup), **to_plain(said)} for setup, said in zip(setups, counted, strict=True)]
+            record = {
+                "device": gpu.name, "driver": gpu.driver, "compiler": gpu.compiler, "date": str(date.today()),
+                "tool": f"{profiler.profiler_version(profiler.find_profiler())}, clock control none, caches warm",
+                "gpu": to_plain(gpu), "metrics": profiler.LEVELS, "launches": known,
+            }  # fmt: skip
+            path.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
+            print(f"{name} {size}: {len(setups)} launches", flush=True)
+
+
+def _about(setup: Setup) -> dict[str, Any]:
+    kernel = setup.kernel
+    return {
+        "kernel": kernel.name, "sha256": kernel.text_hash, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
+    }  # fmt: skip
+
+
+def _key(setup: Setup) -> tuple[str, str, str]:
+    about = _about(setup)
+    return about["sha256"], json.dumps(about["problem"]), json.dumps(about["parameters"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Blocks over time: what was recorded obeys occupancy, and so does the model."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.occupancy import occupancy_limits
+from gemmviz.analysis.schedules import DONE, RUNNING, WAITING, modelled, residents, states, waves
+from gemmviz.files.devices import load_device
+from gemmviz.files.schedule_file import read_schedules, recorded_schedules, write_schedules
+from gemmviz.model.problem import Problem
+from gemmviz.run.needs import needs_of
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Cells, Labels
+from gemmviz.scenes.views.grid_view import grid_scene
+from gemmviz.show.shot import Shot
+from gemmviz.show.subjects import grid_case
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import launch_for, setup_for
+from tests.conftest import piece, sure
+
+
+def test_no_sm_ever_held_more_blocks_than_occupancy_allows() -> None:
+    for each in recorded_schedules():
+        for launched, schedule in zip(each.launches, each.schedules, strict=True):
+            setup = setup_for(load_kernel(launched.kernel), launched.problem, launched.parameters)
+            assert launched.is_of(setup), "another version of the kernel was recorded: make schedules"
+            needs, _ = needs_of(setup)
+            limits = occupancy_limits(load_device("h200"), needs)
+            assert schedule.blocks == launch_for(setup).block_count
+            assert schedule.resident().max() <= limits.blocks_per_sm
+            assert (schedule.stop_ns > schedule.start_ns).all()
+            assert int(schedule.sm.max()) < each.gpu.sms
+
+
+def test_every_default_launch_is_recorded() -> None:
+    known = {launched.kernel for each in recorded_schedules() for launched in each.launches}
+    assert known == set(kernel_names())
+    assert all(recorded_schedules()[0].find(setup_for(load_kernel(name))) is not None for name in kernel_names())
+
+
+@pytest.mark.parametrize(("sms", "blocks", "rounds"), [(2, 8, 4), (4, 8, 2), (3, 8, 3), (132, 1, 1)])
+def test_the_model_fills_all_sms_again_and_again(sms: int, blocks: int, rounds: int) -> None:
+    found = modelled(blocks, sms, 1)
+    assert waves(blocks, sms, 1) == rounds
+    assert found.duration_ns == rounds * 1000
+    assert found.resident().max() == 1
+    assert len(set(zip(found.sm.tolist(), found.start_ns.tolist(), strict=True))) == blocks
+
+
+def test_states_and_lanes_are_the_schedules() -> None:
+    found = modelled(10, 2, 2)
+    assert states(found, 1500).tolist() == [DONE] * 4 + [RUNNING] * 4 + [WAITING] * 2
+    assert residents(found, 2, 3).tolist() == [[2, 2, 1], [2, 2, 1]]
+    recorded = recorded_schedules()[0].schedules[5]
+    held = residents(recorded, 132, 50)
+    middle = (np.arange(50) + 0.5) * recorded.duration_ns / 50
+    for column in (0, 20, 49):
+        running = states(recorded, middle[column]) == RUNNING
+        assert np.bincount(recorded.sm[running], minlength=132).tolist() == held[:, column].tolist()
+
+
+def test_schedules_come_back_as_they_were(tmp_path: Path) -> None:
+    before = recorded_schedules()[0]
+    few = replace(before, launches=before.launches[:3], schedules=before.schedules[:3])
+    write_schedules(few, tmp_path / "s.npz")
+    after = read_schedules(tmp_path / "s.npz")
+    assert (after.gpu, after.date, after.launches) == (few.gpu, few.date, few.launches)
+    for a, b in zip(after.schedules, few.schedules, strict=True):
+        assert (a.sm == b.sm).all()
+        assert (a.stop_ns == b.stop_ns).all()
+
+
+def test_the_picture_says_what_is_recorded_and_what_is_a_model() -> None:
+    tiled = load_kernel("04_tiled")
+    recorded = sure(grid_case(Shot(setup_for(tiled, Problem(1024, 1024, 1024), {"TILE_WIDTH": 32}))))
+    model = sure(grid_case(Shot(setup_for(tiled, Problem(1000, 1000, 1000), {"TILE_WIDTH": 32}))))
+    assert not recorded.is_model
+    assert model.is_model
+    scene = grid_scene(recorded, ViewOptions(instant=0.5))
+    assert "recorded on NVIDIA H200" in piece(scene, "note", Labels).texts[0]
+    assert "a model" in piece(grid_scene(model, ViewOptions()), "note", Labels).texts[0]
+    fill = piece(scene, "grid", Cells).fill
+    state = states(recorded.schedule, 0.5 * recorded.schedule.duration_ns)
+    assert ((fill >= 2).ravel() == (state == RUNNING)).all()
+    assert piece(scene, "action", Labels).texts[0].startswith(f"{(state == WAITING).sum()} blocks wait, ")
