@@ -17,6 +17,7 @@ from gemmviz.gui.parts import Parts
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.schedule import GridCase
+from gemmviz.model.speed_case import SpeedCase
 from gemmviz.render.export import stills
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.frame import LAYERS
@@ -27,6 +28,7 @@ from gemmviz.spec.legality import device_for
 _NO_TIME = "This view has no steps: go back to the replay (1)"
 _NO_PICTURE = "There is no picture yet"
 _TYPE_STEP = 1.25
+_ON_THE_STAGE = (Moment, OccupancyCase, GridCase, SpeedCase)
 Test = Callable[[Parts], bool]
 
 
@@ -172,7 +174,8 @@ def _named(word: str, what: str | None) -> str:
 
 
 def _views() -> Iterator[Action]:
-    for number, (name, view) in enumerate({**views_of(Moment), **views_of(OccupancyCase), **views_of(GridCase)}.items(), 1):
+    shown = {name: view for kind in _ON_THE_STAGE for name, view in views_of(kind).items()}
+    for number, (name, view) in enumerate(shown.items(), 1):
         yield Action(
             "View", view.title, partial(_show, name), (str(number),) if number < 10 else (), "", is_on=partial(_shows, name)
         )

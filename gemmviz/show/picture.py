@@ -13,6 +13,7 @@ from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
@@ -29,7 +30,7 @@ from gemmviz.show.shot import Camera, Shot
 QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open
 MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
-Subject = Moment | Benchmark | OccupancyCase | GridCase
+Subject = Moment | Benchmark | OccupancyCase | GridCase | SpeedCase
 Box = tuple[float, float, float, float]
 Size = tuple[float, float]
 _SLIDE_PIXELS = 1920

@@ -14,6 +14,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
@@ -23,6 +24,7 @@ from gemmviz.scenes.layout import plan_of
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.views.occupancy_view import value_at
+from gemmviz.scenes.views.why_view import CURE
 from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.events import Event, Post
@@ -42,6 +44,7 @@ from gemmviz.show.subjects import occupancy_case, trial_of
 from gemmviz.show.tasks import Latest
 from gemmviz.show.time import Time
 from gemmviz.show.undo import Undo
+from gemmviz.show.why import Why
 from gemmviz.show.wishes import Wishes
 from gemmviz.spec.legality import device_for, launch_for
 
@@ -84,6 +87,7 @@ class Session:
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
         self.launches = Launches(post, self.runners, self._on_scheduled)
+        self.why = Why()
         self.reading = Reading(post, self._on_loads_counted)
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
@@ -124,6 +128,8 @@ class Session:
             return occupancy_case(self.shot, speed)
         if kind is GridCase:
             return self.launches.case(self.shot)
+        if kind is SpeedCase:
+            return self.why.case(self.shot, self.shown, self.now)
         return self.benchmarks.named(self.shot.chart.source)
 
     @property
@@ -134,7 +140,7 @@ class Session:
     @property
     def has_time(self) -> bool:
         """Whether what is shown goes on by itself: a run, or a launch."""
-        return self.is_replay or view_named(self.shot.view).subject is GridCase
+        return not self.is_benchmark and view_named(self.shot.view).subject is not OccupancyCase
 
     @property
     def is_benchmark(self) -> bool:
@@ -291,9 +297,19 @@ class Session:
             if needs is not None:
                 self.try_out(trial_of(subject, needs))
             return
+        if isinstance(subject, SpeedCase):
+            self._take_cure(subject, hit.cells.key)
+            return
         focus = None if self.now is None else focus_at(self.now, hit)
         if focus is not None:
             self.watch(focus)
+
+    def _take_cure(self, case: SpeedCase, key: str) -> None:
+        """Runs what may help, to be held against what was run before."""
+        if key.startswith(CURE) and self.shown is not None:
+            self.why.keep(self.shown)
+            setup = case.cures[int(key.removeprefix(CURE))].setup
+            self.ask(replace(self.shot, setup=setup), Wishes.of(setup))
 
     def look(self, camera: Camera) -> None:
         """Zooms and pans."""

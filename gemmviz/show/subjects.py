@@ -84,9 +84,14 @@ def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "") -> Gr
         at_most = "" if limits.is_certain else ", registers left out of account"
         source = f"a model, by occupancy alone{at_most}: every block takes the same time. Nobody recorded this launch"
     sms = max(device.sms, int(schedule.sm.max()) + 1)
-    sizes = " × ".join(map(str, shot.setup.problem.sizes.values()))
-    what = f"{_what(shot.setup)}, {sizes}"
-    return GridCase(what, device.name, sms, limits.blocks_per_sm, launch.grid, schedule, source, is_model)
+    return GridCase(
+        title_of_launch(shot.setup), device.name, sms, limits.blocks_per_sm, launch.grid, schedule, source, is_model
+    )
+
+
+def title_of_launch(setup: Setup) -> str:
+    """The kernel with its parameters and sizes."""
+    return f"{_what(setup)}, {' × '.join(map(str, setup.problem.sizes.values()))}"
 
 
 def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:

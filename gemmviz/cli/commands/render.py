@@ -14,13 +14,17 @@ from gemmviz.files.kinds import Kind, kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.watched import Watched
 from gemmviz.render.export import save_frame
+from gemmviz.run.engine import FirstToAnswer
+from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
 from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, watched_in, with_hazards
 from gemmviz.show.shot import Shot, default_shot
+from gemmviz.show.speeds import speed_case_by
 from gemmviz.show.stills import focus_inside, phase_numbered, step_numbered
 from gemmviz.show.subjects import OF_LAUNCHES
 
@@ -43,6 +47,9 @@ def _run(args: argparse.Namespace) -> int:
         made = OF_LAUNCHES.get(view_named(shot.view).subject)
         if made is not None:
             return _save(args, shot, made(shot))
+        if view_named(shot.view).subject is SpeedCase:
+            with engine_of(args, shot.setup.kernel) as engine:
+                return _save(args, shot, speed_case_by(shot, FirstToAnswer(engine, Recorded())))
     if kind == "benchmark" or (kind != "trace" and view_named(_shot(args, kind).view).subject is not Moment):
         shot = _shot(args, kind)
         if is_set(args):

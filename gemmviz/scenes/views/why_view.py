@@ -1,0 +1,227 @@
+"""Why this speed: the kernel on its device's roofline, once for each level of memory, what holds it back with the counts that
+prove it, and what may help, to be tried.
+"""
+
+import math
+
+import numpy as np
+
+from gemmviz.analysis.counts import intensity
+from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.words import number, spaced
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.chart import Scale
+from gemmviz.scenes.frame import MARGIN, ViewOptions
+from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.theme import Theme
+from gemmviz.scenes.view import View
+
+CURE = "cure-"  # the keys of what can be tried begin so
+_LEAST_INTENSITY, _MOST_INTENSITY = 1 / 64, 1024.0
+_LOWEST_RATE = 1 / 4096  # of the peak
+_SIDE = 16.0
+_COLOURS = ("A", "B", "C")
+
+
+def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
+    """The roofline at the left, words and cures at the right."""
+    theme, width, height = options.theme, options.width, options.height
+    chart = Box(MARGIN + 80, 128.0, 0.52 * width - MARGIN - 80, height - 128.0 - 96.0)
+    beside = Box(0.56 * width, 128.0, 0.44 * width - MARGIN, height - 128.0 - 30.0)
+    found = [*_roofline(case, chart, theme), *_words(case, beside, options)]
+    room = width - 2 * MARGIN
+    title = fitted(f"Why this speed: {case.what}", theme.type.title, room, "semibold")
+    speed = fitted(_speed(case), theme.type.small, room)
+    words = (
+        Labels("title", points((MARGIN, 50)), (title,), theme.type.title, theme.text, "start", "semibold"),
+        Labels("note", points((MARGIN, 86)), (speed,), theme.type.small, theme.faint),
+    )
+    return Scene(width, height, theme.background, tuple(found), words=words)
+
+
+def _speed(case: SpeedCase) -> str:
+    if case.rate is None:
+        return f"Its time is not known: {case.rate_source or 'nobody has measured it yet'}"
+    share = "" if case.share_of_cublas is None else f", {case.share_of_cublas:.1%} of cuBLAS"
+    peak = f"{case.rate / case.device.peak_gflops:.1%} of the peak of {number(case.device.peak_gflops)}"
+    return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
+
+
+def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
+    device, size = case.device, theme.type.note
+    peak = device.peak_gflops
+    x = Scale(_LEAST_INTENSITY, _MOST_INTENSITY, room.x, room.x + room.width, True)
+    y = Scale(peak * _LOWEST_RATE, peak * 2, room.y + room.height, room.y, True)
+    ridge = peak / device.bandwidth_gb_s
+    start = max(_LEAST_INTENSITY, peak * _LOWEST_RATE / device.bandwidth_gb_s)
+    roof = np.array([
+        [x.at(start), y.at(start * device.bandwidth_gb_s), x.at(ridge), y.at(peak)],
+        [x.at(ridge), y.at(peak), room.x + room.width, y.at(peak)],
+    ])  # fmt: skip
+    powers = [4.0**each for each in range(-3, 6)]
+    rates = [10.0**each for each in range(math.ceil(math.log10(peak * _LOWEST_RATE)), int(math.log10(peak * 2)) + 1)]
+    down = np.array([[x.at(at), room.y, x.at(at), room.y + room.height] for at in powers])
+    across = np.array([[room.x, y.at(at), room.x + room.width, y.at(at)] for at in rates])
+    below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
+    beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
+    numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
+    axis = "flop for each byte at a level of memory; up: GFLOP/s"
+    top = f"peak {number(peak)} GFLOP/s"
+    slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
+    found: list[Primitive] = [
+        Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
+        Labels("roof-x", below, numbers, size, theme.faint, "middle"),
+        Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
+        Labels("roof-axis", points((room.x, room.y + room.height + 2.9 * size)), (axis,), size, theme.faint),
+        Lines("roof", roof, theme.text, 3.0),
+        Labels("roof-peak", points((room.x + room.width - 6, y.at(peak) - 10)), (top,), size, theme.text, "end"),
+        Labels("roof-slope", points((x.at(3 * start) + 14, y.at(3 * start * device.bandwidth_gb_s) + 16)), (slope,), size, theme.text),
+    ]
+    for each, colour in zip(case.traffic, _COLOURS, strict=False):
+        found += _level(case, each.level, intensity(case.problem.flops, each.size_bytes), colour, (x, y), theme)
+    return [*found, *_so_far(case, x, y, room, theme)]
+
+
+def _level(
+    case: SpeedCase, level: str, flops_per_byte: float, colour: str, at: tuple[Scale, Scale], theme: Theme
+) -> list[Primitive]:
+    """A filled mark at the rate that the kernel has, a hollow one on the roof above or below it."""
+    x, y = at
+    device, key = case.device, f"level-{level.replace(' ', '-')}"
+    seen = min(max(flops_per_byte, _LEAST_INTENSITY), _MOST_INTENSITY)
+    roof = min(device.peak_gflops, seen * device.bandwidth_gb_s)
+    across, hollow = x.at(seen), y.at(max(roof, device.peak_gflops * _LOWEST_RATE))
+    accent, half = theme.accent(colour), _SIDE / 2
+    found: list[Primitive] = [
+        Rects(f"{key}-roof", boxes((across - half, hollow - half, _SIDE, _SIDE)), theme.background, accent, 3.0, half)
+    ]
+    if case.rate is not None:
+        filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
+        found.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
+        found.append(Rects(key, boxes((across - half, filled - half, _SIDE, _SIDE)), accent, radius=half))
+    return found
+
+
+def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
+    """Where the watched block's own intensity is by now: ticks along the lower edge that move as it plays."""
+    if case.so_far is None:
+        return []
+    flops, sizes = case.so_far
+    found: list[Primitive] = []
+    for colour, size_bytes in zip(_COLOURS, sizes, strict=False):
+        if flops <= 0 or size_bytes <= 0:
+            continue
+        at = x.at(min(max(flops / size_bytes, _LEAST_INTENSITY), _MOST_INTENSITY))
+        base = room.y + room.height
+        found.append(Lines(f"so-far-{colour}", np.array([[at, base - 26, at, base]]), theme.accent(colour), 5.0))
+    if found:
+        words = points((room.x + 8, room.y + room.height - 34))
+        found.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
+    return found
+
+
+def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, sizes = options.theme, options.theme.type
+    y = room.y
+    found: list[Primitive] = []
+
+    def say(key: str, text: str, size: float, colour: str, most: int = 2, strong: bool = False) -> None:
+        nonlocal y
+        face = "semibold" if strong else "regular"
+        for line_number, line in enumerate(wrapped(text, size, room.width, most, face)):  # type: ignore[arg-type]
+            y += 1.3 * size
+            at = points((room.x, y - 0.3 * size))
+            found.append(Labels(f"{key}-{line_number}", at, (line,), size, colour, "start", face))  # type: ignore[arg-type]
+
+    if case.reason:
+        say("reason", case.reason, sizes.caption, theme.warning, 3, strong=True)
+        say("proof", case.proof, sizes.small, theme.text, 2)
+    else:
+        say("reason", "The launch is being counted", sizes.caption, theme.faint)
+    y += 16
+    for each, colour in zip(case.traffic, _COLOURS, strict=False):
+        per_byte = intensity(case.problem.flops, each.size_bytes)
+        roof = min(case.device.peak_gflops, per_byte * case.device.bandwidth_gb_s)
+        beyond = case.rate is not None and case.rate > roof
+        tail = f"; {number(case.rate or 0)} is more: a cache serves it" if beyond else ""
+        what = f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop a byte, {number(roof)} GFLOP/s at most{tail}"
+        found.append(Rects(f"level-chip-{colour}", boxes((room.x, y + 8, 16, 16)), theme.accent(colour), radius=8.0))
+        inner = Box(room.x + 28, y, room.width - 28, room.height)
+        for line_number, line in enumerate(wrapped(what, sizes.note, inner.width, 3)):
+            y += 1.3 * sizes.note
+            found.append(
+                Labels(
+                    f"level-{colour}-{line_number}", points((inner.x, y - 0.2 * sizes.note)), (line,), sizes.note, theme.text
+                )
+            )
+        y += 6
+    y += 10
+    found += _cures(case, Box(room.x, y, room.width, room.height), options)
+    y += 54.0 * len(case.cures) + (34 if case.cures else 0)
+    found += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
+    return found
+
+
+def _bytes(size: int) -> str:
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"
+
+
+def _cures(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """A button for each; a click runs it."""
+    theme, size = options.theme, options.theme.type.note
+    if not case.cures:
+        return []
+    found: list[Primitive] = [
+        Labels("cures-name", points((room.x, room.y + size)), ("What may help, to be run:",), size, theme.faint)
+    ]
+    for place, cure in enumerate(case.cures):
+        y, text = room.y + 34 + 54.0 * place, fitted(cure.text, size, room.width - 40, "semibold")
+        width = text_width(text, size, "semibold") + 40
+        ground = np.zeros((1, 1), np.uint8)
+        found.append(Cells(f"{CURE}{place}", room.x, y, width, ground, (theme.line,), (theme.text,), height=42.0))
+        found.append(
+            Labels(f"{CURE}{place}-text", points((room.x + 20, y + 28)), (text,), size, theme.text, "start", "semibold")
+        )
+    return found
+
+
+def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """What was run, before and after."""
+    theme, size = options.theme, options.theme.type.note
+    if len(case.effects) < 2:
+        return []
+    columns = [("C", 0.46), ("sectors", 0.64), ("wavefronts", 0.82), ("time", 1.0)]
+    y = room.y + 20
+    found: list[Primitive] = [
+        Labels(f"effects-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
+        for name, share in columns
+    ]
+    for number_, effect in enumerate(case.effects):
+        y += 1.5 * size
+        cells = (
+            {True: "right", False: "wrong", None: "…"}[effect.is_right],
+            "…" if effect.sectors is None else _short(effect.sectors),
+            "…" if effect.wavefronts is None else _short(effect.wavefronts),
+            "unknown" if effect.time_ms is None else f"{number(effect.time_ms * 1e3)} µs",
+        )
+        label = fitted(effect.label, size, 0.4 * room.width)
+        found.append(Labels(f"effect-{number_}", points((room.x, y)), (label,), size, theme.text))
+        for text, (name, share) in zip(cells, columns, strict=True):
+            at = points((room.x + share * room.width, y))
+            found.append(Labels(f"effect-{number_}-{name}", at, (text,), size, theme.text, "end"))
+    sources = " · ".join(dict.fromkeys(effect.time_source for effect in case.effects if effect.time_source))
+    if sources:
+        y += 1.5 * size
+        found.append(Labels("effects-source", points((room.x, y)), (fitted(sources, size, room.width),), size, theme.faint))
+    return found
+
+
+def _short(count: int) -> str:
+    return spaced(count) if count < 1_000_000 else f"{count / 1e6:,.4g} M"
+
+
+VIEW = View("Why this speed", SpeedCase, why_scene, order=22)
