@@ -1,7 +1,7 @@
 """Everything that a person can command: one table, of which menus, keys and the list of keys are made."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.pairing import Lock, Pair
 from gemmviz.gui import dialogs
 from gemmviz.gui.about import AboutBox
 from gemmviz.gui.keys import show_keys
@@ -28,7 +29,10 @@ from gemmviz.spec.legality import device_for
 _NO_TIME = "This view has no steps: go back to the replay (1)"
 _NO_PICTURE = "There is no picture yet"
 _TYPE_STEP = 1.25
-_ON_THE_STAGE = (Moment, OccupancyCase, GridCase, SpeedCase)
+_LOCKED: dict[Lock, str] = {
+    "phase": "In the same &phase", "k": "At the same &k", "step": "At the same &step", "bytes": "After as many &bytes moved",
+}  # fmt: skip
+_ON_THE_STAGE = (Moment, OccupancyCase, GridCase, SpeedCase, Pair)
 Test = Callable[[Parts], bool]
 
 
@@ -193,6 +197,16 @@ def _views() -> Iterator[Action]:
         "View", "&Fit", lambda p: p.desk.session.look(Camera()), ("F",), "see the whole frame", why_not=_needs_time, apart=True
     )
     yield Action(
+        "View", "&Hold against this", lambda p: p.desk.session.hold_against_this(), ("K",), "hold what comes against this",
+        text_of=lambda p: "End t&he comparison" if p.desk.session.shot.against else "&Hold against this",
+        why_not=_needs_picture, is_on=lambda p: p.desk.session.shot.against is not None, apart=True,
+    )  # fmt: skip
+    for lock, words in _LOCKED.items():
+        yield Action(
+            "View|Loc&k the two", words, partial(_lock, lock), is_on=partial(_is_locked, lock),
+            why_not=lambda p: "" if p.desk.session.shot.against else "There is one run alone: hold it against another (K)",
+        )  # fmt: skip
+    yield Action(
         "View", "&Lens or whole", lambda p: p.desk.session.toggle_lens(), ("Z",), "the lens or the whole",
         why_not=lambda p: _needs_time(p) or ("" if p.desk.session.lens != "auto" else "All of the matrices matters here"),
         is_on=lambda p: p.desk.session.lens == "lens",
@@ -251,6 +265,17 @@ def _toggle_theme(parts: Parts) -> None:
 def _fill_panels(parts: Parts, menu: QMenu) -> None:
     for dock in parts.docks.all.values():
         menu.addAction(dock.toggleViewAction())
+
+
+def _lock(lock: Lock, parts: Parts) -> None:
+    session = parts.desk.session
+    if session.shot.against is not None:
+        session.hold_against(replace(session.shot.against, lock=lock))
+
+
+def _is_locked(lock: Lock, parts: Parts) -> bool:
+    against = parts.desk.session.shot.against
+    return against is not None and against.lock == lock
 
 
 def _scale_type(factor: float, parts: Parts) -> None:

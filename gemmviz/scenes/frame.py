@@ -32,7 +32,8 @@ class ViewOptions:
     to 1; ``words``: with title and captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen,
     None for all; ``curves``: which of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of
     them; ``code``: with the source lines; ``flies``: whether copies are seen on their way; ``score``: with the run along the
-    lower edge; ``instant``: of a view of a whole launch, how much of its time has passed.
+    lower edge; ``instant``: of a view of a whole launch, how much of its time has passed; ``marked``: an element that
+    is followed, as matrix, row and column.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -50,6 +51,7 @@ class ViewOptions:
     flies: bool = True
     score: bool = True
     instant: float = 0.5
+    marked: tuple[str, int, int] | None = None
 
     @property
     def strip(self) -> float:
@@ -96,7 +98,9 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     """Title and progress above, what the watched threads do and what it costs below: around a view."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
-    progress = sentence.step_title(moment)
+    progress, whole = sentence.step_title(moment), text_width(_title(moment), sizes.title, "semibold")
+    if whole + text_width(progress, sizes.progress) + MARGIN > room:
+        progress = progress.partition(", ")[0]
     title = fitted(_title(moment), sizes.title, room - text_width(progress, sizes.progress) - MARGIN, "semibold")
     action, cost = fitted(_action(moment), sizes.caption, room, "semibold"), fitted(sentence.cost(moment), sizes.small, room)
     behind = [boxes((0, 0, options.width, 70), (0, height - 92, options.width, 92))] if options.clip is not None else []

@@ -19,6 +19,11 @@ def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
     return replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
 
 
+def moved(each: Primitive, x: float, y: float) -> Primitive:
+    """A primitive so far to the right and down."""
+    return _magnified(each, 1.0, x, y)
+
+
 def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:
     match each:
         case Cells():

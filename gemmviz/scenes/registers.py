@@ -18,7 +18,7 @@ from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import Theme
 
 _MOST_SHOWN = 16  # rows and columns of one thread's sums
@@ -37,6 +37,8 @@ def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list
     thread = thread_text(moment.scope.first_thread, moment.trace.launch)
     done = int(terms.done.min())
     heading = f"registers of thread {thread}: {done} of {terms.length} terms"
+    if text_width(heading, size, "semibold") > room.width:
+        heading = f"{done} of {terms.length} terms"
     at = points((room.x, room.y + size))
     found: list[Primitive] = [
         Labels("registers-name", at, (fitted(heading, size, room.width, "semibold"),), size, theme.text, "start", "semibold"),

@@ -252,14 +252,15 @@ def view_from(args: argparse.Namespace, shot: Shot) -> Shot:
 
 
 def _with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
-    parameters = dict(_parameter(text) for text in args.D)
+    parameters = dict(parameter(text) for text in args.D)
     setup = shot.setup
     setup_for(setup.kernel, parameters=parameters)  # says which there are none of
     changed = replace(shot, setup=replace(setup, parameters={**setup.parameters, **parameters}))
     return _taken(args, changed, setup_flags())
 
 
-def _parameter(text: str) -> tuple[str, int]:
+def parameter(text: str) -> tuple[str, int]:
+    """A parameter of a kernel, from NAME=NUMBER. Raises UsageError."""
     found = re.fullmatch(r"(\w+)=(-?\d+)", text)
     if found is None:
         raise UsageError(f"-D {text}: write -D NAME=NUMBER")

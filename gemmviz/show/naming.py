@@ -19,6 +19,8 @@ def change_name(before: Shot, after: Shot) -> str:
         found.append("colours")
     if before.chart != after.chart:
         found.append("curves")
+    if before.against != after.against:
+        found.append("what it is held against")
     if before.trial != after.trial:
         found.append("what is tried out")
     if (before.lens, before.code, before.type_scale) != (after.lens, after.code, after.type_scale):

@@ -5,6 +5,7 @@ import contextlib
 from gemmviz.analysis.focus import scope_of, thread_place
 from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
@@ -30,7 +31,7 @@ from gemmviz.show.shot import Camera, Shot
 QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open
 MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
-Subject = Moment | Benchmark | OccupancyCase | GridCase | SpeedCase
+Subject = Moment | Benchmark | OccupancyCase | GridCase | SpeedCase | Pair
 Box = tuple[float, float, float, float]
 Size = tuple[float, float]
 _SLIDE_PIXELS = 1920

@@ -6,6 +6,7 @@ from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
@@ -27,6 +28,7 @@ from gemmviz.scenes.views.occupancy_view import value_at
 from gemmviz.scenes.views.why_view import CURE
 from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
+from gemmviz.show.beside import Beside
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
 from gemmviz.show.findings import Findings, Look, Shown, ran
@@ -39,7 +41,7 @@ from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
 from gemmviz.show.reading import MAPPED, Reading
 from gemmviz.show.runners import Runners
-from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Camera, ChartChoice, Shot, Trial, default_shot
+from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice, Shot, Trial, default_shot
 from gemmviz.show.subjects import occupancy_case, trial_of
 from gemmviz.show.tasks import Latest
 from gemmviz.show.time import Time
@@ -88,6 +90,7 @@ class Session:
         self._plays = False
         self.launches = Launches(post, self.runners, self._on_scheduled)
         self.why = Why()
+        self.beside = Beside(post, self._on_beside, lambda error: self.complain("elsewhere", error))
         self.reading = Reading(post, self._on_loads_counted)
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
@@ -128,13 +131,15 @@ class Session:
             return occupancy_case(self.shot, speed)
         if kind is GridCase:
             return self.launches.case(self.shot)
+        if kind is Pair:
+            return self._pair
         if kind is SpeedCase:
             return self.why.case(self.shot, self.shown, self.now)
         return self.benchmarks.named(self.shot.chart.source)
 
     @property
     def is_replay(self) -> bool:
-        """Whether the view is one of the run, and time means something."""
+        """Whether the view is one of the run alone."""
         return view_named(self.shot.view).subject is Moment
 
     @property
@@ -167,8 +172,9 @@ class Session:
 
     @property
     def is_working(self) -> bool:
-        """Whether anything is being worked out."""
-        return self._tracer.is_busy or self._findings.is_busy or self.reading.is_counting
+        """Whether anything of the picture is being worked out."""
+        lanes = (self._tracer, *self._findings.lanes, *self.beside.lanes, self.launches.lane)
+        return self.reading.is_counting or any(lane.is_busy for lane in lanes)
 
     # Asking for something else
 
@@ -297,12 +303,46 @@ class Session:
             if needs is not None:
                 self.try_out(trial_of(subject, needs))
             return
+        if isinstance(subject, Pair):
+            self._mark(hit)
+            return
         if isinstance(subject, SpeedCase):
             self._take_cure(subject, hit.cells.key)
             return
         focus = None if self.now is None else focus_at(self.now, hit)
         if focus is not None:
             self.watch(focus)
+
+    @property
+    def _pair(self) -> Pair | None:
+        """Both runs, where this one is held against another."""
+        against, now, shown = self.shot.against, self.now, self.shown
+        if against is None or now is None or shown is None:
+            return None
+        timing = None if shown.speed is None else shown.speed.measured.timing
+        return self.beside.pair(now, against.lock, None if timing is None else timing.median_ms, against.element)
+
+    def hold_against(self, against: Against | None) -> None:
+        """Beside another run; None for this one alone again."""
+        view = "pair" if against is not None else self.latest_view(Moment)
+        self.ask(replace(self.shot, against=against, view=view))
+
+    def hold_against_this(self) -> None:
+        """What is shown now stays at the left; what is chosen from now on stands at the right."""
+        self.hold_against(None if self.shot.against is not None else Against(self.shot.setup))
+
+    def _on_beside(self) -> None:
+        self.found.tell()
+        self.moved.tell()
+
+    def _mark(self, hit: Hit) -> None:
+        """Follows an element in both runs."""
+        key = hit.cells.key.rpartition("-")[2]
+        against = self.shot.against
+        if against is not None and key in ("A", "B", "C"):
+            row, column = hit.row + hit.cells.origin[0], hit.column + hit.cells.origin[1]
+            marked = f"{key}[{row * hit.cells.factor},{column * hit.cells.factor}]"
+            self.hold_against(replace(against, marked="" if marked == against.marked else marked))
 
     def _take_cure(self, case: SpeedCase, key: str) -> None:
         """Runs what may help, to be held against what was run before."""
@@ -388,25 +428,21 @@ class Session:
         """Cancels all work, for good."""
         self.player.play(False)
         lanes = self._tracer, self.reading.lane, self.launches.lane
-        for each in (*lanes, self._findings, self.benchmarks, self.runners):
+        for each in (*lanes, self.beside, self._findings, self.benchmarks, self.runners):
             each.close()
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
         """Whatever works for it beside it."""
-        return (
-            self._tracer,
-            self.reading.lane,
-            self.launches.lane,
-            *self._findings.lanes,
-            self.benchmarks.lane,
-            self.runners.lane,
-        )
+        found: list[Latest[Any]] = [self._tracer, self.reading.lane, self.launches.lane, *self.beside.lanes]
+        return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.lane)
 
     # Running
 
     def _become(self, shot: Shot) -> None:
         before, self.shot = self.shot, shot
+        against = shot.against
+        self.beside.show(None if against is None else against.setup, self.runners.engine_for((against or shot).setup.kernel))
         self._views[view_named(shot.view).subject] = shot.view
         if shot.setup != before.setup or self.shown is None or self.is_stale:
             self._run()

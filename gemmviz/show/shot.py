@@ -3,11 +3,13 @@
 Undo is a list of shots; what is restored at the start, a saved view, a frame of the command line: each is a shot.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.pairing import LOCKS, Lock
 from gemmviz.analysis.position import Position
 from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain
 from gemmviz.files.whole import write_text
@@ -54,6 +56,32 @@ class ChartChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Against:
+    """Another setup that this one is held against, and by what both are locked to the same moment; ``marked``: an element that
+    is followed in both, as "A[3,5]".
+    """
+
+    setup: Setup
+    lock: Lock = "phase"
+    marked: str = ""
+
+    def __post_init__(self) -> None:
+        if self.lock not in LOCKS:
+            raise UsageError(f"two runs can't be locked by {self.lock!r}", remedy=f"choose {', '.join(LOCKS)}")
+        self.element  # noqa: B018
+
+    @property
+    def element(self) -> tuple[str, int, int] | None:
+        """Matrix, row and column of what is marked. Raises UsageError for what is no element."""
+        if not self.marked:
+            return None
+        found = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
+        if found is None:
+            raise UsageError(f"{self.marked!r} is no element", remedy="write A[3,5]")
+        return found[1], int(found[2]), int(found[3])
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """What a person tries out of what a block needs of an SM; None for what the kernel needs. Raises UsageError for what no
     block has.
@@ -74,8 +102,8 @@ class Shot:
     """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
     how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
     ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2;
-    ``trial``: what is tried out of occupancy; ``instant``: how much of a whole launch's time has passed, 0 to 1. Raises
-    UsageError for what there is none of.
+    ``trial``: what is tried out of occupancy; ``instant``: how much of a whole launch's time has passed, 0 to 1;
+    ``against``: what it is held against. Raises UsageError for what there is none of.
     """
 
     setup: Setup
@@ -92,6 +120,7 @@ class Shot:
     type_scale: float = 1.0
     trial: Trial = field(default_factory=Trial)
     instant: float = 0.5
+    against: Against | None = None
 
     def __post_init__(self) -> None:
         view_named(self.view)
@@ -117,10 +146,15 @@ def default_shot() -> Shot:
 def shot_text(shot: Shot) -> str:
     """The shot as TOML. A kernel that ships with gemmviz goes by its name, any other with all its text."""
     plain = to_plain(shot, brief=True)
-    plain["setup"]["kernel"] = (
-        shot.setup.kernel.name if shot.setup.kernel.is_shipped else to_plain(shot.setup.kernel, brief=True)
-    )
+    plain["setup"]["kernel"] = _kernel_of(shot.setup)
+    if shot.against is not None:
+        plain["against"]["setup"]["kernel"] = _kernel_of(shot.against.setup)
     return toml_text({"format": FORMAT, "version": VERSION, **plain})
+
+
+def _kernel_of(setup: Setup) -> Any:
+    """By its name where it ships with gemmviz."""
+    return setup.kernel.name if setup.kernel.is_shipped else to_plain(setup.kernel, brief=True)
 
 
 def parse_shot(text: str, file: str | None = None) -> Shot:
@@ -142,8 +176,10 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
 
 
 def _with_kernel(plain: dict[str, Any]) -> dict[str, Any]:
-    """A kernel that goes by its name, filled in."""
-    setup = plain.get("setup")
+    """Kernels that go by their names, filled in."""
+    setup, against = plain.get("setup"), plain.get("against")
+    if isinstance(against, dict):
+        plain = {**plain, "against": _with_kernel(against)}
     if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
         return plain
     return {**plain, "setup": {**setup, "kernel": to_plain(load_kernel(setup["kernel"]))}}

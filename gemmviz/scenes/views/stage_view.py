@@ -47,7 +47,7 @@ from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.tile_cells import tile_primitives
 from gemmviz.scenes.view import View
 
-_LEAST_ORDERED = 8.0
+_LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # units of a cell of C with a bar in it, and how many have one
 
 
@@ -62,6 +62,7 @@ def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
     found += _guides(moment, plan, theme)
     found += _wrong(moment, plan, theme)
     found += _followed(moment, plan, theme)
+    found += _marked(plan, options)
     found += _lane_order(moment, plan, options)
     found += lens_primitives(plan, options)
     found += tile_primitives(moment, plan, options)
@@ -230,6 +231,20 @@ def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     wrong = np.array(moment.trace.check.wrong_elements, np.int64)
     by_now = wrong[moment.replay.owners.steps_of(wrong) <= moment.step]
     return _rings("wrong", moment, by_now, plan, theme.warning)
+
+
+def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """A ring around an element that is followed."""
+    if options.marked is None or options.marked[0] not in plan.matrices:
+        return []
+    name, row, column = options.marked
+    table = plan.matrices[name]
+    if not bool(table.holds(row, column)):
+        return []
+    x, y = table.corner(row, column)
+    side = max(table.cell, _LEAST_RING)
+    shift = (side - table.cell) / 2
+    return [Rects("marked", boxes((x - shift, y - shift, side, side)), None, options.theme.warning, 5.0, radius=3.0)]
 
 
 def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:

@@ -76,7 +76,13 @@ def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         Labels("roof-axis", points((room.x, room.y + room.height + 2.9 * size)), (axis,), size, theme.faint),
         Lines("roof", roof, theme.text, 3.0),
         Labels("roof-peak", points((room.x + room.width - 6, y.at(peak) - 10)), (top,), size, theme.text, "end"),
-        Labels("roof-slope", points((x.at(3 * start) + 14, y.at(3 * start * device.bandwidth_gb_s) + 16)), (slope,), size, theme.text),
+        Labels(
+            "roof-slope",
+            points((x.at(3 * start) + 14, y.at(3 * start * device.bandwidth_gb_s) + 16)),
+            (slope,),
+            size,
+            theme.text,
+        ),
     ]
     for each, colour in zip(case.traffic, _COLOURS, strict=False):
         found += _level(case, each.level, intensity(case.problem.flops, each.size_bytes), colour, (x, y), theme)

@@ -1,0 +1,107 @@
+"""Two at once: both stages at the same moment; below them what differs, in the score's colours, the most different first."""
+
+from dataclasses import replace
+
+from gemmviz.analysis.pairing import Difference, Pair, differences
+from gemmviz.model.words import number
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions
+from gemmviz.scenes.magnify import moved
+from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.score import score_palette
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.theme import Theme
+from gemmviz.scenes.view import View
+from gemmviz.scenes.views.stage_view import VIEW as STAGE
+
+_ROW = 27.0
+_LOCKED = {"phase": "in the same phase", "k": "at the same k", "step": "at the same step", "bytes": "after as many bytes moved"}
+_COLUMNS = (("left so far", 0.46), ("right so far", 0.59), ("left in all", 0.72), ("right in all", 0.85), ("right / left", 1.0))
+
+
+def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
+    """The stages side by side, without what moves."""
+    theme = options.theme
+    found: list[Primitive] = []
+    above: list[Primitive] = []
+    words: list[Primitive] = []
+    for place, moment in enumerate((pair.left, pair.right)):
+        still = STAGE.still(moment, half(pair, options))
+        x = place * options.width / 2
+        found += [_named(moved(each, x, 0.0), place) for each in still.primitives]
+        above += [_named(moved(each, x, 0.0), place) for each in still.above]
+        words += [_named(moved(each, x, 0.0), place) for each in still.words]
+    top = _stage_height(options)
+    middle = options.width / 2
+    found.append(Lines("between", boxes((middle, 12.0, middle, top - 12)), theme.line, 2.0))
+    room = Box(MARGIN, top, options.width - 2 * MARGIN, options.height - top - 16)
+    return Scene(
+        options.width, options.height, theme.background, tuple(found), tuple(above), (*words, *_table(pair, room, theme))
+    )
+
+
+def pair_motion(pair: Pair, options: ViewOptions) -> tuple[Primitive, ...]:
+    """What is on its way on the side that gives the time, the right one."""
+    x = options.width / 2
+    return tuple(_named(moved(each, x, 0.0), 1) for each in STAGE.motion(pair.right, half(pair, options)))
+
+
+def half(pair: Pair, options: ViewOptions) -> ViewOptions:
+    """How one of the stages is drawn."""
+    return replace(options, width=options.width / 2, height=_stage_height(options), score=False, clip=None, marked=pair.marked)
+
+
+def _stage_height(options: ViewOptions) -> float:
+    return max(0.55 * options.height, options.height - 9 * _ROW - 24)
+
+
+def _named(each: Primitive, place: int) -> Primitive:
+    return replace(each, key=f"{'left' if place == 0 else 'right'}-{each.key}")
+
+
+def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
+    """As many rows as have room."""
+    size = theme.type.note
+    y = room.y + size
+    heading = f"Locked {_LOCKED[pair.lock]}; the most different first"
+    found: list[Primitive] = [
+        Labels("differences", points((room.x, y)), (heading,), size, theme.text, "start", "semibold"),
+        *(
+            Labels(f"heading-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
+            for name, share in _COLUMNS
+        ),
+    ]
+    shown = int((room.height - 1.5 * size) // _ROW) - 1
+    for each in differences(pair)[: max(1, shown)]:
+        y += _ROW
+        found += _row(each, room, y, theme)
+    times = [None if time is None else f"{number(time * 1e3)} µs" for time in pair.times_ms]
+    if any(times):
+        y += _ROW
+        found.append(Labels("times", points((room.x + 26, y)), ("time of the real kernel",), size, theme.text))
+        for text, (_, share) in zip([time or "unknown" for time in times], _COLUMNS[2:4], strict=True):
+            at = points((room.x + share * room.width, y))
+            found.append(Labels(f"time-{share}", at, (text,), size, theme.text, "end"))
+    return found
+
+
+def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]:
+    size, same = theme.type.note, each.weight == 1.0
+    ink = theme.faint if same else theme.text
+    colour = theme.line if each.voice is None else score_palette(theme)[2 + 2 * each.voice]
+    ratio = "∞" if each.ratio == float("inf") else f"{each.ratio:.3g} ×"
+    texts = (*(number(value) for value in (*each.so_far, *each.in_all)), "the same" if same else ratio)
+    name = fitted(each.name, size, 0.32 * room.width)
+    found: list[Primitive] = [
+        Rects(f"chip-{each.name}", boxes((room.x, y - 15, 16, 16)), colour, radius=3.0),
+        Labels(f"name-{each.name}", points((room.x + 26, y)), (name,), size, ink),
+    ]
+    for text, (heading, share) in zip(texts, _COLUMNS, strict=True):
+        strong = heading == "right / left" and not same
+        at = points((room.x + share * room.width, y))
+        colour = theme.warning if strong else ink
+        found.append(Labels(f"{heading}-{each.name}", at, (text,), size, colour, "end", "semibold" if strong else "regular"))
+    return found
+
+
+VIEW = View("Two at once", Pair, pair_scene, pair_motion, order=23)

@@ -1,0 +1,104 @@
+"""The run that another one is held against: its setup has an engine run it, and what is found of it is kept up to date."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.pairing import Floats, Lock, Pair, clock, step_like
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import GemmvizError, KernelFault
+from gemmviz.model.setup import Setup
+from gemmviz.run.engine import Cancel, Engine
+from gemmviz.show.events import Post
+from gemmviz.show.findings import Findings, Look, Shown, ran
+from gemmviz.show.picture import run
+from gemmviz.show.tasks import Latest
+
+_MOST_CLOCKS = 8
+
+
+class Beside:
+    """``changed`` is called when there is another run, or more is known of it; ``failed`` with an error."""
+
+    def __init__(self, post: Post, changed: Callable[[], Any], failed: Callable[[GemmvizError], Any]) -> None:
+        self.shown: Shown | None = None
+        self._changed, self._failed = changed, failed
+        self._reader: Reader | None = None
+        self._clocks: dict[tuple[int, int, Lock], Floats] = {}
+        self._wanted: Setup | None = None
+        self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, failed)
+        self._findings = Findings(post, self._on_found, self._on_looked, failed)
+        self._engine: Engine | None = None
+
+    @property
+    def lanes(self) -> tuple[Latest[Any], ...]:
+        return (self._tracer, *self._findings.lanes)
+
+    def show(self, setup: Setup | None, engine: Engine) -> None:
+        """Has this setup run, unless it has; None ends it all."""
+        if setup == self._wanted:
+            return
+        self._wanted, self._engine = setup, engine
+        self.shown = self._reader = None
+        self._clocks.clear()
+        self._tracer.cancel()
+        self._findings.cancel()
+        if setup is not None:
+            self._tracer.start(lambda cancelled: _traced(setup, engine, cancelled))
+
+    def close(self) -> None:
+        for lane in self.lanes:
+            lane.close()
+
+    def at(self, now: Moment, lock: Lock) -> Moment | None:
+        """Its moment when it is ``now`` in the other run; None before there is one."""
+        if self.shown is None or self._reader is None:
+            return None
+        own = self._clock(now.replay, now, lock)
+        other = self._clock(self.shown.replay, self._reader.at(0), lock)
+        return self._reader.at(step_like(other, own, now.step))
+
+    def pair(self, now: Moment, lock: Lock, speed_ms: float | None, marked: tuple[str, int, int] | None) -> Pair | None:
+        """Both, this one at the left."""
+        left = self.at(now, lock)
+        if left is None or self.shown is None:
+            return None
+        speed = self.shown.speed
+        timing = None if speed is None else speed.measured.timing
+        return Pair(left, now, lock, (None if timing is None else timing.median_ms, speed_ms), marked)
+
+    def _clock(self, replay: Replay, moment: Moment, lock: Lock) -> Floats:
+        key = id(replay.trace), moment.scope.of_warps.start, lock
+        if key not in self._clocks:
+            if len(self._clocks) > _MOST_CLOCKS:
+                self._clocks.clear()
+            self._clocks[key] = clock(replay, moment.scope, lock)
+        return self._clocks[key]
+
+    def _on_traced(self, shown: Shown | KernelFault) -> None:
+        if isinstance(shown, KernelFault):
+            self._failed(shown)
+            return
+        self.shown = shown
+        self._reader = Reader(shown.replay, Focus())
+        assert self._engine is not None
+        self._findings.begin(shown, self._reader.scope, self._engine)
+        self._changed()
+
+    def _on_found(self, shown: Shown) -> None:
+        if self.shown is not None and self.shown.trace is shown.trace:
+            watched = None if self._reader is None else self._reader.watched
+            self.shown = shown
+            self._reader = Reader(shown.replay, Focus())
+            self._reader.watched = watched
+            self._changed()
+
+    def _on_looked(self, look: Look) -> None:
+        if self._reader is not None:
+            self._reader.watched = look.watched
+            self._changed()
+
+
+def _traced(setup: Setup, engine: Engine, cancelled: Cancel) -> Shown | KernelFault:
+    return ran(setup, run(setup, (0, 0, 0), engine, cancelled=cancelled))

@@ -1,0 +1,98 @@
+"""Two replays at the same moment."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.pairing import LOCKS, Lock, Pair, clock, differences, step_like
+from gemmviz.analysis.replay import Replay
+from gemmviz.cli.main import main
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Cells, Labels, Rects
+from gemmviz.scenes.views.pair_view import pair_scene
+from gemmviz.show.shot import Against, Shot, parse_shot, shot_text
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.conftest import piece, trace_of
+
+
+@pytest.fixture(scope="module")
+def naive() -> Reader:
+    return Reader(Replay.of(trace_of("02_naive", 16, 16, 16, BLOCK=8)))
+
+
+@pytest.fixture(scope="module")
+def tiled() -> Reader:
+    return Reader(Replay.of(trace_of("04_tiled", 16, 16, 16, TILE_WIDTH=8)))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_time_never_goes_back_and_a_run_is_like_itself(tiled: Reader, lock: Lock) -> None:
+    own = clock(tiled.replay, tiled.scope, lock)
+    assert (np.diff(own) >= 0).all()
+    for step in range(tiled.replay.steps):
+        like = step_like(own, own, step)
+        assert own[like] == own[step]
+        assert like >= step
+
+
+def test_locks_find_the_same_moment(naive: Reader, tiled: Reader) -> None:
+    def like(step: int, lock: Lock) -> int:
+        return step_like(clock(naive.replay, naive.scope, lock), clock(tiled.replay, tiled.scope, lock), step)
+
+    for step in range(0, tiled.replay.steps, 3):
+        now = tiled.at(step)
+        assert now.terms is not None
+        other = naive.at(like(step, "k"))
+        assert other.terms is not None
+        assert other.terms.done(other.step).min() == now.terms.done(step).min()
+        at = like(step, "bytes")
+        assert at == 0 or naive.at(at).so_far("global").sectors <= now.so_far("global").sectors
+    assert like(5, "step") == 5
+
+
+def test_differences_are_the_counts_the_greatest_first(naive: Reader, tiled: Reader) -> None:
+    pair = Pair(naive.at(10), tiled.at(12), "phase", marked=("A", 3, 5))
+    found = differences(pair)
+    weights = [each.weight for each in found]
+    assert weights == sorted(weights, reverse=True)
+    by_name = {each.name: each for each in found}
+    assert by_name["steps"].so_far == (11, 13)
+    loads = by_name["load A: sectors"]
+    assert loads.in_all[0] + by_name["load B: sectors"].in_all[0] == naive.at(naive.replay.steps - 2).so_far("global").sectors
+    assert by_name["loads of A[3, 5]"].in_all == (8, 1)  # once for each column of the block, or once for the tile
+
+
+def test_the_picture_has_both_stages_and_the_table(naive: Reader, tiled: Reader) -> None:
+    pair = Pair(naive.at(10), tiled.at(12), "k", (2.0, 0.5), ("A", 3, 5))
+    scene = pair_scene(pair, ViewOptions(lens="whole"))
+    left, right = (piece(scene, f"{side}-C", Cells) for side in ("left", "right"))
+    assert left.x + left.fill.shape[1] * left.size < 800 < right.x
+    assert piece(scene, "left-title", Labels).texts[0].startswith("02_naive")
+    assert len(piece(scene, "left-marked", Rects).boxes) == 1
+    assert piece(scene, "differences", Labels).texts[0].startswith("Locked at the same k")
+    assert piece(scene, "time-0.72", Labels).texts == ("2\u2009000 µs",)
+
+
+def test_a_shot_of_two_shots_is_kept() -> None:
+    shot = Shot(
+        setup_for(load_kernel("04_tiled")), view="pair", against=Against(setup_for(load_kernel("02_naive")), "bytes", "A[1,2]")
+    )
+    assert parse_shot(shot_text(shot)) == shot
+    assert 'kernel = "02_naive"' in shot_text(shot)
+
+
+def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    size = ["-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=16"]
+    picture = tmp_path / "pair.svg"
+    assert main(["compare", "02_naive", "03_coalesced", *size, "--json", "-o", str(picture), "--mark", "A[3,5]"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["counts"]["global_load_sectors"] == {"a": 139264, "b": 32768, "ratio": 32768 / 139264}
+    assert (facts["a"]["parameters"], facts["b"]["kernel"]) == ({"BLOCK": 16}, "03_coalesced")
+    assert "left-A" in picture.read_text(encoding="utf-8")
+    assert main(["compare", "04_tiled", "04_tiled", "--left", "TILE_WIDTH=2", "--right", "TILE_WIDTH=4"]) == 0
+    assert "B / A" in capsys.readouterr().out
+    assert main(["compare", "02_naive", "03_coalesced", "-D", "WIDTH=3"]) == 2

@@ -1,0 +1,115 @@
+"""What holds a kernel back, and what may help: from counts of whole launches."""
+
+import pytest
+
+from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.reasons import Kind, Reason, reason_of
+from gemmviz.files.levels_file import recorded_levels
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.run.executor import stream_launch
+from gemmviz.run.needs import needs_of
+from gemmviz.run.recorded import Recorded
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Labels, Rects
+from gemmviz.scenes.views.why_view import why_scene
+from gemmviz.show.cures import cures_for
+from gemmviz.show.shot import Shot
+from gemmviz.show.speeds import DRAM, speed_case_of, traffic_of
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import device_for, launch_for, setup_for
+from tests.conftest import piece
+
+
+def setup_of(kernel: str, size: int, **parameters: int) -> Setup:
+    return setup_for(load_kernel(kernel), Problem(size, size, size), parameters)
+
+
+def counted(setup: Setup) -> LaunchCounts:
+    counter = LaunchCounter(device_for(setup).rules)
+    stream_launch(setup, counter)
+    return counter.counts
+
+
+def limits_of(setup: Setup) -> OccupancyLimits:
+    return occupancy_limits(device_for(setup), needs_of(setup)[0])
+
+
+def reason(setup: Setup) -> Reason:
+    return reason_of(counted(setup), limits_of(setup), setup.problem, launch_for(setup).block_count)
+
+
+@pytest.mark.parametrize(
+    ("setup", "kind", "sentence"),
+    [
+        (setup_of("02_naive", 1024, BLOCK=32), "coalescing", "Every request of A[row * K + k] moves 32 sectors where 4 would do"),
+        (setup_of("03_coalesced", 1024, BLOCK=32), "reuse", "Each multiply-add asks for 8 bytes of global memory"),
+        (setup_of("04_tiled", 1024, TILE_WIDTH=32), "shared", "Each multiply-add reads 2 values from shared memory"),
+        (setup_of("07_tiled_transposed", 1024, TILE_WIDTH=32, PAD=0), "banks",
+         "Every access to tileA[x][y] takes 32 wavefronts where 1 would do: bank conflicts"),
+        (setup_of("04_tiled", 64, TILE_WIDTH=32), "idle", "4 blocks leave 128 of 132 SMs without work"),
+    ],
+)  # fmt: skip
+def test_each_kernel_is_held_back_by_what_it_teaches(setup: Setup, kind: Kind, sentence: str) -> None:
+    found = reason(setup)
+    assert (found.kind, found.sentence) == (kind, sentence)
+
+
+@pytest.mark.parametrize(
+    ("setup", "kind", "cured"),
+    [
+        (setup_of("02_naive", 1024, BLOCK=32), "coalescing", ("03_coalesced", {"BLOCK": 32})),
+        (setup_of("03_coalesced", 1024, BLOCK=32), "reuse", ("04_tiled", {"TILE_WIDTH": 32})),
+        (setup_of("07_tiled_transposed", 1024, TILE_WIDTH=32, PAD=0), "banks",
+         ("07_tiled_transposed", {"TILE_WIDTH": 32, "PAD": 1})),
+    ],
+)  # fmt: skip
+def test_a_cure_cures_what_it_is_for(setup: Setup, kind: Kind, cured: tuple[str, dict[str, int]]) -> None:
+    """Run, as everything that is claimed: the counts are better, and so is the recorded time."""
+    cures = [cure for cure in cures_for(setup, kind) if (cure.setup.kernel.name, dict(cure.setup.parameters)) == cured]
+    assert len(cures) == 1
+    before, after = counted(setup), counted(cures[0].setup)
+    if kind == "banks":
+        assert after.total("shared").wavefronts < before.total("shared").wavefronts
+    else:
+        assert after.total("global").sectors < before.total("global").sectors
+    was, now = Recorded().time(setup).measured.timing, Recorded().time(cures[0].setup).measured.timing
+    assert was is not None
+    assert now is not None
+    assert now.median_ms < was.median_ms
+
+
+def test_every_cure_can_run() -> None:
+    for name in ("02_naive", "03_coalesced", "04_tiled", "08_register_tiled"):
+        setup = setup_for(load_kernel(name), Problem(512, 512, 512))
+        for kind in ("coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"):
+            for cure in cures_for(setup, kind):  # type: ignore[arg-type]
+                assert launch_for(cure.setup).block_count
+
+
+def test_levels_of_memory_are_counted_or_recorded() -> None:
+    setup = setup_of("04_tiled", 1024, TILE_WIDTH=32)
+    counts = counted(setup)
+    asked, moved, dram = traffic_of(setup, counts)
+    total = counts.total("global")
+    assert asked.size_bytes == total.bytes_asked == 4 * 1024 * (2 * 1024 * 1024 // 32 + 1024)
+    assert moved.size_bytes == 32 * total.sectors
+    row = recorded_levels()[0].find(setup)
+    assert row is not None
+    assert dram.size_bytes == row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+    assert row.counters["global_load_sectors"] == counts.total("global", "read").sectors  # what we count is what it counted
+    assert [each.level for each in traffic_of(setup_of("04_tiled", 1000, TILE_WIDTH=8), counts)][-1] != DRAM
+
+
+def test_the_picture_says_what_was_found() -> None:
+    setup = setup_of("02_naive", 1024, BLOCK=32)
+    case = speed_case_of(Shot(setup), counted(setup), Recorded().time(setup))
+    scene = why_scene(case, ViewOptions())
+    assert piece(scene, "reason-0", Labels).texts[0].startswith("Every request of A[row * K + k] moves 32 sectors")
+    note = piece(scene, "note", Labels).texts[0]
+    assert "% of cuBLAS" in note
+    assert "recorded on NVIDIA H200" in note
+    filled, hollow = piece(scene, "level-asked-for", Rects).boxes, piece(scene, "level-asked-for-roof", Rects).boxes
+    assert filled[0, 0] == hollow[0, 0]
+    assert filled[0, 1] > hollow[0, 1]  # slower than its roof: lower
