@@ -13,6 +13,7 @@ from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.replay import Area, Replay
 from gemmviz.analysis.reuse import LoadCounts
 from gemmviz.analysis.terms import Terms, ThreadTerms, of_thread
+from gemmviz.analysis.tile_loads import tile_loads
 from gemmviz.analysis.tiles import TileContent, Tiles
 from gemmviz.analysis.warps import warp_rows
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
@@ -186,6 +187,10 @@ class Moment:
 
     def loads(self, array: int, grid: Grid) -> Longs:
         return self._cursors.loads(array, self.step, grid)
+
+    def tile_loads(self, array: int) -> Longs:
+        """How often what each cell of a shared array holds now has been loaded since it was stored there, flat."""
+        return tile_loads(self.trace, array, self.step, self.scope)
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)

@@ -35,8 +35,10 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
         f"#message {{ color: {theme.warning}; font-weight: 600; }} #notice {{ font-weight: 600; }}"
         f"#faint {{ color: {theme.faint}; }}"
         f"#heading {{ font-weight: 600; }} #ruler {{ color: {theme.line}; }}"
-        "QToolTip { padding: 4px; }"
-        f"QTreeView::indicator:unchecked {{ border: 1px solid {theme.faint}; border-radius: 2px; width: 11px; height: 11px; }}"
+        f"QToolTip {{ padding: 4px; border: 1px solid {theme.faint}; }} QMenu {{ border: 1px solid {theme.faint}; }}"
+        f"QTreeView::indicator, QMenu::indicator {{ border: 1px solid {theme.faint}; border-radius: 2px; width: 11px;"
+        f" height: 11px; }} QTreeView::indicator:checked, QMenu::indicator:checked {{ background: {theme.accent('A')};"
+        f" border-color: {theme.accent('A')}; }} QMenu::indicator {{ margin-left: 4px; }}"
         f"QTableWidget {{ border: none; }} QHeaderView::section {{ background: {theme.panel}; color: {theme.faint};"
         " border: none; padding: 2px 6px; }"
     )

@@ -19,6 +19,7 @@ from gemmviz.scenes.view import View
 _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
 _LEADING = 30.0  # from one name beside the curves to the next
 _INK = 0.4  # how much of the text's colour makes an accent legible on white
+_GREYS = (1.0, 0.46, 0.31)  # shares of the text's colour: as far from each other and from the accents as there is room
 _MARKER = 7.0
 _LEAST = 1e-12  # on an axis of powers of ten: there is no zero
 
@@ -120,7 +121,10 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
 def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
     """One for each family; what they are compared with has those of the text."""
     kernels = [family for family in chart.families if family not in chart.beside]
-    found = {family: theme.text if number == 0 else theme.faint for number, family in enumerate(chart.beside)}
+    found = {
+        family: mixed(theme.background, theme.text, _GREYS[min(number, len(_GREYS) - 1)])
+        for number, family in enumerate(chart.beside)
+    }
     for number, family in enumerate(kernels):
         accent = WARP_ACCENTS[number % len(WARP_ACCENTS)]
         found[family] = accent if theme.is_dark else mixed(accent, theme.text, _INK)

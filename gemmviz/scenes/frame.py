@@ -102,14 +102,17 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
         progress = progress.partition(", ")[0]
     title = fitted(_title(moment), sizes.title, room - text_width(progress, sizes.progress) - MARGIN, "semibold")
-    action, cost = fitted(_action(moment), sizes.caption, room, "semibold"), fitted(sentence.cost(moment), sizes.small, room)
+    action = fitted(_action(moment), sizes.caption, room, "semibold")
+    cost = fitted(sentence.cost(moment), sizes.small, room)
     behind = [boxes((0, 0, options.width, 70), (0, height - 92, options.width, 92))] if options.clip is not None else []
     return [
         *(Rects("words-ground", each, theme.background) for each in behind),
         Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (progress,), sizes.progress, theme.faint, "end"),
-        Labels("action", points((MARGIN, height - 62)), (action,), sizes.caption, theme.text, "start", "semibold"),
-        Labels("cost", points((MARGIN, height - 28)), (cost,), sizes.small, theme.faint),
+        Labels(
+            "action", points((MARGIN, height - 50 - options.strip)), (action,), sizes.caption, theme.text, "start", "semibold"
+        ),
+        Labels("cost", points((MARGIN, height - 18 - options.strip)), (cost,), sizes.small, theme.faint),
     ]
 
 

@@ -26,7 +26,7 @@ _LARGEST_CELL = 96.0
 _LEAST_SEEN = 150.0  # units: what the watched block touches is no smaller, or the lens shows it
 _HEADING, _SPACE, _LARGEST_TILE_CELL = 36.0, 36.0, 76.0
 _TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # of the words' column: what stands above and below its middle
-_BAND_TOP, _BAND_BOTTOM = 74.0, 96.0
+_BAND_TOP, _BAND_BOTTOM, _LEGEND_LINES = 74.0, 96.0, 56.0
 _LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
 _WIDEST_COLUMN = 560.0
 
@@ -137,6 +137,11 @@ def _bottom(frame: _Frame) -> float:
     return frame.height - frame.strip - _AXIS
 
 
+def _band_top(frame: _Frame) -> float:
+    """What the words above take; a legend takes two lines more."""
+    return _BAND_TOP + (_LEGEND_LINES if frame.has_legend else 0.0)
+
+
 def _cell_beside(window: Window, frame: _Frame) -> float:
     m, n, k = window.counts
     high, wide = _bottom(frame) - _AXIS - GAP, frame.width - COLUMN - 2 * _WIDE - GAP
@@ -145,7 +150,7 @@ def _cell_beside(window: Window, frame: _Frame) -> float:
 
 def _cell_between(window: Window, frame: _Frame) -> float:
     m, n, k = window.counts
-    high, wide = _bottom(frame) - _BAND_BOTTOM - _BAND_TOP - _AXIS - GAP, frame.width - 2 * _WIDE - GAP
+    high, wide = _bottom(frame) - _BAND_BOTTOM - _band_top(frame) - _AXIS - GAP, frame.width - 2 * _WIDE - GAP
     return min(high / (k + m), wide / (k + n), _LARGEST_CELL)
 
 
@@ -176,7 +181,7 @@ def _beside(window: Window, frame: _Frame, cell: float) -> Plan:
 def _between(window: Window, frame: _Frame, cell: float) -> Plan:
     m, n, k = window.counts
     spare = frame.width - 2 * _WIDE - (k + n) * cell - GAP
-    top = _BAND_TOP + _AXIS
+    top = _band_top(frame) + _AXIS
     high = _bottom(frame) - _BAND_BOTTOM - top - (k + m) * cell - GAP
     is_tall = high > 1.5 * _LEAST_ROOM
     x = _WIDE + (0.5 if is_tall else 0.7) * spare
@@ -185,7 +190,7 @@ def _between(window: Window, frame: _Frame, cell: float) -> Plan:
     beside = Box(MARGIN, top, x - _WIDE - MARGIN, _bottom(frame) - _BAND_BOTTOM - top)
     below = Box(MARGIN, end, frame.width - 2 * MARGIN, frame.height - _BAND_BOTTOM - end - 10)
     rooms = _rooms(matrices, below if is_tall else beside, window, frame, is_wide=is_tall)
-    return Plan(window, matrices, {**rooms, "legend": Box(MARGIN, 60, frame.width - 2 * MARGIN, 26)})
+    return Plan(window, matrices, {**rooms, "legend": Box(MARGIN, 66, frame.width - 2 * MARGIN, _LEGEND_LINES)})
 
 
 def _rooms(matrices: dict[str, CellGrid], other: Box, window: Window, frame: _Frame, is_wide: bool) -> dict[str, Box]:

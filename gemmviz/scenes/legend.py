@@ -48,15 +48,15 @@ def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
 
 
 def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
-    problem = moment.trace.setup.problem
-    top = most_loads(problem)
-    palette = heat_palette(options.theme, options.theme.faint)
+    """The same steps in the colours of A and of B."""
+    top = most_loads(moment.trace.setup.problem)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
-    entries: list[tuple[str, str]] = []
-    for level, bound in enumerate(bounds):
-        if level + 1 == len(bounds) or bound != bounds[level + 1]:
-            entries.append((palette[level], str(bound)))
-    return [("", "loads so far"), *entries]
+    levels = [level for level, bound in enumerate(bounds) if level + 1 == len(bounds) or bound != bounds[level + 1]]
+    a, b = (heat_palette(options.theme, options.theme.accent(name)) for name in "AB")
+    entries = [("", "loads so far, in a tile since stored:")]
+    for level in levels:
+        entries.append((f"{a[level]} {b[level]}", str(bounds[level])))
+    return entries
 
 
 _ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[tuple[str, str]]]] = {
@@ -65,16 +65,20 @@ _ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[tuple[str, str]]]] = 
 
 
 def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) -> list[Primitive]:
-    """From the left edge on, in as many lines as it takes."""
+    """From the left edge on, in as many lines as it takes. Several colours of an entry stand side by side before its text."""
     theme, size = options.theme, options.theme.type.note
-    x, y, at, found = room.x, room.y, [], []
-    for number, (colour, text) in enumerate(entries):
-        chip = _SIDE + 8 if colour else 0.0
-        width = chip + text_width(text, size)
+    x, y = room.x, room.y
+    at: list[tuple[float, float]] = []
+    found: list[Primitive] = []
+    for number, (colours, text) in enumerate(entries):
+        chips = colours.split()
+        wide = (_SIDE + 4) * len(chips) + (4 if chips else 0)
+        width = wide + text_width(text, size)
         if x + width > room.x + room.width and x > room.x:
             x, y = room.x, y + _LEADING
-        if colour:
-            found.append(Rects(f"legend-{number}", boxes((x, y, _SIDE, _SIDE)), colour, radius=3.0))
-        at.append((x + chip, y + 16))
+        for place, colour in enumerate(chips):
+            box = boxes((x + place * (_SIDE + 4), y, _SIDE, _SIDE))
+            found.append(Rects(f"legend-{number}-{place}", box, colour, radius=3.0))
+        at.append((x + wide, y + 16))
         x += width + 18
     return [*found, Labels("legend", points(*at), tuple(text for _, text in entries), size, theme.faint)]

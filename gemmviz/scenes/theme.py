@@ -12,7 +12,7 @@ from gemmviz.files.resources import resource_folder
 from gemmviz.model.errors import UsageError
 
 WARP_ACCENTS = ("#9682FA", "#E6E61E", "#E696BE", "#E6461E", "#E6E696", "#963282", "#964646", "#6E1EFA")
-LANE_ACCENTS = ("#46307E", "#365C8D", "#277F8E", "#1FA187", "#4AC16D", "#A0DA39", "#D8E219", "#FDE725")
+LANE_ACCENTS = ("#46307E", "#3B528B", "#2C718E", "#21908D", "#27AD81", "#5CC863", "#AADC32", "#FDE725")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.analysis.tiles import EMPTY, TileContent
 from gemmviz.model.sites import MemoryArray
@@ -138,8 +137,8 @@ def _group_entries(moment: Moment, touched: Touched, size: int, layer: Layer) ->
 def _heat(
     moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
 ) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
-    """Loads of every cell so far: fill, palette and labels."""
-    counts = moment.loads(number, Grid(array)).reshape(-1)
+    """Loads of what every cell holds, since it was stored: fill, palette and labels."""
+    counts = moment.tile_loads(number)
     levels = heat_levels(counts, 1, most_loads(moment.trace.setup.problem))
     names = [each.name for each in moment.trace.arrays if each.space == "global"]
     accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]

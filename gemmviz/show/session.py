@@ -619,7 +619,14 @@ class Session:
         self.shown = shown
         if new_hazards and shown.replay.hazards:
             self.complain("hazard", shown.replay.hazards[0].fault(shown.setup.kernel.file))
+            self._go_to_hazard(shown)
         self.found.tell()
+
+    def _go_to_hazard(self, shown: Shown) -> None:
+        """To the first step in which threads collide, where nobody has gone anywhere yet."""
+        steps = shown.replay.conflicts.steps
+        if steps and self.step == 0 and not self.player.is_moving:
+            self.go(min(steps))
 
     def _on_finding_failed(self, error: GemmvizError) -> None:
         self.complain("result", error)

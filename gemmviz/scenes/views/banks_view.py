@@ -12,9 +12,11 @@ from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.tile_cells import tile_matrix
 from gemmviz.scenes.view import View
+from gemmviz.scenes.views.memory_view import followed_lane
 
 _IDLE, _FIRST, _AGAIN = range(3)
 _LEFT, _HEADING = 190.0, 24.0
+_LEAST_ROW = 11.0  # pixels
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
     words, per_lane = words_of(request.lanes[None], shared.array.itemsize, rules, operand.width)
     card = punchcard(words[0], per_lane, operand.access == "read", rules.banks)
     accent = options.theme.accent(tile_matrix(moment) or shared.array.name)
-    return framed(_card(card, f"{shared.array.name}, warp {request.warp}", accent, options), moment, options)
+    return framed(
+        _card(card, f"{shared.array.name}, warp {request.warp}", accent, options, followed_lane(moment)), moment, options
+    )
 
 
 def punchcard(words: npt.NDArray[np.int64], per_lane: int = 1, is_load: bool = True, banks: int = 32) -> Punchcard:
@@ -71,39 +75,91 @@ def _group(
     return first, served
 
 
-def _card(card: Punchcard, who: str, accent: str, options: ViewOptions) -> list[Primitive]:
-    theme, first, served = options.theme, card.first, card.served
-    rows, banks = first.shape
+def _card(card: Punchcard, who: str, accent: str, options: ViewOptions, followed: int | None = None) -> list[Primitive]:
+    """Banks across and wavefronts down; where there is little height, wavefronts across and the banks that are used down."""
+    rows, banks = card.first.shape
     top, bottom = options.top + 62, options.bottom - 8
+    used = np.flatnonzero((card.first >= 0).any(axis=0))
+    lies = (bottom - top) / rows * options.pixels < _LEAST_ROW and len(used) < rows
+    if lies:
+        return _lying(card, used, who, accent, options, followed)
     cell, high = (options.width - _LEFT - MARGIN) / banks, min((bottom - top) / rows, 42.0)
     x, y = _LEFT, top + max(0.0, (bottom - top - rows * high) / 4)
-    starts = np.isin(np.arange(rows), card.starts)[:, None]
+    found = _holes(card, (x, y, cell, high), accent, options, followed)
+    theme = options.theme
+    every = max(1, int(np.ceil(22 / high)))
+    shown = [0, *range(every - 1 if every > 1 else 1, rows, every)] if rows > 1 else [0]
+    shown = [row for place, row in enumerate(shown) if place == 0 or row >= every]
+    names = tuple(f"wavefront {row + 1}" for row in shown)
+    found += [
+        Labels("bank-name", points((x - 14, y - 8)), ("bank",), 16.0, theme.faint, "end"),
+        Labels("wavefront-names", points(*((x - 14, y + (row + 0.5) * high + 6) for row in shown)), names, 18.0, theme.faint,
+               "end"),
+        Labels("bank-numbers", points(*((x + (bank + 0.5) * cell, y - 8) for bank in range(banks))),
+               tuple(map(str, range(banks))), 16.0, theme.faint, "middle"),
+        Labels("bank-heading", points((options.width / 2, y - 36)), (_heading(card, who),), _HEADING, theme.text, "middle",
+               "semibold"),
+    ]  # fmt: skip
+    if len(card.starts) > 1:
+        cuts = np.array([(x - 8, y + row * high, x + banks * cell, y + row * high) for row in card.starts[1:]])
+        found.append(Lines("groups", cuts, theme.text, 2.0))
+    return found
+
+
+def _lying(
+    card: Punchcard, used: npt.NDArray[np.int64], who: str, accent: str, options: ViewOptions, followed: int | None
+) -> list[Primitive]:
+    """Turned on its side, without the banks that nobody uses."""
+    theme, (rows, _) = options.theme, card.first.shape
+    turned = Punchcard(card.first[:, used].T, card.served[:, used].T, card.starts)
+    top = options.top + 62
+    cell, high = (options.width - _LEFT - MARGIN) / rows, min((options.bottom - 8 - top) / len(used), 42.0)
+    found = _holes(turned, (_LEFT, top, cell, high), accent, options, followed, across=True)
+    every = max(1, int(np.ceil(18 / high)))
+    banks = used[::every]
+    at = points(*((_LEFT - 14, top + (place * every + 0.5) * high + 6) for place in range(len(banks))))
+    return [
+        *found,
+        Labels("bank-numbers", at, tuple(f"bank {bank}" for bank in banks), 18.0, theme.faint, "end"),
+        Labels("wavefront-name", points((_LEFT - 14, top - 8)), ("wavefront",), 16.0, theme.faint, "end"),
+        Labels("wavefront-names", points(*((_LEFT + (row + 0.5) * cell, top - 8) for row in range(rows))),
+               tuple(str(row + 1) for row in range(rows)), 16.0, theme.faint, "middle"),
+        Labels("bank-heading", points((options.width / 2, top - 36)), (_heading(card, who),), _HEADING, theme.text, "middle",
+               "semibold"),
+    ]  # fmt: skip
+
+
+def _heading(card: Punchcard, who: str) -> str:
+    rows = len(card.first)
+    count = f"{rows} wavefront{'s' if rows > 1 else ''}"
+    needed = f", in {len(card.starts)} groups of {32 // len(card.starts)} lanes" if len(card.starts) > 1 else ""
+    shared = "; ×n: n lanes share one word, a broadcast" if (card.served > 1).any() else ""
+    return f"{who}: {count}{needed}; numbers are lanes{shared}"
+
+
+def _holes(
+    card: Punchcard, at: tuple[float, float, float, float], accent: str, options: ViewOptions, followed: int | None,
+    across: bool = False,
+) -> list[Primitive]:  # fmt: skip
+    """The cells, with a ring around the one that serves the followed lane first. ``across``: wavefronts are the columns."""
+    theme, first, served, (x, y, cell, high) = options.theme, card.first, card.served, at
+    rows, columns = first.shape
+    starts = np.isin(np.arange(columns if across else rows), card.starts)
+    starts = starts[None, :] if across else starts[:, None]
     fill = np.where(first < 0, _IDLE, np.where(starts, _FIRST, _AGAIN)).astype(np.uint8)
     palette = (theme.empty, accent, theme.warning)
     texts = np.where(first < 0, "", np.where(served > 1, np.char.add("×", served.astype("<U3")), first.astype("<U4")))
     size = label_size("×32" if (served > 1).any() else "31", min(cell, 1.6 * high), options.pixels)
     inks = (theme.faint, theme.ink_on(palette[1]), theme.ink_on(palette[2]))
-    count = f"{rows} wavefront{'s' if rows > 1 else ''}"
-    needed = f", in {len(card.starts)} groups of {len(first) and 32 // len(card.starts)} lanes" if len(card.starts) > 1 else ""
-    shared = "; ×n: n lanes share one word, a broadcast" if (served > 1).any() else ""
-    heading = f"{who}: {count}{needed}; numbers are lanes{shared}"
-    numbers = [(x + (bank + 0.5) * cell, y - 8) for bank in range(banks)]
     line = theme.background if high > 7 else None
     found: list[Primitive] = [
         Cells("banks", x, y, cell, fill, palette, inks, texts if size else None, size, line, 1, high),
-        Rects("banks-frame", boxes((x, y, banks * cell, rows * high)), None, theme.line, 1.5),
-        Labels("bank-numbers", points(*numbers), tuple(str(bank) for bank in range(banks)), 16.0, theme.faint,
-               "middle"),
-        Labels("bank-name", points((x - 14, y - 8)), ("bank",), 16.0, theme.faint, "end"),
-        Labels("wavefront-name", points((x - 14, y + high / 2 + 6)), ("wavefront 1",), 18.0, theme.faint, "end"),
-        Labels("bank-heading", points((options.width / 2, y - 36)), (heading,), _HEADING, theme.text, "middle", "semibold"),
-    ]  # fmt: skip
-    if rows > 1:
-        last = points((x - 14, y + (rows - 0.5) * high + 6))
-        found.append(Labels("last-wavefront", last, (f"wavefront {rows}",), 18.0, theme.faint, "end"))
-    if len(card.starts) > 1:
-        cuts = np.array([(x - 8, y + row * high, x + banks * cell, y + row * high) for row in card.starts[1:]])
-        found.append(Lines("groups", cuts, theme.text, 2.0))
+        Rects("banks-frame", boxes((x, y, columns * cell, rows * high)), None, theme.line, 1.5),
+    ]
+    own = np.argwhere(first == followed) if followed is not None else np.zeros((0, 2), np.int64)
+    if len(own):
+        row, column = own[0].tolist()
+        found.append(Rects("followed-lane", boxes((x + column * cell, y + row * high, cell, high)), None, theme.text, 4.0))
     return found
 
 

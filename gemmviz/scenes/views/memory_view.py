@@ -43,12 +43,17 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     lines = touched_lines(request.lanes, main.array.itemsize, main.operand.offsets, rules)
     cost = count_rows(request.lanes.reshape(-1, rules.request_lanes), main.operand, main.array, rules)
     palette = _palette(main.array.name, cost.excessive_sectors > 0, options.theme)
-    strip = _Strip(request.lanes, lines, main.array, rules, palette, options)
+    strip = _Strip(request.lanes, lines, main.array, rules, palette, options, followed_lane(moment))
     sentence = f"{main.array.name}, warp {request.warp}: {request_sentence(cost)}"
     found = strip.primitives(top, _STRIP_HEIGHT if tall else room, sentence)
     if tall:
         found += _rows(lines, main.array, rules, palette, top + _STRIP_HEIGHT + 40, options)
     return framed(found, moment, options)
+
+
+def followed_lane(moment: Moment) -> int | None:
+    """The lane of the followed thread; None where none is followed."""
+    return None if moment.focus.thread is None else moment.focus.thread % moment.trace.rules.warp_size
 
 
 def request_sentence(cost: Counts) -> str:
@@ -102,10 +107,12 @@ class _Strip:
     """The address line: all touched lines side by side, lanes above them, and threads of light between."""
 
     def __init__(
-        self, lanes: Longs, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, options: ViewOptions
-    ) -> None:
+        self, lanes: Longs, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, options: ViewOptions,
+        followed: int | None = None,
+    ) -> None:  # fmt: skip
         self.lanes, self.numbers, self.table, self.array, self.rules = lanes, lines.numbers, lines.first, array, rules
         self.palette, self.theme, self.width = palette, options.theme, options.width
+        self.followed = followed
         lines_touched, per_line = self.table.shape
         self.per_line = per_line
         gaps = _LINE_GAP * (lines_touched - 1)
@@ -120,7 +127,7 @@ class _Strip:
         return [
             Labels("memory-sentence", points((self.width / 2, top + height - 14)), (sentence,), _HEADING, self.theme.text,
                    "middle", "semibold"),
-            self._threads(lane_y + 30, line_y),
+            *self._threads(lane_y + 30, line_y),
             *self._lanes(lane_y),
             *self._lines(line_y, bar),
         ]  # fmt: skip
@@ -132,13 +139,17 @@ class _Strip:
         pitch = (self.width - 2 * MARGIN) / len(self.lanes)
         return np.asarray(MARGIN + (np.arange(len(self.lanes)) + 0.5) * pitch)
 
-    def _threads(self, top: float, bottom: float) -> Lines:
+    def _threads(self, top: float, bottom: float) -> list[Primitive]:
+        """One for each lane; that of the followed one over the others."""
         active = np.flatnonzero(self.lanes >= 0)
         elements = self.lanes[active]
         row = np.searchsorted(self.numbers, elements // self.per_line)
         x = self.line_x(row) + (elements % self.per_line + 0.5) * self.cell
         ends = np.stack([self._lane_x()[active], np.full(len(active), top), x, np.full(len(active), bottom)], axis=1)
-        return Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)
+        found: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)]
+        if self.followed in active.tolist():
+            found.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4.0))
+        return found
 
     def _lanes(self, y: float) -> list[Primitive]:
         x, theme = self._lane_x(), self.theme
@@ -150,12 +161,14 @@ class _Strip:
         accent = theme.accent(self.array.name)
         ink = theme.ink_on(accent)
         on, off = np.flatnonzero(active), np.flatnonzero(~active)
+        ring = [] if self.followed is None else [Rects("followed-lane", boxes[[self.followed]], None, theme.text, 4.0, 5.0)]
         return [
             Rects("lanes-active", boxes[on], accent, radius=5.0),
             Rects("lanes-idle", boxes[off], theme.empty, radius=5.0),
             Labels("lane-numbers", at[on], tuple(texts[lane] for lane in on), 18.0, ink, "middle"),
             Labels("idle-numbers", at[off], tuple(texts[lane] for lane in off), 18.0, theme.faint, "middle"),
             Labels("lane-name", points((MARGIN, y - 8)), ("lanes",), 18.0, theme.faint),
+            *ring,
         ]
 
     def _lines(self, y: float, bar: float) -> list[Primitive]:

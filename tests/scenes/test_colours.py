@@ -1,0 +1,111 @@
+"""Colours that must be told apart can be, by anybody: contrast of text, and distance for normal vision, deuteranopia, protanopia."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.chart import curve_colours
+from gemmviz.scenes.palette import AREA, BASE, LIT, SOURCE, inks_for, matrix_palette
+from gemmviz.scenes.score import score_palette
+from gemmviz.scenes.theme import LANE_ACCENTS, WARP_ACCENTS, Theme, channels, load_theme, theme_names
+
+Floats = npt.NDArray[np.float64]
+THEMES = [load_theme(name) for name in theme_names()]
+# Machado, Oliveira, Fernandes: A Physiologically-based Model for Simulation of Color Vision Deficiency (2009), severity 1.0.
+VISIONS: dict[str, Floats] = {
+    "normal": np.eye(3),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+}
+
+
+def linear(colour: str) -> Floats:
+    each = np.array(channels(colour)) / 255
+    return np.where(each <= 0.04045, each / 12.92, ((each + 0.055) / 1.055) ** 2.4)
+
+
+def lab(colour: str, vision: str) -> Floats:
+    """CIE L*a*b*, D65, of what somebody with this vision sees."""
+    seen = np.clip(VISIONS[vision] @ linear(colour), 0, 1)
+    to_xyz = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+    x, y, z = to_xyz @ seen / np.array([0.95047, 1.0, 1.08883])
+    f = [np.cbrt(each) if each > 0.008856 else 7.787 * each + 16 / 116 for each in (x, y, z)]
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(a: str, b: str) -> float:
+    """The least over all visions."""
+    return min(float(np.linalg.norm(lab(a, vision) - lab(b, vision))) for vision in VISIONS)
+
+
+def contrast(a: str, b: str) -> float:
+    """WCAG 2."""
+    light, dark = sorted((float(np.array([0.2126, 0.7152, 0.0722]) @ linear(each)) for each in (a, b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def nearest(colours: dict[str, str]) -> tuple[float, str]:
+    return min((distance(a, b), f"{name} and {other}") for (name, a), (other, b) in combinations(colours.items(), 2))
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.title)
+class TestTheme:
+    def test_words_can_be_read(self, theme: Theme) -> None:
+        for ground in (theme.background, theme.panel, theme.empty):
+            assert contrast(theme.text, ground) >= 7
+            assert contrast(theme.faint, ground) >= 4.5
+            assert contrast(theme.warning, ground) >= 4.5
+
+    def test_names_of_matrices_can_be_read_large(self, theme: Theme) -> None:
+        for name in "ABC":
+            assert contrast(theme.accent(name), theme.background) >= (2.1 if theme.is_dark is False else 4.5), name
+
+    def test_labels_can_be_read_on_their_cells(self, theme: Theme) -> None:
+        for name in "ABC":
+            palette = matrix_palette(theme, name)
+            for colour, ink in list(zip(palette, inks_for(theme, palette), strict=True))[1:]:
+                assert contrast(colour, ink) >= 4.5, (name, colour)
+
+    def test_matrices_are_told_apart(self, theme: Theme) -> None:
+        far, which = nearest({name: theme.accent(name) for name in "ABC"})
+        assert far >= 25, which
+
+    def test_states_of_a_cell_are_told_apart(self, theme: Theme) -> None:
+        for name in "ABC":
+            palette = matrix_palette(theme, name)
+            states = {"base": BASE, "area": AREA, "source": SOURCE, "lit": LIT}
+            far, which = nearest({state: palette[entry] for state, entry in states.items()})
+            assert far >= 8, (name, which)
+
+    def test_warps_are_told_apart_and_from_the_matrices(self, theme: Theme) -> None:
+        far, which = nearest({f"warp {number}": colour for number, colour in enumerate(WARP_ACCENTS)})
+        assert far >= 25, which
+        for number, colour in enumerate(WARP_ACCENTS):
+            for name in "ABC":
+                assert distance(colour, theme.accent(name)) >= 10, (number, name)
+
+    def test_voices_of_the_score_are_told_apart(self, theme: Theme) -> None:
+        palette = score_palette(theme)
+        far, which = nearest({str(entry): palette[entry] for entry in (0, 2, 4, 6, 8, 10)})
+        assert far >= 18, which
+
+    def test_curves_of_charts_are_told_apart(self, theme: Theme) -> None:
+        view = view_named("rate")
+        assert view.chart is not None
+        colours = curve_colours(view.chart(recorded_benchmarks()[0]), theme)
+        far, which = nearest(colours)
+        assert far >= 12, which
+        for family, colour in colours.items():
+            assert contrast(colour, theme.background) >= 2.0, family
+
+
+def test_lanes_grow_lighter_in_order() -> None:
+    for vision in VISIONS:
+        light = [lab(colour, vision)[0] for colour in LANE_ACCENTS]
+        assert all(later - earlier >= 4 for earlier, later in pairwise(light)), vision

@@ -1,0 +1,162 @@
+"""No text stands over another, and none is cut: from the scenes' own boxes, over every shipped kernel, view and kind of step."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.pairing import Pair
+from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.score import COMPUTE, LOAD_A
+from gemmviz.model.problem import Problem
+from gemmviz.run.recorded import Recorded
+from gemmviz.run.watch import watch_thread
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.frame import LAYERS, ViewOptions
+from gemmviz.scenes.primitives import Cells, Labels, Scene
+from gemmviz.scenes.text import text_width
+from gemmviz.show.shot import Shot, Trial
+from gemmviz.show.speeds import speed_case_of
+from gemmviz.show.subjects import grid_case, occupancy_case
+from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.analysis.test_reasons import counted, setup_of
+from tests.conftest import piece, sure, trace_of
+
+FRAMES = [(1600.0, 900.0), (1600.0, 1059.0), (1600.0, 1200.0), (1100.0, 1000.0), (930.0, 1300.0), (1067.0, 600.0)]
+_ABOVE, _BELOW, _TOUCH = 0.74, 0.2, 1.5  # of a text's size: over and under its baseline; units that letters may lack
+_TOGETHER = {("code", "code-lit")}
+
+
+@cache
+def reader_of(kernel: str) -> Reader:
+    setup = setup_for(load_kernel(kernel))
+    reader = Reader(Replay.of(trace_of(kernel, *setup.problem.sizes.values(), values=True)))
+    reader.watched = watch_thread(reader.replay.trace.setup, (0, 0, 0), (0, 0, 0))
+    return reader
+
+
+def steps_of(reader: Reader) -> dict[str, int]:
+    """The first, a load in the middle, one that multiplies, and the last."""
+    voice = reader.replay.score.voice.tolist()
+    half = len(voice) // 2
+    load = next((step for step in range(half, len(voice)) if voice[step] == LOAD_A), 0)
+    compute = next((step for step in range(half, len(voice)) if voice[step] == COMPUTE), half)
+    return {"first": 0, "load": load, "compute": compute, "last": len(voice) - 1}
+
+
+Text = tuple[str, str, float, float, float, float]
+
+
+def texts_of(scene: Scene) -> list[Text]:
+    """Key, text, and box (left, top, right, bottom) of every label of a scene."""
+    found = []
+    for each in scene.all:
+        if isinstance(each, Labels):
+            for (x, y), text in zip(each.at.tolist(), each.texts, strict=True):
+                width = text_width(text, each.size, each.face)
+                left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[each.anchor] * width
+                if text.strip():
+                    found.append((each.key, text, left, y - _ABOVE * each.size, left + width, y + _BELOW * each.size))
+    return found
+
+
+def wrong_with(scene: Scene) -> list[str]:
+    """What is cut or stands over something else, as sentences."""
+    texts, found = texts_of(scene), []
+    for key, text, left, top, right, bottom in texts:
+        if left < -_TOUCH or top < -_TOUCH or right > scene.width + _TOUCH or bottom > scene.height + _TOUCH:
+            found.append(f"{key} {text!r} leaves the frame: {left:.0f} {top:.0f} {right:.0f} {bottom:.0f}")
+    for a, b in combinations(texts, 2):
+        across = min(a[4], b[4]) - max(a[2], b[2])
+        down = min(a[5], b[5]) - max(a[3], b[3])
+        if across > _TOUCH and down > _TOUCH and (a[0], b[0]) not in _TOGETHER:
+            found.append(f"{a[0]} {a[1]!r} and {b[0]} {b[1]!r} overlap by {across:.0f} x {down:.0f}")
+    for cells in scene.all:
+        if isinstance(cells, Cells) and cells.labels is not None:
+            widest = max(text_width(text, cells.label_size) for text in cells.labels.ravel().tolist())
+            if widest > cells.size + _TOUCH or cells.label_size > cells.pitch + _TOUCH:
+                found.append(f"labels of {cells.key} are wider than their cells")
+    return found
+
+
+def views() -> list[str]:
+    return [name for name in views_of(Moment) if name != "pair"]
+
+
+@pytest.mark.parametrize("step", ["first", "load", "compute", "last"])
+@pytest.mark.parametrize("kernel", kernel_names())
+def test_every_view_of_every_kernel(kernel: str, step: str) -> None:
+    reader = reader_of(kernel)
+    now = reader.at(steps_of(reader)[step])
+    wrong = {}
+    for name in views():
+        if view_named(name).chart is None:
+            wrong[name] = wrong_with(view_named(name).scene(now, ViewOptions()))
+    assert {name: each[:3] for name, each in wrong.items() if each} == {}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("kernel", kernel_names())
+def test_the_stage_in_every_shape(kernel: str, frame: tuple[float, float]) -> None:
+    reader = reader_of(kernel)
+    wrong = {}
+    for step, at in steps_of(reader).items():
+        for lens in ("whole", "lens"):
+            options = ViewOptions(width=frame[0], height=frame[1], lens=lens, code=step == "load")  # type: ignore[arg-type]
+            wrong[step, lens] = wrong_with(view_named("stage").still(reader.at(at), options))
+    assert {name: each[:3] for name, each in wrong.items() if each} == {}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("frame", [FRAMES[0], FRAMES[4]])
+def test_the_legend_of_every_layer(layer: str, frame: tuple[float, float]) -> None:
+    for kernel in ("04_tiled", "08_register_tiled"):
+        reader = Reader(reader_of(kernel).replay, Focus(everyone=True))
+        options = ViewOptions(width=frame[0], height=frame[1], layer=layer)  # type: ignore[arg-type]
+        assert wrong_with(view_named("stage").still(reader.at(9), options)) == []
+
+
+@pytest.mark.parametrize("size", [8, 512, 4096])
+@pytest.mark.parametrize("frame", [FRAMES[0], FRAMES[5]])
+@pytest.mark.parametrize("kernel", ["02_naive", "04_tiled", "08_register_tiled"])
+def test_cards(kernel: str, frame: tuple[float, float], size: int) -> None:
+    shot = Shot(setup_for(load_kernel(kernel), Problem(size, size, size)))
+    options = ViewOptions(width=frame[0], height=frame[1])
+    for tried in (Trial(), Trial(registers=200, threads=1024)):
+        case = sure(occupancy_case(Shot(shot.setup, trial=tried)))
+        assert wrong_with(view_named("occupancy").still(case, options)) == []
+    assert wrong_with(view_named("occupancy").still(case, ViewOptions(height=240, words=False))) == []
+    grid = grid_case(shot)
+    if grid is not None:
+        assert wrong_with(view_named("grid").still(grid, options)) == []
+
+
+@pytest.mark.parametrize(("kernel", "parameters"), [("02_naive", {"BLOCK": 32}), ("07_tiled_transposed", {"TILE_WIDTH": 32})])
+def test_why(kernel: str, parameters: dict[str, int]) -> None:
+    setup = setup_of(kernel, 1024, **parameters)
+    case = speed_case_of(Shot(setup), counted(setup), Recorded().time(setup))
+    for frame in (FRAMES[0], FRAMES[1]):
+        assert wrong_with(view_named("why").still(case, ViewOptions(width=frame[0], height=frame[1]))) == []
+
+
+def test_two_at_once() -> None:
+    for other in ("02_naive", "08_register_tiled"):
+        left, right = reader_of(other), reader_of("04_tiled")
+        for frame in (FRAMES[0], FRAMES[1]):
+            scene = view_named("pair").still(
+                Pair(left.at(3), right.at(9), "phase", (1.0, 2.0), ("A", 0, 1)), ViewOptions(width=frame[0], height=frame[1])
+            )
+            assert wrong_with(scene) == []
+
+
+def test_what_is_wrong_is_found() -> None:
+    scene = view_named("stage").still(reader_of("04_tiled").at(0), ViewOptions())
+    assert len(texts_of(scene)) > 40
+    title = piece(scene, "title", Labels)
+    over, beyond = replace(title, key="over", at=title.at + 5), replace(title, key="beyond", at=title.at - 60)
+    assert any("overlap" in each for each in wrong_with(replace(scene, words=(*scene.words, over))))
+    assert any("leaves" in each for each in wrong_with(replace(scene, words=(beyond,))))
