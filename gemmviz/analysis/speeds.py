@@ -7,13 +7,14 @@ from itertools import chain
 from math import sqrt
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.chart import Axis, Chart, Curve, Mark, Opens
 from gemmviz.model.timing import Measured
 from gemmviz.model.words import number
 from gemmviz.spec.catalog import kernel_names, load_kernel
 
 UNTILED = "03_coalesced"
 _BYTES = 4
+_WIDTHS = ("BLOCK", "TILE_WIDTH")
 
 
 def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
@@ -30,6 +31,28 @@ def _text(row: Measured) -> str:
     """What a point says when one points at it, after its own value."""
     assert row.timing is not None
     return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
+
+
+def opens_of(row: Measured) -> Opens | None:
+    """The launch that a row is of; None where it is no kernel's."""
+    return (row.kernel, row.problem.N, tuple(row.parameters.items())) if row.source_hash else None
+
+
+def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Benchmark:
+    """Of kernels only the rows with this width of tiles or blocks, 0 for all; with or without what the CPU measured."""
+
+    def is_kept(row: Measured) -> bool:
+        widths = [value for name, value in row.parameters.items() if name in _WIDTHS]
+        is_host = not row.source_hash and row.kernel != CUBLAS
+        return (not width or not widths or width in widths) and (with_host or not is_host)
+
+    return replace(benchmark, rows=tuple(row for row in benchmark.rows if is_kept(row)))
+
+
+def widths_of(benchmark: Benchmark) -> list[int]:
+    """All widths of tiles or blocks that were measured."""
+    found = {value for row in benchmark.rows for name, value in row.parameters.items() if name in _WIDTHS}
+    return sorted(found)
 
 
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
@@ -75,7 +98,8 @@ def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) 
                 points = tuple((float(row.problem.N), y) for row, y in found)
                 main = label not in choices or not several
                 texts = tuple(_text(row) for row, _ in found)
-                curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main))
+                opens = tuple(opens_of(row) for row, _ in found)
+                curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main, opens=opens))
     return curves
 
 
@@ -108,7 +132,8 @@ def by_tile(benchmark: Benchmark) -> list[Curve]:
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
     points = tuple((float(_tile(row)), row.gflops or 0.0) for row in rows)
-    return Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown)
+    opens = tuple(map(opens_of, rows))
+    return Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown, opens=opens)
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:

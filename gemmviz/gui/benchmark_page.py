@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QHBoxLayout,
     QLineEdit,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.analysis.speeds import widths_of
 from gemmviz.gui.controls import choice, line, plain, quietly
 from gemmviz.gui.curve_list import CurveList
 from gemmviz.gui.desk import Desk
@@ -25,11 +27,10 @@ from gemmviz.gui.dialogs import ask_to_save_benchmark, ask_to_save_frame, chart_
 from gemmviz.gui.refresh import Refresh
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.chart import Chart
+from gemmviz.model.chart import Chart, Opens
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.chart import curve_colours
-from gemmviz.show.shot import ChartChoice
 
 if TYPE_CHECKING:
     from gemmviz.gui.chart_plot import ChartPlot
@@ -65,6 +66,15 @@ class BenchmarkPage(QWidget):
         self.source = choice("Measurements", "Whose measurements are shown")
         self.source.setMinimumContentsLength(18)
         self.source.activated.connect(lambda _: session.choose_curves(replace(session.shot.chart, source=self._source)))
+        tip = "Of tiles and blocks: each kernel at its fastest, or all at one width"
+        self.width_ = choice("Width", tip, (("Fastest width", 0),))
+        self.width_.activated.connect(lambda row: self._choose(width=self.width_.itemData(row)))
+        self.host = QCheckBox("CPU")
+        self.host.setToolTip("With what the CPU measured of itself")
+        self.host.toggled.connect(lambda on: self._choose(with_host=on))
+        self.even = QCheckBox("Even axes")
+        self.even.setToolTip("Axes divided evenly, and not by powers")
+        self.even.toggled.connect(lambda on: self._choose(is_even=on))
         self.sizes = QLineEdit("128:4096")
         self.sizes.setToolTip("Which sizes N to measure: 128:4096 doubles, 100,200 lists")
         self.sizes.setAccessibleName("Sizes")
@@ -107,7 +117,7 @@ class BenchmarkPage(QWidget):
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
-        for widget in (self.what, self.source, self.sizes, self.start, self.stop, self.save):
+        for widget in (self.what, self.source, self.width_, self.host, self.even, self.sizes, self.start, self.stop, self.save):
             row.addWidget(widget)
         row.addStretch(1)
         self.middle = QSplitter(Qt.Orientation.Horizontal)
@@ -128,6 +138,7 @@ class BenchmarkPage(QWidget):
 
             self.plot = ChartPlot(self.desk, "Benchmark")
             self.plot.pointed.connect(self.point.setText)
+            self.plot.opened.connect(self._on_opened)
             self.middle.addWidget(self.plot)
             self.middle.setStretchFactor(1, 1)
             self.middle.setSizes([290, 900])
@@ -139,7 +150,10 @@ class BenchmarkPage(QWidget):
     def chart(self) -> Chart | None:
         """The whole chart of the view, with the curves that are not shown too."""
         view, subject = view_named(self.session.shot.view), self.session.subject
-        return view.chart(subject) if view.chart is not None and isinstance(subject, Benchmark) else None
+        if view.chart is None or not isinstance(subject, Benchmark):
+            return None
+        found = view.chart(subject)
+        return found.evenly() if self.session.shot.chart.is_even else found
 
     def draw(self) -> None:
         """The curves that are chosen, their list, and where they are from."""
@@ -148,13 +162,38 @@ class BenchmarkPage(QWidget):
             return
         quietly(self.what, lambda: self.what.setCurrentIndex(self.what.findData(self.session.shot.view)))
         self._fill_sources()
+        self._fill_widths()
         if chart is None or self.plot is None:
             return
         chosen = self.session.shot.chart.shown
         self.list.fill(chart.curves, chosen, curve_colours(chart, self.desk.theme))
         self.origin.setText("; ".join(chart.notes))
-        self.point.setText(f"{chart.hint}; open a kernel in the list for all that was measured of it")
+        self.point.setText(f"{chart.hint}; a click opens that launch; open a kernel in the list for all that was measured")
         self.plot.show_chart(chart.showing(chosen), self.desk.theme)
+
+    def _choose(self, **facts: object) -> None:
+        session = self.session
+        session.choose_curves(replace(session.shot.chart, **facts))  # type: ignore[arg-type]
+
+    def _on_opened(self, opens: Opens) -> None:
+        """The kernel of a point, at its size."""
+        try:
+            self.session.open_measured(opens)
+        except GemmvizError as error:
+            self.session.complain("benchmark", error)
+
+    def _fill_widths(self) -> None:
+        chart = self.session.shot.chart
+        benchmark = self.benchmarks.named(chart.source)
+        wanted = [0, *([] if benchmark is None else widths_of(benchmark))]
+        if [self.width_.itemData(row) for row in range(self.width_.count())] != wanted:
+            quietly(self.width_, self.width_.clear)
+            for width in wanted:
+                self.width_.addItem(f"Width {width}" if width else "Fastest width", width)
+        row = wanted.index(chart.width) if chart.width in wanted else 0
+        quietly(self.width_, lambda: self.width_.setCurrentIndex(row))
+        quietly(self.host, lambda: self.host.setChecked(chart.with_host))
+        quietly(self.even, lambda: self.even.setChecked(chart.is_even))
 
     def _fill_sources(self) -> None:
         names = list(self.benchmarks.all) or [_NOTHING]
@@ -166,7 +205,7 @@ class BenchmarkPage(QWidget):
 
     def _on_toggled(self, shown: dict[str, bool]) -> None:
         before = self.session.shot.chart
-        self.session.choose_curves(ChartChoice(before.source, {**before.shown, **shown}))
+        self.session.choose_curves(replace(before, shown={**before.shown, **shown}))
 
     # Measuring
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.dialogs import copy_scene, save_numbers, save_scene
-from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.chart import apart, bar_colour, chart_scene, curve_colours, curve_names, ticks, y_range
@@ -46,12 +46,14 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]
 
 
 class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
-    """``pointed`` carries what the point under the pointer says; ``chosen`` the x that was clicked. ``small``: one pans along
+    """``pointed`` carries what the point under the pointer says, ``opened`` the launch that a clicked one is of; ``chosen`` the
+    x that was clicked. ``small``: one pans along
     x, in a dock; otherwise the names of the curves stand beside them.
     """
 
     pointed = Signal(str)
     chosen = Signal(float)
+    opened = Signal(object)
 
     def __init__(self, desk: Desk, name: str, small: bool = False) -> None:
         super().__init__(axisItems={"left": _Axis("left"), "bottom": _Axis("bottom")})
@@ -227,8 +229,23 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
 
     def _on_clicked(self, event: Any) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.chart is not None:
+            opens = self._opens_at(event.scenePos())
+            if opens is not None:
+                self.opened.emit(opens)
+                return
             x = self.plotItem.vb.mapSceneToView(event.scenePos()).x()
             self.chosen.emit(10**x if self.chart.x.is_log else x)
+
+    def _opens_at(self, at: QPointF) -> Opens | None:
+        """The launch that the point nearest to a place is of; None for none near."""
+        best: tuple[float, Opens | None] = (_NEAR_PIXELS, None)
+        for curve in self.chart.curves if self.chart is not None else ():
+            for (x, y), opens in zip(curve.points, curve.opens, strict=False):
+                seen = self.where(x, y)
+                distance = float(np.hypot(seen.x() - at.x(), seen.y() - at.y()))
+                if distance < best[0]:
+                    best = distance, opens
+        return best[1]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Ours: the chart as a picture or as numbers."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Role = Literal["needed", "also needed", "lost"]
+Opens = tuple[str, int, tuple[tuple[str, int], ...]]  # a kernel's name, N, and its parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Axis:
 class Curve:
     """Points (x, y) with what each says. ``name`` is short, ``label`` tells it from all others; curves of a ``family`` share a
     colour. ``main``: the curves that stand for the family; ``shown`` at first; ``dashed`` where it is the lesser of a pair.
+    ``opens``: the launch that each point is of, where it is one of a kernel.
     """
 
     label: str
@@ -33,6 +35,7 @@ class Curve:
     main: bool = True
     shown: bool = True
     dashed: bool = False
+    opens: tuple[Opens | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,10 @@ class Chart:
     def showing(self, chosen: Mapping[str, bool]) -> "Chart":
         """With those curves alone that are shown at first or were chosen, by label, and not put away."""
         return replace(self, curves=tuple(curve for curve in self.curves if chosen.get(curve.label, curve.shown)))
+
+    def evenly(self) -> "Chart":
+        """On axes that are divided evenly, and not by powers of ten."""
+        return replace(self, x=replace(self.x, is_log=False), y=replace(self.y, is_log=False))
 
     @property
     def xs(self) -> list[float]:

@@ -20,7 +20,7 @@ _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
 _LEADING = 30.0  # from one name beside the curves to the next
 _INK = 0.4  # how much of the text's colour makes an accent legible on white
 _GREYS = (1.0, 0.46, 0.31)  # shares of the text's colour: as far from each other and from the accents as there is room
-_MARKER = 7.0
+_MARKER, _BESIDE_AXIS = 7.0, 150.0
 _LEAST = 1e-12  # on an axis of powers of ten: there is no zero
 
 
@@ -47,6 +47,8 @@ class Scale:
 def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
     """The chart with the curves that ``options.curves`` chooses, in the shape of a frame."""
     chart = chart.showing(options.curves)
+    if options.is_even:
+        chart = chart.evenly()
     theme, height = options.theme, options.height
     found: list[Primitive] = []
     top, bottom = (110.0, height - 118.0) if options.words else (46.0, height - 62.0)
@@ -193,9 +195,9 @@ def _marks(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
         line = np.array([(at, y.start, at, y.stop)])
         found.append(Lines(f"mark-{number}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
         if mark.text:
-            room = at - x.start > x.stop - at
-            place = points((at - 10 if room else at + 10, y.start - 14 - 28 * number))
-            found.append(Labels(f"mark-{number}-text", place, (mark.text,), _NOTE, theme.faint, "end" if room else "start"))
+            is_left = number + 1 < len(chart.marks) and at - x.start > text_width(mark.text, _NOTE) + _BESIDE_AXIS
+            place = points((at - 6 if is_left else at, y.stop - 12))
+            found.append(Labels(f"mark-{number}-text", place, (mark.text,), _NOTE, theme.faint, "end" if is_left else "start"))
     return found
 
 

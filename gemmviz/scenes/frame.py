@@ -33,7 +33,8 @@ class ViewOptions:
     None for all; ``curves``: which of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of
     them; ``code``: with the source lines; ``flies``: whether copies are seen on their way; ``score``: with the run along the
     lower edge; ``instant``: of a view of a whole launch, how much of its time has passed; ``marked``: an element that
-    is followed, as matrix, row and column.
+    is followed, as matrix, row and column; ``is_even``: of a chart,
+    on axes that are divided evenly.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -52,6 +53,7 @@ class ViewOptions:
     score: bool = True
     instant: float = 0.5
     marked: tuple[str, int, int] | None = None
+    is_even: bool = False
 
     @property
     def strip(self) -> float:

@@ -43,7 +43,7 @@ class Flag:
     @property
     def attribute(self) -> str:
         """Where argparse puts what was given."""
-        return self.name.lstrip("-")
+        return self.name.lstrip("-").replace("-", "_")
 
 
 # What is run
@@ -187,6 +187,15 @@ def view_flags() -> list[Flag]:
         Flag("--try", _take_trial, _trial_words,
              {"metavar": "NAME=N", "action": "append",
               "help": "of occupancy: threads, registers or shared bytes to try out instead of the kernel's own"}),
+        Flag("--width", lambda shot, width: replace(shot, chart=replace(shot.chart, width=width)),
+             lambda shot: str(shot.chart.width) if shot.chart.width else None,
+             {"type": _number(0), "help": "of a chart: all kernels at this width of tiles and blocks (default: the fastest)"}),
+        Flag("--no-cpu", lambda shot, on: replace(shot, chart=replace(shot.chart, with_host=False)),
+             lambda shot: None if shot.chart.with_host else "",
+             {"action": "store_const", "const": True, "help": "of a chart: without what the CPU measured"}),
+        Flag("--even", lambda shot, on: replace(shot, chart=replace(shot.chart, is_even=True)),
+             lambda shot: "" if shot.chart.is_even else None,
+             {"action": "store_const", "const": True, "help": "of a chart: axes divided evenly, and not by powers"}),
         Flag("--theme", lambda shot, name: replace(shot, theme=name),
              lambda shot: shot.theme if shot.theme in themes else None,
              {"choices": themes, "help": "colours (default: dark)"}),

@@ -95,7 +95,7 @@ def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | 
     return ViewOptions(
         theme, label_zoom, width, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown,
         lens=shot.lens, code=shot.code, scale=scale or _SLIDE_PIXELS / width,
-        instant=shot.instant,
+        instant=shot.instant, is_even=shot.chart.is_even,
     )  # fmt: skip
 
 

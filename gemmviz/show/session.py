@@ -8,11 +8,14 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
+from gemmviz.analysis.speeds import narrowed
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
+from gemmviz.model.chart import Opens
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import SpeedCase
@@ -48,7 +51,8 @@ from gemmviz.show.time import Time
 from gemmviz.show.undo import Undo
 from gemmviz.show.why import Why
 from gemmviz.show.wishes import Wishes
-from gemmviz.spec.legality import device_for, launch_for
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import device_for, launch_for, setup_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
 _SOON_S = 0.03
@@ -135,7 +139,9 @@ class Session:
             return self._pair
         if kind is SpeedCase:
             return self.why.case(self.shot, self.shown, self.now)
-        return self.benchmarks.named(self.shot.chart.source)
+        chart = self.shot.chart
+        found = self.benchmarks.named(chart.source)
+        return None if found is None else narrowed(found, chart.width, chart.with_host)
 
     @property
     def is_replay(self) -> bool:
@@ -269,6 +275,13 @@ class Session:
 
     def choose_curves(self, chart: ChartChoice) -> None:
         self.ask(replace(self.shot, chart=chart))
+
+    def open_measured(self, opens: Opens) -> None:
+        """The kernel that a point of a chart is of, at that size: as it ships now. Raises UsageError where it doesn't."""
+        name, size, parameters = opens
+        kernel = load_kernel(name)
+        setup = setup_for(kernel, Problem(size, size, size), dict(parameters), device=self.shot.setup.device)
+        self.ask(replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position()), Wishes.of(setup))
 
     def choose_theme(self, name: str) -> None:
         self.ask(replace(self.shot, theme=name))

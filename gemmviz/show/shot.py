@@ -27,7 +27,7 @@ VERSION = 1
 SYSTEM_THEME = "system"
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
-_MOST_TRIED = 1 << 20
+_MOST_TRIED, _WIDEST = 1 << 20, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,19 @@ class Camera:
 @dataclass(frozen=True, slots=True)
 class ChartChoice:
     """Of a view that is a chart: ``source`` names whose measurements are shown ("" for the first), ``shown`` the curves that a
-    person chose or put away.
+    person chose or put away. ``width``: of tiles and blocks, 0 for whichever is fastest; ``with_host``: with what the CPU
+    measured; ``is_even``: on axes that are divided evenly. Raises UsageError for a width that nobody has.
     """
 
     source: str = ""
     shown: dict[str, bool] = field(default_factory=dict)
+    width: int = 0
+    with_host: bool = True
+    is_even: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.width <= _WIDEST:
+            raise UsageError(f"no tile is {self.width} wide", remedy=f"choose 0 to {_WIDEST}; 0 is whichever is fastest")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,18 @@
 import pytest
 
-from gemmviz.analysis.speeds import by_tile, cache_lines, rate_chart, rates, shares, speed_ups, with_transfer
+from gemmviz.analysis.speeds import (
+    by_tile,
+    cache_lines,
+    narrowed,
+    rate_chart,
+    rates,
+    share_chart,
+    shares,
+    speed_ups,
+    widths_of,
+    with_transfer,
+)  # fmt: skip
+from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Timing, Transfer
@@ -74,3 +86,27 @@ def test_caches_and_charts() -> None:
 
 def test_a_chart_says_where_another_version_was_measured() -> None:
     assert "another version of 03_coalesced, 04_tiled was measured than ships now" in rate_chart(BENCHMARK).notes
+
+
+def test_all_kernels_at_one_width_without_the_cpu() -> None:
+    recorded = recorded_benchmarks()[0]
+    assert 32 in widths_of(recorded)
+    found = narrowed(recorded, 32, with_host=False)
+    kernels = {row.kernel for row in found.rows}
+    assert "NumPy, one thread" not in kernels
+    assert "cuBLAS" in kernels
+    assert {row.parameters.get("TILE_WIDTH", 32) for row in found.rows} == {32}
+    assert {row.parameters.get("BLOCK", 32) for row in found.rows} == {32}
+    share = next(curve for curve in share_chart(found).curves if curve.family == "02_naive" and curve.main)
+    at_4096 = dict(share.points)[4096.0]
+    assert at_4096 == pytest.approx(0.97, abs=0.02)  # per cent of cuBLAS: what the course compares
+
+
+def test_points_know_their_launch() -> None:
+    chart = rate_chart(recorded_benchmarks()[0])
+    for curve in chart.curves:
+        assert len(curve.opens) == len(curve.points)
+        for (size, _), opens in zip(curve.points, curve.opens, strict=True):
+            assert (opens is None) == (curve.family in chart.beside)
+            assert opens is None or (opens[0], opens[1]) == (curve.family, int(size))
+    assert not chart.evenly().x.is_log

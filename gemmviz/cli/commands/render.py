@@ -8,6 +8,7 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.position import Position
 from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.speeds import narrowed
 from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, wrong
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import Kind, kind_of
@@ -56,7 +57,9 @@ def _run(args: argparse.Namespace) -> int:
             remedy = "leave out -m, -n, -k, -D and the like"
             raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
         measured = {"": read_benchmark(path, recorded=True)} if kind == "benchmark" else recorded()
-        return _save(args, shot, named(measured, shot.chart.source))
+        found = named(measured, shot.chart.source)
+        kept = None if found is None else narrowed(found, shot.chart.width, shot.chart.with_host)
+        return _save(args, shot, kept)
     shot, outcome, watched = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))
     trace = outcome.trace
     if trace is None:
