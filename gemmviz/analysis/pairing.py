@@ -20,9 +20,14 @@ _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavef
 
 
 def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
-    """What time it is after each step: (steps,), never going back. ``phase``: phases passed, with the share of the present one;
-    ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of global memory.
+    """What time it is after each step: (steps,), never going back; kept with the replay. ``phase``: phases passed, with the
+    share of the present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of
+    global memory.
     """
+    return replay.kept(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
+
+
+def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
     trace = replay.trace
     if lock == "step":
         return np.arange(trace.steps, dtype=np.float64)

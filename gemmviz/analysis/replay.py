@@ -1,8 +1,9 @@
 """A trace as something to play: what follows from it once and for all, for any number of readers at once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,10 @@ from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import Space
 from gemmviz.model.trace import Ints, Trace
 
-_ACCESSES_AT_ONCE, _MOST_KEPT = 1 << 20, 8
+_ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
 _SOON = 60_000  # accesses that are looked through within a frame
 Longs = npt.NDArray[np.int64]
+Kept = TypeVar("Kept")
 Area = tuple[int, int, int, int]
 
 
@@ -35,6 +37,7 @@ class _Shared:
         self.costs: dict[Any, Longs] = {}
         self.sums: dict[Any, dict[Space, Longs]] = {}
         self.first_stored: dict[int, Longs] = {}
+        self.kept: dict[Any, Any] = {}
         self.terms: dict[int, Terms | None] = {}
         self.owner_threads: dict[Any, npt.NDArray[np.int32]] = {}
 
@@ -127,6 +130,16 @@ class Replay:
                 space: np.cumsum(costs * (spaces[trace.site] == space)[:, None], axis=0) for space in ("global", "shared")
             }
         return self._facts.sums[key]
+
+    def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
+        """What was made of this trace under a key before, else made now: it lasts as long as the trace."""
+        known = self._facts.kept
+        if key not in known:
+            if len(known) >= _MOST_THINGS:
+                known.clear()
+            known[key] = make()
+        found: Kept = known[key]
+        return found
 
     def terms(self, scope: Scope) -> Terms | None:
         """The sums of a scope's block, term by term. Raises Cancelled."""

@@ -1,5 +1,8 @@
 """Row and column numbers along the outer sides of the matrices, as many as have room."""
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -7,23 +10,43 @@ from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.layout import CellGrid, Plan
 from gemmviz.scenes.primitives import Anchor, Labels, Primitive
 from gemmviz.scenes.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.theme import Theme
 
 _AIR = 8.0
 _SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "below"), "B": ("right", "above"), "C": ("right", "below")}
+
+
+Clip = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What of the options axes depend on."""
+
+    theme: Theme
+    zoom: float
+    clip: Clip | None
 
 
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Of A at its left and below, of B at its right and above, of C at its right and below. Where somebody looks closely, the
     numbers stand at the edge of what is seen.
     """
+    return _kept(plan, options.theme, options.zoom, options.clip)
+
+
+@lru_cache(maxsize=32)
+def _kept(plan: Plan, theme: Theme, zoom: float, clip: Clip | None) -> list[Primitive]:
+    """They stay as they are from step to step."""
+    look = _Look(theme, zoom, clip)
     found: list[Primitive] = []
     for name, sides in _SIDES.items():
         for side in sides:
-            found += _along(name, plan.matrices[name], side, options)
+            found += _along(name, plan.matrices[name], side, look)
     return found
 
 
-def _along(name: str, table: CellGrid, side: str, options: ViewOptions) -> list[Primitive]:
+def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primitive]:
     size = options.theme.type.axis / options.zoom
     is_row = side in ("left", "right")
     first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
@@ -41,7 +64,7 @@ def _along(name: str, table: CellGrid, side: str, options: ViewOptions) -> list[
 
 
 def _beside(
-    table: CellGrid, side: str, middle: npt.NDArray[np.float64], size: float, options: ViewOptions
+    table: CellGrid, side: str, middle: npt.NDArray[np.float64], size: float, options: _Look
 ) -> npt.NDArray[np.float64]:
     x, y, width, height = table.box
     air, capital = _AIR / options.zoom, CAP_HEIGHT * size

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.frame import ARRIVAL, ViewOptions
+from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.groups import GROUPED, group_accents, group_colours
 from gemmviz.scenes.layout import Plan
 from gemmviz.scenes.primitives import Primitive, Rects, Squares
@@ -28,7 +28,7 @@ def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primi
 def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     """A square for each thread that has come: from where it computes to the gate, and on when that is open."""
     box = _block(moment, plan)
-    if box is None or options.moment >= ARRIVAL:
+    if box is None:
         return ()
     row = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block]
     threads = np.flatnonzero(row >= 0)
@@ -38,7 +38,7 @@ def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Pr
     if not len(middle):
         return ()
     come = min(1.0, options.moment / _ARRIVED)
-    gone = max(0.0, (options.moment - _OPEN) / (ARRIVAL - _OPEN))
+    gone = min(1.0, max(0.0, (options.moment - _OPEN) / (1.0 - _OPEN)))
     near = come**2 * (3 - 2 * come) * (1 - gone)
     middle[:, 1] += (box[1] + (middle[:, 1] - box[1]) * _CROWD - middle[:, 1]) * near
     side = max(2.5, min(0.34 * table.cell, 14.0))

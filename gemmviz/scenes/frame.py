@@ -147,18 +147,18 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     return [*(Rects("words-ground", each, theme.background) for each in behind), *found]
 
 
-def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[list[str], list[str]]:
+def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The title, and the parameters on lines of their own where one line has no room for both."""
     whole = _title(moment)
     if text_width(whole, theme.type.title, "semibold") <= room:
-        return [whole], []
+        return (whole,), ()
     name, _, parameters = whole.partition(", ")
-    return [fitted(name, theme.type.title, room, "semibold")], wrapped(parameters, theme.type.small, room, 2)
+    return (fitted(name, theme.type.title, room, "semibold"),), wrapped(parameters, theme.type.small, room, 2)
 
 
-def _paragraph(key: str, lines: list[str], y: float, size: float, colour: str, leading: float) -> Labels:
+def _paragraph(key: str, lines: tuple[str, ...], y: float, size: float, colour: str, leading: float) -> Labels:
     at = points(*((MARGIN, y + (number + 0.82) * leading) for number in range(len(lines))))
-    return Labels(key, at, tuple(lines), size, colour, "start", "semibold" if key in ("title", "action") else "regular")
+    return Labels(key, at, lines, size, colour, "start", "semibold" if key in ("title", "action") else "regular")
 
 
 def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:

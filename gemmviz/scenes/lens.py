@@ -1,27 +1,34 @@
 """What tells a lens from the whole: torn edges where a matrix goes on, and a small map of the cross with its place marked."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.layout import CellGrid, Plan
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, boxes, points
+from gemmviz.scenes.theme import Theme
 
-_TOOTH, _DEPTH = 14.0, 6.0
+_TOOTH, _DEPTH = 22.0, 7.0
 _LEAST_MARK = 5.0
 _CAPTION = 30.0
 
 
 def lens_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Nothing where the whole is shown."""
-    if not plan.window.is_lens:
-        return []
-    torn = [_torn(name, table, plan, options) for name, table in plan.matrices.items()]
+    return _kept(plan, options.theme) if plan.window.is_lens else []
+
+
+@lru_cache(maxsize=32)
+def _kept(plan: Plan, theme: Theme) -> list[Primitive]:
+    """They stay as they are as long as the lens stays where it is."""
+    torn = [_torn(name, table, plan, theme) for name, table in plan.matrices.items()]
     found: list[Primitive] = [lines for pair in torn for lines in pair]
-    return [*found, *(_map(plan, plan.rooms["map"], options) if "map" in plan.rooms else [])]
+    return [*found, *(_map(plan, plan.rooms["map"], theme) if "map" in plan.rooms else [])]
 
 
-def _torn(name: str, table: CellGrid, plan: Plan, options: ViewOptions) -> list[Lines]:
+def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Lines]:
     """Zigzags over the edges that are no edges of the matrix."""
     rows, columns = plan.window.extents(name)
     x, y, width, height = table.box
@@ -37,7 +44,6 @@ def _torn(name: str, table: CellGrid, plan: Plan, options: ViewOptions) -> list[
     if not segments:
         return []
     teeth = np.concatenate(segments)
-    theme = options.theme
     return [
         Lines(f"{name}-tear", teeth, theme.background, _DEPTH + 3.0),
         Lines(f"{name}-torn", teeth, theme.faint, 1.5),
@@ -53,9 +59,9 @@ def _zigzag(start: float, length: float, at: float, is_flat: bool) -> np.ndarray
     return np.concatenate([points_[:-1], points_[1:]], axis=1)
 
 
-def _map(plan: Plan, room: Box, options: ViewOptions) -> list[Primitive]:
+def _map(plan: Plan, room: Box, theme: Theme) -> list[Primitive]:
     """A, B and C as a whole, small, each with what of it the lens shows."""
-    theme, (m, n, k) = options.theme, plan.window.whole
+    m, n, k = plan.window.whole
     gap = 8.0
     size = min(room.width - gap, 260.0) / (k + n), (room.height - _CAPTION - gap) / (k + m)
     scale = min(size)

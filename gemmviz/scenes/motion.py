@@ -19,7 +19,7 @@ from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.tile_cells import tile_matrix
 
 _SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
-_MOST_LABELLED, _MOST_RINGS = 80, 4096
+_MOST_LABELLED, _MOST_RINGS = 80, 600
 _FAN = 0.55  # of the way: where a chip of many begins to fan out
 _HUB = 0.7  # how near to where they go that is
 Floats = npt.NDArray[np.float64]
@@ -36,20 +36,22 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         return barrier_motion(moment, plan, options) if options.flies else ()
     if not options.flies:
         return _rings(moment, plan, options)
-    found = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
-    return tuple(squares for squares in found if squares is not None)
+    moving = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
+    waiting = tuple(squares for squares in moving if squares is not None)
+    return (*_rings(moment, plan, options), *waiting) if options.arrived else waiting
 
 
 def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Around the cells that are touched, thinner and thinner."""
+    """Around the cells that are touched, thinner and thinner: of what has arrived, or where nothing is to fly."""
     found = []
+    left = (1.0 - options.moment) / (1.0 - ARRIVAL if options.flies else 1.0)
     for touched in moment.touched:
         number = touched.operand.array
         cells = touched.cells if touched.array.space == "global" else touched.block_cells
         middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
         middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
         boxes = np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
-        width = max(1.0, 5.0 * (1.0 - options.moment))
+        width = max(1.0, 5.0 * left)
         found.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
     return tuple(each for each in found if len(each.boxes))
 
@@ -71,7 +73,7 @@ def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -
     start, end, texts, threads = start[known], end[known], _labels(moment, group)[known], group.thread[known]
     _, kept, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
     which = which.ravel()
-    if first == 0.0 and last == 1.0 and count.max() > 1:
+    if first == 0.0 and last == 1.0 and len(kept) < len(start):
         hub = start + (_means(end, which) - start) * _HUB
         if share < _FAN:
             middle = (start + (hub - start) * (share / _FAN))[kept]
@@ -137,16 +139,17 @@ def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
 
 def _labels(moment: Moment, group: Flights) -> npt.NDArray[np.str_]:
     """The indices of the element that each copy is of; nothing where there are too many to be read."""
-    matrix, element = np.full(len(group), group.source), group.start
-    if group.source == THREADS or len(np.unique(group.start)) > _MOST_LABELLED:
+    starts, which = np.unique(group.start, return_inverse=True)
+    if group.source == THREADS or len(starts) > _MOST_LABELLED:
         return np.full(len(group), "")
+    matrix, element = np.full(len(starts), group.source), starts
     if moment.trace.arrays[group.source].space == "shared":
         content = moment.tiles.get(group.source)
         if content is None:
             return np.full(len(group), "")
-        matrix, element = content.array[group.start].astype(np.int64), content.element[group.start].astype(np.int64)
+        matrix, element = content.array[starts].astype(np.int64), content.element[starts].astype(np.int64)
     texts = []
     for number, each in zip(matrix.tolist(), element.tolist(), strict=True):
         row, column = moment.trace.arrays[number].row_column(each) if number >= 0 else ("", "")
         texts.append(f"{int(row)},{int(column)}" if number >= 0 else "")
-    return np.array(texts)
+    return np.array(texts)[which.ravel()]

@@ -2,8 +2,6 @@
 threads collide or the run ends early.
 """
 
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
@@ -64,9 +62,12 @@ def score_palette(theme: Theme) -> Palette:
     return theme.empty, *(colour for voice in voices for colour in (mixed(theme.background, voice, 0.45), voice))
 
 
-@lru_cache(maxsize=8)
 def _fill(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
     """Which entry of the palette each voice has in each stretch: (voices, columns)."""
+    return replay.kept(("score", columns), lambda: _filled(replay, columns))
+
+
+def _filled(replay: Replay, columns: int) -> npt.NDArray[np.uint8]:
     loudness = replay.score.loudness(columns)[:BARRIER]
     level = np.where(loudness >= _LOUD, _FULL, np.where(loudness > 0, _SOFT, _SILENT))
     voice = np.arange(BARRIER)[:, None]

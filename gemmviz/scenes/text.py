@@ -46,7 +46,8 @@ def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
     return beginning[:length].rstrip() + "…"
 
 
-def wrapped(text: str, size: float, room: float, most: int, face: Face = "regular") -> list[str]:
+@lru_cache(maxsize=1024)
+def wrapped(text: str, size: float, room: float, most: int, face: Face = "regular") -> tuple[str, ...]:
     """``text`` in lines that fit ``room``, broken between words; at most so many, the last one with an ellipsis then."""
     lines, words = [""], text.split()
     for number, word in enumerate(words):
@@ -58,4 +59,4 @@ def wrapped(text: str, size: float, room: float, most: int, face: Face = "regula
             break
         else:
             lines.append(word)
-    return [fitted(line, size, room, face) for line in lines]
+    return tuple(fitted(line, size, room, face) for line in lines)

@@ -67,7 +67,8 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
         palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer))
         inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer))
         fill = _look(moment, number, kinds, content, options)
-        texts = None if content is None or array.size > _MOST_LABELS else _texts(moment, content)
+        is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels) > 0
+        texts = _texts(moment, content) if content is not None and is_readable else None
     size = 0.0
     if texts is not None:
         longest = max(texts.tolist(), key=len)

@@ -5,8 +5,7 @@ from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.pairing import Floats, Lock, Pair, clock, step_like
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.pairing import Lock, Pair, clock, step_like
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.setup import Setup
 from gemmviz.run.engine import Cancel, Engine
@@ -14,8 +13,6 @@ from gemmviz.show.events import Post
 from gemmviz.show.findings import Findings, Look, Shown, ran
 from gemmviz.show.picture import run
 from gemmviz.show.tasks import Latest
-
-_MOST_CLOCKS = 8
 
 
 class Beside:
@@ -25,7 +22,6 @@ class Beside:
         self.shown: Shown | None = None
         self._changed, self._failed = changed, failed
         self._reader: Reader | None = None
-        self._clocks: dict[tuple[int, int, Lock], Floats] = {}
         self._wanted: Setup | None = None
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, failed)
         self._findings = Findings(post, self._on_found, self._on_looked, failed)
@@ -41,7 +37,6 @@ class Beside:
             return
         self._wanted, self._engine = setup, engine
         self.shown = self._reader = None
-        self._clocks.clear()
         self._tracer.cancel()
         self._findings.cancel()
         if setup is not None:
@@ -55,8 +50,7 @@ class Beside:
         """Its moment when it is ``now`` in the other run; None before there is one."""
         if self.shown is None or self._reader is None:
             return None
-        own = self._clock(now.replay, now, lock)
-        other = self._clock(self.shown.replay, self._reader.at(0), lock)
+        own, other = clock(now.replay, now.scope, lock), clock(self.shown.replay, self._reader.scope, lock)
         return self._reader.at(step_like(other, own, now.step))
 
     def pair(self, now: Moment, lock: Lock, speed_ms: float | None, marked: tuple[str, int, int] | None) -> Pair | None:
@@ -67,14 +61,6 @@ class Beside:
         speed = self.shown.speed
         timing = None if speed is None else speed.measured.timing
         return Pair(left, now, lock, (None if timing is None else timing.median_ms, speed_ms), marked)
-
-    def _clock(self, replay: Replay, moment: Moment, lock: Lock) -> Floats:
-        key = id(replay.trace), moment.scope.of_warps.start, lock
-        if key not in self._clocks:
-            if len(self._clocks) > _MOST_CLOCKS:
-                self._clocks.clear()
-            self._clocks[key] = clock(replay, moment.scope, lock)
-        return self._clocks[key]
 
     def _on_traced(self, shown: Shown | KernelFault) -> None:
         if isinstance(shown, KernelFault):

@@ -271,7 +271,8 @@ def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader,
     home = matrices["C"].middle(np.array(0), np.array(4))
     assert middles(read, ARRIVAL * 0.9999999)[0] == pytest.approx(home, abs=0.01)
     assert view_named("stage").motion(reader.at(load), ViewOptions(moment=1.0)) == ()
-    assert view_named("stage").motion(reader.at(store), ViewOptions(moment=ARRIVAL)) == ()
+    settled = view_named("stage").motion(reader.at(store), ViewOptions(moment=ARRIVAL))
+    assert [each.key for each in settled] == ["fading-3"]  # only a ring around what has arrived
     before, after = (
         piece(stage_scene(reader, store, ViewOptions(moment=m)), "tile-tileA", Cells).labels for m in (0.5, ARRIVAL)
     )

@@ -14,13 +14,15 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, 
 
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
-from gemmviz.scenes.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.primitives import Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
 _MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
 _LARGEST_PICTURE = 1 << 20  # pixels of a text that is kept as a picture
 _LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels: beyond these there are few, and each is painted by itself
+_MANY_TEXTS, _MOST_ROWS = 4, 128  # texts that go glyph by glyph, and how many such rows are kept
+_SHARES: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 Key = TypeVar("Key")
 Made = TypeVar("Made")
 
@@ -63,6 +65,7 @@ class ScenePainter:
         self._layouts: OrderedDict[tuple[int, int], tuple[Any, LabelLayout]] = OrderedDict()
         self._stamps: dict[tuple[int, str, str | None], Stamp] = {}
         self._texts: dict[tuple[str, Face, int], tuple[QStaticText, float]] = {}
+        self._rows: dict[tuple[tuple[str, ...], int], tuple[LabelLayout, Floats]] = {}
         self._fonts: dict[tuple[Face, int], QFont] = {}
         self._pictures: dict[tuple[str, Face, int, str, float], tuple[QPixmap, float]] = {}
 
@@ -125,6 +128,22 @@ class ScenePainter:
         if not seen.all():
             x, y, entry = x[seen], y[seen], entry[seen]
         self._glyphs(painter, x, y, layout.glyph if seen.all() else layout.glyph[seen], entry, cells.inks, pixels, view.ratio)
+
+    def _many_texts(self, painter: QPainter, labels: Labels, view: Viewport, pixels: int) -> None:
+        """Short texts in a row, as those along an axis: glyph by glyph from an atlas, in one call."""
+        layout, widths = self._row_of_texts(labels.texts, pixels)
+        at = labels.at * view.scale
+        middle = at[:, 0] + view.dx - (_SHARES[labels.anchor] - 0.5) * widths / view.ratio
+        x = middle[layout.row] + layout.shift / view.ratio
+        y = (at[:, 1] + view.dy)[layout.row] - CAP_HEIGHT * labels.size * view.scale / 2
+        self._atlas(pixels, labels.colour).draw(painter, x, y, view.ratio, layout.glyph)
+
+    def _row_of_texts(self, texts: tuple[str, ...], pixels: int) -> tuple[LabelLayout, Floats]:
+        def made() -> tuple[LabelLayout, Floats]:
+            table = np.array(texts)[:, None]
+            return LabelLayout.of(table, pixels), np.array([text_width(text, float(pixels)) for text in texts])
+
+        return _kept(self._rows, (texts, pixels), made, _MOST_ROWS)
 
     def _glyphs(
         self, painter: QPainter, x: Floats, y: Floats, glyph: Any, entry: Any, inks: tuple[str, ...], pixels: int, ratio: float
@@ -238,14 +257,18 @@ class ScenePainter:
         painter.drawLines([QLineF(*end) for end in ends.tolist()])
 
     def labels(self, painter: QPainter, labels: Labels, view: Viewport, clip: QRectF) -> None:
+        if len(labels.texts) >= _MANY_TEXTS and labels.face == "regular":
+            pixels = max(1, round(labels.size * view.scale * view.ratio))
+            if pixels <= _LARGEST_GLYPH and all(map(str.isascii, labels.texts)):
+                self._many_texts(painter, labels, view, pixels)
+                return
         drawn_at = max(1, round(labels.size * view.scale))
         painter.setFont(self._font(labels.face, drawn_at))
         painter.setPen(QColor(labels.colour))
-        shares = {"start": 0.0, "middle": 0.5, "end": 1.0}
         size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
             width = text_width(text, labels.size, labels.face)
-            left = x - shares[labels.anchor] * width
+            left = x - _SHARES[labels.anchor] * width
             if not view.rect(left, y - labels.size, width, 1.5 * labels.size).intersects(clip):
                 continue
             if drawn_at > _LARGEST_GLYPH and text and width * view.scale * drawn_at < _LARGEST_PICTURE:
