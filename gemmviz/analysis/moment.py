@@ -1,7 +1,9 @@
 """One step of one replay through one focus, worked out once; and the reader that goes from one moment to the next."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from gemmviz.model.watched import Value, Watched
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Kept = TypeVar("Kept")
 
 
 class Reader:
@@ -130,8 +133,16 @@ class Moment:
         self.scope: Scope = cursors.scope
         self.focus: Focus = cursors.scope.focus
         self.step = step
+        self._kept: dict[Any, Any] = {}
         self.site: Site = self.trace.site_of(step)
         self.phase = int(self.trace.phase[step])
+
+    def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
+        """What a picture of this moment was made of before, else made now."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Kept = self._kept[key]
+        return found
 
     @cached_property
     def touched(self) -> tuple[Touched, ...]:

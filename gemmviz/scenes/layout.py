@@ -112,6 +112,10 @@ def plan_of(moment: Moment, options: ViewOptions) -> Plan:
     """Where everything stands at a moment; the lens where it is asked for, or where little could be seen without."""
     trace = moment.trace
     frame = _Frame(tile_shapes(trace), options.width, options.height, options.code, options.layer != "matrix", options.strip)
+    return moment.kept((frame, options.lens), lambda: _plan_of(moment, frame, options))
+
+
+def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:
     whole = _plan(whole_of(moment), frame)
     if options.lens == "whole" or (options.lens == "auto" and not needs_lens(moment, whole)):
         return whole

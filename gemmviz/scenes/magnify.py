@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +20,24 @@ def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
     return replace(scene, primitives=tuple(map(closer, scene.primitives)), above=tuple(map(closer, scene.above)))
 
 
-def moved(each: Primitive, x: float, y: float) -> Primitive:
-    """A primitive so far to the right and down."""
-    return _magnified(each, 1.0, x, y)
+def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
+    """A primitive so far to the right and down, its key told from those of others by a prefix."""
+    shift = np.array((x, y))
+    facts: dict[str, Any] = {"key": prefix + each.key}
+    match each:
+        case Cells():
+            facts |= {"x": each.x + x, "y": each.y + y}
+        case Rects():
+            facts["boxes"] = each.boxes + np.array((x, y, 0.0, 0.0))
+        case Lines():
+            facts["segments"] = each.segments + np.array((x, y, x, y))
+        case Labels():
+            facts["at"] = each.at + shift
+        case Squares():
+            facts["boxes"] = each.boxes + np.array((x, y, 0.0))
+    copy = object.__new__(type(each))  # ten times as fast as dataclasses.replace, and there are hundreds in a frame
+    copy.__dict__.update(each.__dict__, **facts)
+    return copy
 
 
 def _magnified(each: Primitive, zoom: float, left: float, top: float) -> Primitive:

@@ -20,6 +20,7 @@ from gemmviz.scenes.tile_cells import tile_matrix
 
 _SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
 _MOST_LABELLED, _MOST_RINGS = 80, 600
+_MOST_FANNED = 512
 _FAN = 0.55  # of the way: where a chip of many begins to fan out
 _HUB = 0.7  # how near to where they go that is
 Floats = npt.NDArray[np.float64]
@@ -79,6 +80,9 @@ def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -
             middle = (start + (hub - start) * (share / _FAN))[kept]
             texts = np.array([_many(text, copies) for text, copies in zip(texts[kept].tolist(), count.tolist(), strict=True)])
             threads = threads[kept]
+        elif len(start) > _MOST_FANNED:
+            met = hub + (_means(end, which) - hub) * ((share - _FAN) / (1 - _FAN))
+            middle, texts, threads = met[kept], texts[kept], threads[kept]
         else:
             middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - _FAN) / (1 - _FAN))
     else:

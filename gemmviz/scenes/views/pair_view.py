@@ -27,10 +27,10 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
     words: list[Primitive] = []
     for place, moment in enumerate((pair.left, pair.right)):
         still = STAGE.still(moment, half(pair, options))
-        x = place * options.width / 2
-        found += [_named(moved(each, x, 0.0), place) for each in still.primitives]
-        above += [_named(moved(each, x, 0.0), place) for each in still.above]
-        words += [_named(moved(each, x, 0.0), place) for each in still.words]
+        x, prefix = place * options.width / 2, ("left-", "right-")[place]
+        found += [moved(each, x, 0.0, prefix) for each in still.primitives]
+        above += [moved(each, x, 0.0, prefix) for each in still.above]
+        words += [moved(each, x, 0.0, prefix) for each in still.words]
     top = _stage_height(options)
     middle = options.width / 2
     found.append(Lines("between", boxes((middle, 12.0, middle, top - 12)), theme.line, 2.0))
@@ -43,7 +43,7 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
 def pair_motion(pair: Pair, options: ViewOptions) -> tuple[Primitive, ...]:
     """What is on its way on the side that gives the time, the right one."""
     x = options.width / 2
-    return tuple(_named(moved(each, x, 0.0), 1) for each in STAGE.motion(pair.right, half(pair, options)))
+    return tuple(moved(each, x, 0.0, "right-") for each in STAGE.motion(pair.right, half(pair, options)))
 
 
 def half(pair: Pair, options: ViewOptions) -> ViewOptions:
@@ -53,10 +53,6 @@ def half(pair: Pair, options: ViewOptions) -> ViewOptions:
 
 def _stage_height(options: ViewOptions) -> float:
     return max(0.55 * options.height, options.height - 9 * _ROW - 24)
-
-
-def _named(each: Primitive, place: int) -> Primitive:
-    return replace(each, key=f"{'left' if place == 0 else 'right'}-{each.key}")
 
 
 def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
