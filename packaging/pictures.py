@@ -12,16 +12,24 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_animation, save_frame
+from gemmviz.run.engine import FirstToAnswer
 from gemmviz.run.executor import trace_kernel
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.theme import load_theme
-from gemmviz.show.shot import default_shot, shot_text
+from gemmviz.show.picture import Subject, picture
+from gemmviz.show.shot import Shot, default_shot, shot_text
+from gemmviz.show.speeds import speed_case_by
+from gemmviz.show.subjects import grid_case
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 
@@ -55,9 +63,25 @@ def main() -> None:
     naive = _replay("02_naive", Problem(32, 32, 32), BLOCK=32)
     save_frame(stage.scene(Reader(naive).at(2), light), FOLDER / "naive.png")
     save_frame(view_named("memory").scene(Reader(naive, Focus(warp=0)).at(2), light), FOLDER / "memory.png")
+    launch = Shot(_setup("04_tiled", 1024, TILE_WIDTH=32), view="grid", instant=0.35, theme="dark")
+    _save(launch, grid_case(launch), "grid.png")
+    slow = Shot(_setup("02_naive", 4096, BLOCK=32), view="why", theme="dark")
+    _save(slow, speed_case_by(slow, FirstToAnswer(Interpreter(), Recorded())), "why.png")
+    left, right = (Reader(_replay(name, Problem(16, 16, 16), BLOCK=16)) for name in ("02_naive", "03_coalesced"))
+    both = Shot(right.replay.trace.setup, view="pair", theme="light", lens="whole")
+    _save(both, Pair(left.at(6), right.at(6), "phase"), "pair.png")
     tiled = Reader(_replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4))
     film = (frame for step in range(tiled.replay.steps) for frame in stage.film(tiled.at(step), ViewOptions(), 600))
     save_animation(film, FOLDER / "tiled.gif")
+
+
+def _setup(name: str, size: int, **parameters: int) -> Setup:
+    return setup_for(load_kernel(name), Problem(size, size, size), parameters)
+
+
+def _save(shot: Shot, subject: Subject | None, name: str) -> None:
+    assert subject is not None
+    save_frame(picture(shot, subject), FOLDER / name)
 
 
 def _replay(name: str, problem: Problem, **parameters: int) -> Replay:

@@ -22,7 +22,7 @@ from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import Theme
 
 _MOST_SHOWN = 16  # rows and columns of one thread's sums
-_LARGEST, _LEAST = 84.0, 9.0
+_LARGEST, _LEAST = 84.0, 16.0
 _GAP, _BAR = 8.0, 12.0
 _NONE, _HELD, _LIT = range(3)
 Floats = npt.NDArray[np.float64]
