@@ -89,7 +89,7 @@ class Docks:
         left, right, bottom = self.in_area("left"), self.in_area("right"), self.in_area("bottom")
         across = [max(284, min(300, width // 4)), max(300, min(460, width // 4))]
         self.window.resizeDocks([left[0], right[0]], across, Qt.Orientation.Horizontal)
-        low = min(176, height // 5)
+        low = min(176, height // 5 if height > 700 else height // 7)
         self.window.resizeDocks([bottom[0]], [low], Qt.Orientation.Vertical)
         self.window.resizeDocks(right[:2], [height * 55 // 100, height * 45 // 100], Qt.Orientation.Vertical)
 

@@ -17,7 +17,7 @@ from gemmviz.show.shot import MOST_ZOOM, Camera
 _DRAG_PIXELS = 4.0
 # Pixels for each unit of a frame: words keep their size while there is little room, and grow with what there is. It follows the
 # one side that limits a square cross beside its words, so that more room never makes the cross smaller.
-_LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.62, 0.85, 1240.0, 900.0
+_LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.54, 0.85, 1240.0, 900.0
 
 
 class Stage(SceneWidget):

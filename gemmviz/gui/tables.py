@@ -7,7 +7,6 @@ from gemmviz.gui.controls import tip_text
 
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 22
-_APART = "\u2003"
 
 
 class _Item(QTableWidgetItem):
@@ -49,8 +48,6 @@ class Table(QTableWidget):
             if right:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.setItem(row, column, item)
-        if right:
-            text = _APART + text  # columns of long numbers don't run into each other
         if item.text() != text:
             item.setText(text)
         item.setData(NUMBER, number)

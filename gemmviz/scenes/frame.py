@@ -22,6 +22,7 @@ ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LEADING = 1.28
+_LOW, LOW_BAND = 600.0, 58.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +107,26 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     title = fitted(_title(moment), sizes.title, room - text_width(progress, sizes.progress) - MARGIN, "semibold")
     action = fitted(_action(moment), sizes.caption, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.small, room)
-    behind = [boxes((0, 0, options.width, 70), (0, height - 92, options.width, 92))] if options.clip is not None else []
-    return [
+    ground = band_bottom(height) + options.strip
+    behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
+    bottom = height - options.strip - 18
+    found: list[Primitive] = [
         *(Rects("words-ground", each, theme.background) for each in behind),
         Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (progress,), sizes.progress, theme.faint, "end"),
-        Labels(
-            "action", points((MARGIN, height - 50 - options.strip)), (action,), sizes.caption, theme.text, "start", "semibold"
-        ),
-        Labels("cost", points((MARGIN, height - 18 - options.strip)), (cost,), sizes.small, theme.faint),
     ]
+    if band_bottom(height) == LOW_BAND:
+        return [*found, Labels("action", points((MARGIN, bottom)), (action,), sizes.caption, theme.text, "start", "semibold")]
+    return [
+        *found,
+        Labels("action", points((MARGIN, bottom - 32)), (action,), sizes.caption, theme.text, "start", "semibold"),
+        Labels("cost", points((MARGIN, bottom)), (cost,), sizes.small, theme.faint),
+    ]
+
+
+def band_bottom(height: float) -> float:
+    """How much of a frame the words below its picture take: in a low one there is one line of them."""
+    return LOW_BAND if height < _LOW else 96.0
 
 
 def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Primitive]:

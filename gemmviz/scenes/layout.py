@@ -15,7 +15,7 @@ from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import Range
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import COLUMN, MARGIN, ViewOptions
+from gemmviz.scenes.frame import COLUMN, MARGIN, ViewOptions, band_bottom
 from gemmviz.scenes.text import text_width
 from gemmviz.scenes.window import Window, lens_of, whole_of
 
@@ -23,10 +23,11 @@ GAP = 46.0  # between the matrices: the names of A and C stand in it
 _AXIS = 30.0  # for numbers along a side; _WIDE: where they stand beside the rows
 _WIDE = 52.0
 _LARGEST_CELL = 96.0
+_READABLE_CELL = 14.0  # units
 _LEAST_SEEN = 150.0  # units: what the watched block touches is no smaller, or the lens shows it
 _HEADING, _SPACE, _LARGEST_TILE_CELL = 36.0, 36.0, 76.0
 _TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # of the words' column: what stands above and below its middle
-_BAND_TOP, _BAND_BOTTOM, _LEGEND_LINES = 74.0, 96.0, 56.0
+_BAND_TOP, _LEGEND_LINES = 74.0, 56.0
 _LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
 _WIDEST_COLUMN = 560.0
 
@@ -124,10 +125,12 @@ def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:
 
 
 def needs_lens(moment: Moment, whole: Plan) -> bool:
-    """Whether what the watched threads touch would be too small to be followed by eye."""
+    """Whether what the watched threads touch would be too small to be followed by eye, and so would single elements."""
     number = next((n for n, array in enumerate(moment.trace.arrays) if array.name == "C"), None)
     area = None if number is None or moment.focus.everyone else moment.area(number)
-    return area is not None and max(area[1] - area[0], area[3] - area[2]) * whole.cell < _LEAST_SEEN
+    if area is None or whole.cell >= _READABLE_CELL:
+        return False
+    return max(area[1] - area[0], area[3] - area[2]) * whole.cell < _LEAST_SEEN
 
 
 @lru_cache(maxsize=64)
@@ -154,7 +157,7 @@ def _cell_beside(window: Window, frame: _Frame) -> float:
 
 def _cell_between(window: Window, frame: _Frame) -> float:
     m, n, k = window.counts
-    high, wide = _bottom(frame) - _BAND_BOTTOM - _band_top(frame) - _AXIS - GAP, frame.width - 2 * _WIDE - GAP
+    high, wide = _bottom(frame) - band_bottom(frame.height) - _band_top(frame) - _AXIS - GAP, frame.width - 2 * _WIDE - GAP
     return min(high / (k + m), wide / (k + n), _LARGEST_CELL)
 
 
@@ -186,13 +189,13 @@ def _between(window: Window, frame: _Frame, cell: float) -> Plan:
     m, n, k = window.counts
     spare = frame.width - 2 * _WIDE - (k + n) * cell - GAP
     top = _band_top(frame) + _AXIS
-    high = _bottom(frame) - _BAND_BOTTOM - top - (k + m) * cell - GAP
+    high = _bottom(frame) - band_bottom(frame.height) - top - (k + m) * cell - GAP
     is_tall = high > 1.5 * _LEAST_ROOM
     x = _WIDE + (0.5 if is_tall else 0.7) * spare
     matrices = _cross(window, cell, x, top + (0.0 if is_tall else 0.5 * high))
     end = matrices["C"].y + m * cell + _AXIS + 14
-    beside = Box(MARGIN, top, x - _WIDE - MARGIN, _bottom(frame) - _BAND_BOTTOM - top)
-    below = Box(MARGIN, end, frame.width - 2 * MARGIN, frame.height - _BAND_BOTTOM - end - 10)
+    beside = Box(MARGIN, top, x - _WIDE - MARGIN, _bottom(frame) - band_bottom(frame.height) - top)
+    below = Box(MARGIN, end, frame.width - 2 * MARGIN, frame.height - band_bottom(frame.height) - end - 10)
     rooms = _rooms(matrices, below if is_tall else beside, window, frame, is_wide=is_tall)
     return Plan(window, matrices, {**rooms, "legend": Box(MARGIN, 66, frame.width - 2 * MARGIN, _LEGEND_LINES)})
 
