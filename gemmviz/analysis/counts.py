@@ -341,6 +341,15 @@ def loads_per_element(counts: LaunchCounts) -> dict[str, float]:
     return found
 
 
+def values_read(counts: LaunchCounts) -> int:
+    """Values that threads read from shared memory."""
+    return sum(
+        each.lanes * operand.width
+        for (_, operand), each in counts.accesses.items()
+        if operand.access == "read" and counts.arrays[operand.array].space == "shared"
+    )
+
+
 def intensity(flops: int, size_bytes: int) -> float:
     """Arithmetic intensity in flop per byte; infinite where there are no bytes."""
     return flops / size_bytes if size_bytes else float("inf")

@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.analysis.counts import LaunchCounts, values_read
 from gemmviz.analysis.focus import Scope
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.score import BARRIER, COMPUTE, STORE_TILE, VOICES
+from gemmviz.analysis.score import BARRIER, COMPUTE, STORE_TILE, VOICES, voice_of
 from gemmviz.model.sinks import COST_COLUMNS
 
 Lock = Literal["phase", "k", "step", "bytes"]
@@ -52,85 +53,114 @@ def step_like(other: Floats, own: Floats, step: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One quantity on both sides, so far and in the end. ``voice``: the part of the score that it belongs to, None for all."""
+    """One quantity on both sides: of the watched blocks so far, and of the whole launch (None where nobody has counted it).
+    ``voice``: the part of the score that it belongs to, None for all.
+    """
 
     name: str
     voice: int | None
-    so_far: tuple[float, float]
-    in_all: tuple[float, float]
+    so_far: tuple[float, float] | None
+    in_all: tuple[float | None, float | None]
 
     @property
-    def ratio(self) -> float:
-        """How many times as much on the right, in the end."""
+    def ratio(self) -> float | None:
+        """How many times as much on the right, in the whole launch; None where that is not known."""
         left, right = self.in_all
+        if left is None or right is None:
+            return None
         return right / left if left else math.inf if right else 1.0
 
     @property
     def weight(self) -> float:
         """How different the sides are: the factor between them, whichever way it goes; something against nothing is most."""
         ratio = self.ratio
+        if ratio is None:
+            return 1.0
         return math.inf if ratio in (0.0, math.inf) else max(ratio, 1 / ratio)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two moments, locked by ``lock``. ``times_ms``: of the real kernels, None where nobody knows; ``marked``: a matrix, row
-    and column that is followed in both.
+    """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None where nobody
+    knows; ``marked``: a matrix, row and column that is followed in both.
     """
 
     left: Moment
     right: Moment
     lock: Lock
+    counts: tuple[LaunchCounts | None, LaunchCounts | None] = (None, None)
     times_ms: tuple[float | None, float | None] = (None, None)
     marked: tuple[str, int, int] | None = None
 
+    @property
+    def is_same_problem(self) -> bool:
+        """Whether both multiply matrices of the same sizes: else nothing says which is better."""
+        return bool(self.left.trace.setup.problem == self.right.trace.setup.problem)
+
 
 def differences(pair: Pair) -> list[Difference]:
-    """All that is counted on both sides, the most different first; of the watched blocks or warps."""
-    sides = (pair.left, pair.right)
-    steps = [(float(moment.step + 1), float(moment.trace.steps)) for moment in sides]
-    found = [Difference("steps", None, *_both(steps))]
-    for name, voice, column in _counted():
-        numbers = [_of_voice(moment, voice, column) for moment in sides]
-        if any(in_all for _, in_all in numbers):
-            found.append(Difference(name, voice, *_both(numbers)))
+    """All that is counted on both sides, the most different first."""
+    sides, found = (pair.left, pair.right), []
+    for voice, column in _COUNTED:
+        left, right = (_of_voice(moment, voice, column) for moment in sides)
+        whole = tuple(None if each is None else _of_launch(each, voice, column) for each in pair.counts)
+        if left or right or any(whole):
+            name = f"{VOICES[voice]}: {COST_COLUMNS[column]}"
+            found.append(Difference(name, voice, (left, right), (whole[0], whole[1])))
+    for name, each in (("bytes asked for a multiply-add", _asked), ("values of shared memory a multiply-add", _read)):
+        whole = tuple(
+            None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
+            for counts, moment in zip(pair.counts, sides, strict=True)
+        )
+        if any(whole):
+            found.append(Difference(name, None, None, (whole[0], whole[1])))
+    found.sort(key=lambda each: -each.weight)
     if pair.marked is not None:
-        numbers = [_loads_of(moment, pair.marked) for moment in sides]
         matrix, row, column = pair.marked
-        found.append(Difference(f"loads of {matrix}[{row}, {column}]", None, *_both(numbers)))
-    return sorted(found, key=lambda each: -each.weight)
+        so_far = (_loads_of(pair.left, pair.marked), _loads_of(pair.right, pair.marked))
+        found.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
+    return found
 
 
-def _counted() -> list[tuple[str, int, int]]:
-    in_tiles = {STORE_TILE: ("wavefronts", _WAVEFRONTS), COMPUTE: ("wavefronts", _WAVEFRONTS)}
-    units = [in_tiles.get(voice, ("sectors", _SECTORS)) for voice in range(BARRIER)]
-    return [(f"{VOICES[voice]}: {unit}", voice, column) for voice, (unit, column) in enumerate(units)]
+_COUNTED = tuple((voice, _WAVEFRONTS if voice in (STORE_TILE, COMPUTE) else _SECTORS) for voice in range(BARRIER))
 
 
-def _both(numbers: list[tuple[float, float]]) -> tuple[tuple[float, float], tuple[float, float]]:
-    (left, left_all), (right, right_all) = numbers
-    return (left, right), (left_all, right_all)
+def _of_voice(moment: Moment, voice: int, column: int) -> float:
+    """What the steps of a voice have cost the watched blocks so far."""
+    costs, score = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.score
+    return float(costs[score.voice[: moment.step + 1] == voice].sum())
 
 
-def _of_voice(moment: Moment, voice: int, column: int) -> tuple[float, float]:
-    """What the steps of a voice cost so far and in all."""
-    costs = moment.replay.costs(moment.scope)[:, column] * (moment.replay.score.voice == voice)
-    return float(costs[: moment.step + 1].sum()), float(costs.sum())
+def _of_launch(counts: LaunchCounts, voice: int, column: int) -> float:
+    """What the accesses of a voice cost the whole launch."""
+    return float(
+        sum(
+            getattr(each, COST_COLUMNS[column])
+            for (site, _), each in counts.accesses.items()
+            if voice_of(counts.arrays, site) == voice
+        )
+    )
 
 
-def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> tuple[float, float]:
-    """How often the watched threads load an element so far and in all."""
+def _asked(counts: LaunchCounts) -> float:
+    return float(counts.total("global", "read").bytes_asked)
+
+
+def _read(counts: LaunchCounts) -> float:
+    return float(values_read(counts))
+
+
+def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
+    """How often the watched blocks have loaded an element so far."""
     trace, (matrix, row, column) = moment.trace, marked
     number = next((n for n, array in enumerate(trace.arrays) if array.name == matrix), None)
     if number is None:
-        return 0.0, 0.0
+        return 0.0
     array = trace.arrays[number]
     element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
-    so_far = in_all = 0
+    so_far = 0
     for touches in trace.touches_of(number, "read"):
-        touched = trace.element[touches.rows, moment.scope.threads]
-        loads = sum((touched == element - offset) for offset in touches.operand.offsets if offset <= element)
-        each = np.asarray(loads).sum(axis=1)
-        in_all += int(each.sum())
-        so_far += int(each[touches.steps <= moment.step].sum())
-    return float(so_far), float(in_all)
+        rows = touches.rows[touches.steps <= moment.step]
+        touched = trace.element[rows, moment.scope.threads]
+        so_far += sum(int((touched == element - offset).sum()) for offset in touches.operand.offsets if offset <= element)
+    return float(so_far)

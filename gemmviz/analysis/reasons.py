@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from gemmviz.analysis.counts import Counts, LaunchCounts, loads_per_element
+from gemmviz.analysis.counts import Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.occupancy import OccupancyLimits
 from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Operand, Site
@@ -60,7 +60,8 @@ def _banks(counts: LaunchCounts) -> tuple[float, Reason]:
 
 def _idle(limits: OccupancyLimits, blocks: int) -> tuple[float, Reason]:
     sms = limits.device.sms
-    sentence = f"{many(blocks, 'block')} leave {max(0, sms - blocks)} of {sms} SMs without work"
+    verb = "leaves" if blocks == 1 else "leave"
+    sentence = f"{many(blocks, 'block')} {verb} {max(0, sms - blocks)} of {sms} SMs without work"
     return sms / max(1, blocks), Reason(
         "idle", sentence, f"the grid has {many(blocks, 'block')}, the {limits.device.name} {sms} SMs"
     )
@@ -81,7 +82,7 @@ def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> 
     """Where nothing is lost: what each multiply-add needs."""
     multiplies = problem.flops / 2
     asked = counts.total("global", "read").bytes_asked / multiplies
-    read = _values_read(counts) / multiplies
+    read = values_read(counts) / multiplies
     if asked >= _LITTLE_REUSE:
         loads = loads_per_element(counts)
         sentence = f"Each multiply-add asks for {asked:.3g} bytes of global memory"
@@ -96,13 +97,4 @@ def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> 
         return Reason("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}")
     return Reason(
         "nothing", "Nothing that is counted here stands out", f"{asked:.2g} bytes and {read:.2g} values a multiply-add"
-    )
-
-
-def _values_read(counts: LaunchCounts) -> int:
-    """Values that threads read from shared memory."""
-    return sum(
-        each.lanes * operand.width
-        for (_, operand), each in counts.accesses.items()
-        if operand.access == "read" and counts.arrays[operand.array].space == "shared"
     )

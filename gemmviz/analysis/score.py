@@ -1,11 +1,12 @@
 """The run as a score: what every step does, in one of five voices, with barriers between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.sites import Site
+from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import Trace
 
 VOICES = ("load A", "load B", "store into a tile", "compute", "store C")
@@ -45,19 +46,19 @@ class Score:
 
 def score_of(trace: Trace) -> Score:
     """The whole of a trace."""
-    voice = np.array([_voice(trace, site) for site in trace.sites], np.int8)[trace.site]
+    voice = np.array([voice_of(trace.arrays, site) for site in trace.sites], np.int8)[trace.site]
     changes = np.flatnonzero((np.diff(voice) != 0) | (np.diff(trace.phase) != 0)) + 1
     return Score(voice, np.concatenate([[0], changes]).astype(np.int64))
 
 
-def _voice(trace: Trace, site: Site) -> int:
+def voice_of(arrays: Sequence[MemoryArray], site: Site) -> int:
     """Of a copy, which is a load and a store, the store; a load from shared memory is where products are made."""
     if site.is_barrier:
         return BARRIER
-    written = [trace.arrays[operand.array] for operand in site.operands if operand.access == "write"]
+    written = [arrays[operand.array] for operand in site.operands if operand.access == "write"]
     if written:
         return STORE_TILE if written[-1].space == "shared" else STORE_C
-    read = trace.arrays[site.operands[0].array]
+    read = arrays[site.operands[0].array]
     if read.space == "shared":
         return COMPUTE
     return {"A": LOAD_A, "B": LOAD_B}.get(read.name, STORE_C)

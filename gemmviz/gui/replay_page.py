@@ -56,6 +56,7 @@ class ReplayPage(QWidget):
 
     def _options(self) -> ViewOptions:
         self.stage.set_type_scale(self.session.shot.type_scale)
+        self.stage.is_card = not self.session.is_replay
         self.session.frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(self.session.drawn, self.desk.theme, stage.frame_size, stage.clip, stage.unit)

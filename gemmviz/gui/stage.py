@@ -17,6 +17,7 @@ from gemmviz.show.shot import MOST_ZOOM, Camera
 _DRAG_PIXELS = 4.0
 # Pixels for each unit of a frame: words keep their size while there is little room, and grow with what there is. It follows the
 # one side that limits a square cross beside its words, so that more room never makes the cross smaller.
+_CARD_WIDTH, _CARD_HEIGHT = 1500.0, 860.0
 _LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.54, 0.85, 1240.0, 900.0
 
 
@@ -35,6 +36,7 @@ class Stage(SceneWidget):
         self.setAccessibleDescription("The replay. Wheel zooms, drag pans, F fits, a click on a cell follows its thread")
         self.camera = Camera()
         self._type_scale = 1.0
+        self.is_card = False  # whether it shows words and figures, which need a frame as large as a slide
         self.lens: Lens = "auto"  # which of the two is seen; neither, where there is only one
         self._grabbed: QPointF | None = None
         self._dragged = 0.0
@@ -79,6 +81,9 @@ class Stage(SceneWidget):
     @property
     def frame_size(self) -> tuple[float, float]:
         """Width and height in units of a frame that fills the widget: as many as leave words readable."""
+        if self.is_card:
+            scale = min(self.width() / _CARD_WIDTH, self.height() / _CARD_HEIGHT) * self._type_scale
+            return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))
         fitting = _SHARE * min(self.width() / _LIMITING_WIDTH, self.height() / _LIMITING_HEIGHT)
         scale = max(_LEAST_SCALE, fitting) * self._type_scale
         return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))

@@ -39,6 +39,7 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
         f"QTreeView::indicator, QMenu::indicator {{ border: 1px solid {theme.faint}; border-radius: 2px; width: 11px;"
         f" height: 11px; }} QTreeView::indicator:checked, QMenu::indicator:checked {{ background: {theme.accent('A')};"
         f" border-color: {theme.accent('A')}; }} QMenu::indicator {{ margin-left: 4px; }}"
-        f"QTableWidget {{ border: none; }} QTableWidget::item {{ padding-left: 10px; }} QHeaderView::section {{ background: {theme.panel}; color: {theme.faint};"
+        "QTableWidget { border: none; } QTableWidget::item { padding-left: 10px; }"
+        f" QHeaderView::section {{ background: {theme.panel}; color: {theme.faint};"
         " border: none; padding: 2px 6px; }"
     )

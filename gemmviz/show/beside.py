@@ -12,6 +12,7 @@ from gemmviz.run.engine import Cancel, Engine
 from gemmviz.show.events import Post
 from gemmviz.show.findings import Findings, Look, Shown, ran
 from gemmviz.show.picture import run
+from gemmviz.show.shot import Against
 from gemmviz.show.tasks import Latest
 
 
@@ -53,14 +54,13 @@ class Beside:
         own, other = clock(now.replay, now.scope, lock), clock(self.shown.replay, self._reader.scope, lock)
         return self._reader.at(step_like(other, own, now.step))
 
-    def pair(self, now: Moment, lock: Lock, speed_ms: float | None, marked: tuple[str, int, int] | None) -> Pair | None:
-        """Both, this one at the left."""
-        left = self.at(now, lock)
+    def pair(self, now: Moment, shown: Shown, against: Against) -> Pair | None:
+        """Both, this one at the left of what is ``shown``."""
+        left = self.at(now, against.lock)
         if left is None or self.shown is None:
             return None
-        speed = self.shown.speed
-        timing = None if speed is None else speed.measured.timing
-        return Pair(left, now, lock, (None if timing is None else timing.median_ms, speed_ms), marked)
+        counts, times = (self.shown.counts, shown.counts), (_time_ms(self.shown), _time_ms(shown))
+        return Pair(left, now, against.lock, counts, times, against.element)
 
     def _on_traced(self, shown: Shown | KernelFault) -> None:
         if isinstance(shown, KernelFault):
@@ -84,6 +84,11 @@ class Beside:
         if self._reader is not None:
             self._reader.watched = look.watched
             self._changed()
+
+
+def _time_ms(shown: Shown) -> float | None:
+    timing = None if shown.speed is None else shown.speed.measured.timing
+    return None if timing is None else timing.median_ms
 
 
 def _traced(setup: Setup, engine: Engine, cancelled: Cancel) -> Shown | KernelFault:

@@ -172,7 +172,8 @@ class Opening:
         session.notices.drop("file", "sizes")
         if found.instead:
             session.notices.put(Notice("sizes", found.instead, warns=False))
-        session.ask(replace(session.shot, setup=found.setup, view=session.latest_view(Moment)))
+        view = session.latest_view(Moment) if session.is_benchmark else session.shot.view
+        session.ask(replace(session.shot, setup=found.setup, view=view))
         session.noticed.tell()
 
     def _show_unread(self, text: str, error: GemmvizError) -> None:

@@ -332,8 +332,7 @@ class Session:
         against, now, shown = self.shot.against, self.now, self.shown
         if against is None or now is None or shown is None:
             return None
-        timing = None if shown.speed is None else shown.speed.measured.timing
-        return self.beside.pair(now, against.lock, None if timing is None else timing.median_ms, against.element)
+        return self.beside.pair(now, shown, against)
 
     def hold_against(self, against: Against | None) -> None:
         """Beside another run; None for this one alone again."""
@@ -343,6 +342,8 @@ class Session:
     def hold_against_this(self) -> None:
         """What is shown now stays at the left; what is chosen from now on stands at the right."""
         self.hold_against(None if self.shot.against is not None else Against(self.shot.setup))
+        if self.shot.against is not None:
+            self.say("Choose another kernel, size or parameter: it comes beside this one")
 
     def _on_beside(self) -> None:
         self.found.tell()

@@ -27,7 +27,7 @@ VERSION = 1
 SYSTEM_THEME = "system"
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
-_MOST_TRIED, _WIDEST = 1 << 20, 4096
+_WIDEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,12 @@ class Trial:
     shared_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for value, least in ((self.threads, 1), (self.registers, 1), (self.shared_bytes, 0)):
-            if value is not None and not least <= value <= _MOST_TRIED:
-                raise UsageError(f"no block has {value} of that", remedy=f"choose {least} to {_MOST_TRIED}")
+        for what, value, least, most in (
+            ("threads", self.threads, 1, 1024), ("registers a thread", self.registers, 1, 256),
+            ("bytes of shared memory", self.shared_bytes, 0, 1 << 18),
+        ):  # fmt: skip
+            if value is not None and not least <= value <= most:
+                raise UsageError(f"no block has {value} {what} on any device", remedy=f"choose {least} to {most}")
 
 
 @dataclass(frozen=True, slots=True)

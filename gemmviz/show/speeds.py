@@ -20,7 +20,7 @@ from gemmviz.show.shot import Shot
 from gemmviz.show.subjects import occupancy_case, title_of_launch
 from gemmviz.spec.legality import device_for, launch_for
 
-ASKED, MOVED, DRAM = "asked for", "moved in sectors", "from and to DRAM"
+ASKED, MOVED, DRAM = "asked for", "moved in sectors", "from and to DRAM, caches warm"
 _ASKED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
 

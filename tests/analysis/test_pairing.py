@@ -13,10 +13,11 @@ from gemmviz.cli.main import main
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.primitives import Cells, Labels, Rects
 from gemmviz.scenes.views.pair_view import pair_scene
-from gemmviz.show.shot import Against, Shot, parse_shot, shot_text
+from gemmviz.show.shot import Against, Shot, parse_shot, save_view, shot_text
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
-from tests.conftest import piece, trace_of
+from tests.analysis.test_reasons import counted
+from tests.conftest import piece, sure, trace_of
 
 
 @pytest.fixture(scope="module")
@@ -54,27 +55,36 @@ def test_locks_find_the_same_moment(naive: Reader, tiled: Reader) -> None:
     assert like(5, "step") == 5
 
 
-def test_differences_are_the_counts_the_greatest_first(naive: Reader, tiled: Reader) -> None:
-    pair = Pair(naive.at(10), tiled.at(12), "phase", marked=("A", 3, 5))
+def test_differences_are_those_of_whole_launches_the_greatest_first(naive: Reader, tiled: Reader) -> None:
+    counts = tuple(counted(reader.replay.trace.setup) for reader in (naive, tiled))
+    pair = Pair(naive.at(10), tiled.at(12), "phase", (counts[0], counts[1]), marked=("A", 3, 5))
     found = differences(pair)
-    weights = [each.weight for each in found]
+    weights = [each.weight for each in found[1:]]
     assert weights == sorted(weights, reverse=True)
     by_name = {each.name: each for each in found}
-    assert by_name["steps"].so_far == (11, 13)
-    loads = by_name["load A: sectors"]
-    assert loads.in_all[0] + by_name["load B: sectors"].in_all[0] == naive.at(naive.replay.steps - 2).so_far("global").sectors
-    assert by_name["loads of A[3, 5]"].in_all == (8, 1)  # once for each column of the block, or once for the tile
+    loads = [by_name[f"load {name}: sectors"].in_all for name in "AB"]
+    for side in (0, 1):
+        assert sum(each[side] or 0 for each in loads) == counts[side].total("global", "read").sectors
+    so_far = by_name["load A: sectors"].so_far
+    assert so_far is not None
+    assert so_far[0] + sure(by_name["load B: sectors"].so_far)[0] == naive.at(10).so_far("global").sectors
+    assert by_name["values of shared memory a multiply-add"].in_all == (0, 2)
+    assert by_name["bytes asked for a multiply-add"].in_all == (8, 1)
+    assert found[0].name == "loads of A[3, 5]"
+    assert found[0].so_far == (8, 1)  # once for each column of the block, or once for the tile
 
 
 def test_the_picture_has_both_stages_and_the_table(naive: Reader, tiled: Reader) -> None:
-    pair = Pair(naive.at(10), tiled.at(12), "k", (2.0, 0.5), ("A", 3, 5))
+    pair = Pair(naive.at(10), tiled.at(12), "k", times_ms=(2.0, 0.5), marked=("A", 3, 5))
     scene = pair_scene(pair, ViewOptions(lens="whole"))
     left, right = (piece(scene, f"{side}-C", Cells) for side in ("left", "right"))
     assert left.x + left.fill.shape[1] * left.size < 800 < right.x
     assert piece(scene, "left-title", Labels).texts[0].startswith("02_naive")
     assert len(piece(scene, "left-marked", Rects).boxes) == 1
     assert piece(scene, "differences", Labels).texts[0].startswith("Locked at the same k")
-    assert piece(scene, "time-0.72", Labels).texts == ("2\u2009000 µs",)
+    assert piece(scene, "time-0.76", Labels).texts == ("2\u2009000 µs",)
+    other = Pair(Reader(Replay.of(trace_of("02_naive", 8, 8, 8, BLOCK=8))).at(0), tiled.at(0), "k")
+    assert piece(pair_scene(other, ViewOptions()), "differences", Labels).texts[0].startswith("Not the same problem")
 
 
 def test_a_shot_of_two_shots_is_kept() -> None:
@@ -96,3 +106,14 @@ def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert main(["compare", "04_tiled", "04_tiled", "--left", "TILE_WIDTH=2", "--right", "TILE_WIDTH=4"]) == 0
     assert "B / A" in capsys.readouterr().out
     assert main(["compare", "02_naive", "03_coalesced", "-D", "WIDTH=3"]) == 2
+    assert main(["compare", "03_coalesced", "04_tiled"]) == 0  # both at the sizes of the first
+    assert "not the same" not in capsys.readouterr().err
+    assert main(["compare", "04_tiled", "04_tiled", "--mark", "A[99,2]"]) == 2
+    assert "A has no element [99, 2]: it is 8 × 8" in capsys.readouterr().err
+    assert main(["render", "04_tiled", "--view", "pair", "-o", str(picture)]) == 2
+    assert "gemmviz compare" in capsys.readouterr().err
+    view = tmp_path / "two.toml"
+    setup = setup_for(load_kernel("04_tiled"))
+    save_view(Shot(setup, view="pair", against=Against(setup.changed(TILE_WIDTH=2), "k")), view)
+    assert main(["render", str(view), "-o", str(picture)]) == 0
+    assert "Locked at the same k" in picture.read_text(encoding="utf-8")

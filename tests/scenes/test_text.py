@@ -148,7 +148,8 @@ def test_two_at_once() -> None:
         left, right = reader_of(other), reader_of("04_tiled")
         for frame in (FRAMES[0], FRAMES[1]):
             scene = view_named("pair").still(
-                Pair(left.at(3), right.at(9), "phase", (1.0, 2.0), ("A", 0, 1)), ViewOptions(width=frame[0], height=frame[1])
+                Pair(left.at(3), right.at(9), "phase", times_ms=(1.0, 2.0), marked=("A", 0, 1)),
+                ViewOptions(width=frame[0], height=frame[1]),
             )
             assert wrong_with(scene) == []
 

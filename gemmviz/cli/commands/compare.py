@@ -2,36 +2,33 @@
 
 import argparse
 import math
-from pathlib import Path
 from typing import Any
 
-from gemmviz.analysis.counts import LaunchCounter, totals
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.pairing import LOCKS, Pair, clock, step_like
-from gemmviz.analysis.replay import Replay
-from gemmviz.cli.command import Command, add_json, add_on, add_output, add_timeout, engine_of, print_json, remark
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.analysis.counts import totals
+from gemmviz.analysis.pairing import LOCKS
+from gemmviz.analysis.position import Position
+from gemmviz.cli.command import Command, add_json, add_on, add_output, add_timeout, complain, engine_of, print_json, remark
+from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.setup import Setup
-from gemmviz.model.timing import KernelSpeed
 from gemmviz.render.export import save_frame
-from gemmviz.run.engine import CannotAnswer, FirstToAnswer
-from gemmviz.run.recorded import Recorded
+from gemmviz.scenes.theme import theme_names
 from gemmviz.show.flags import add_setup, parameter, setup_from
-from gemmviz.show.picture import picture, run, watched_in
+from gemmviz.show.pairs import Counted, check_marked, counted_by, pair_at, reader_by
+from gemmviz.show.picture import picture
 from gemmviz.show.shot import Against, Shot
 from gemmviz.show.subjects import title_of_launch
-from gemmviz.spec.legality import device_for
+from gemmviz.spec.legality import launch_for
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "A", with_record=False)
-    parser.add_argument("other", metavar="B", help="another kernel, or the same one again")
+    parser.add_argument("other", metavar="B", help="another kernel, or the same one again; with A's sizes unless it can't")
     parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="a parameter of A alone")
     parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="a parameter of B alone")
     parser.add_argument("--lock", choices=LOCKS, default="phase", help="what the same moment is in a picture (default: phase)")
     parser.add_argument("--step", type=int, default=1, help="of B, counted from 1, in a picture")
     parser.add_argument("--mark", default="", metavar="A[I,K]", help="an element that is followed in both")
-    parser.add_argument("--theme", default="dark", help="colours of a picture (default: dark)")
+    parser.add_argument("--theme", choices=theme_names(), default="dark", help="colours of a picture (default: dark)")
     add_on(parser, "cpu")
     add_timeout(parser)
     add_json(parser)
@@ -39,42 +36,54 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    sides = _setups(args)
-    found = [_counted(args, setup) for setup in sides]
-    rows = {name: [totals[name] for totals, _ in found] for name in found[0][0]}
+    left, right = _setups(args)
+    shot = Shot(right, view="pair", at=Position(args.step - 1), theme=args.theme, against=Against(left, args.lock, args.mark))
+    check_marked(shot)
+    if left.problem != right.problem:
+        complain(GemmvizError(f"not the same problem: {left.problem} and {right.problem}", remedy="give both -m, -n and -k"), 0)
+    with engine_of(args, left.kernel) as one, engine_of(args, right.kernel) as other:
+        found = counted_by(left, one), counted_by(right, other)
+        if args.output is not None:
+            (before, outcome), (after, second) = reader_by(left, one), reader_by(right, other)
+            for each in (outcome, second):
+                remark(each.instead_of)
+            if not 1 <= args.step <= after.replay.steps:
+                raise UsageError(f"there is no step {args.step}: B has {after.replay.steps} steps, counted from 1")
+            save_frame(picture(shot, pair_at(shot, before, after, found)), args.output)
     if args.json:
-        print_json(_facts(sides, rows, [speed for _, speed in found]))
+        print_json(_facts(*found))
     else:
-        _print(sides, rows, [speed for _, speed in found])
-    if args.output is not None:
-        _save(args, sides)
+        _print(*found)
     return 0
 
 
 def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
     """Sizes and parameters are those of both, as far as each kernel has them."""
     shared = dict(map(parameter, args.D))
-    found = []
+    own_sizes = args.m is args.n is args.k is None
+    found: list[Setup] = []
     for kernel, own in ((args.kernel, args.left), (args.other, args.right)):
         args.kernel, args.D = kernel, []
         setup = setup_from(args)
         fitting = {name: value for name, value in shared.items() if name in setup.parameters}
-        found.append(setup.changed(**fitting, **dict(map(parameter, own))))
+        setup = setup.changed(**fitting, **dict(map(parameter, own)))
+        if found and own_sizes:
+            setup = _at_the_same_sizes(setup, found[0])
+        found.append(setup)
     for name in shared:
         if not any(name in setup.parameters for setup in found):
             raise UsageError(f"neither kernel has a parameter {name}")
-    left, right = found
-    return left, right
+    return found[0], found[1]
 
 
-def _counted(args: argparse.Namespace, setup: Setup) -> tuple[dict[str, int], KernelSpeed | str]:
-    counter = LaunchCounter(device_for(setup).rules)
-    with engine_of(args, setup.kernel) as engine:
-        engine.count(setup, counter)
-        try:
-            return totals(counter.counts), FirstToAnswer(engine, Recorded()).time(setup)
-        except CannotAnswer as error:
-            return totals(counter.counts), error.message
+def _at_the_same_sizes(setup: Setup, other: Setup) -> Setup:
+    """With the other's sizes where it can run them."""
+    wanted = setup.changed(**other.problem.sizes)
+    try:
+        launch_for(wanted, with_nearest=False)
+    except SettingError:
+        return setup
+    return wanted
 
 
 def _ratio(left: float, right: float) -> float | None:
@@ -82,61 +91,41 @@ def _ratio(left: float, right: float) -> float | None:
     return right / left if left else None if right else 1.0
 
 
-def _weight(pair: list[int]) -> float:
+def _weight(pair: tuple[int, int]) -> float:
     ratio = _ratio(*pair)
     return math.inf if not ratio else max(ratio, 1 / ratio)
 
 
-def _print(sides: tuple[Setup, Setup], rows: dict[str, list[int]], speeds: list[KernelSpeed | str]) -> None:
-    print(f"A: {title_of_launch(sides[0])}\nB: {title_of_launch(sides[1])}")
+def _rows(a: Counted, b: Counted) -> dict[str, tuple[int, int]]:
+    left, right = totals(a.counts), totals(b.counts)
+    return {name: (left[name], right[name]) for name in left}
+
+
+def _print(a: Counted, b: Counted) -> None:
+    print(f"A: {title_of_launch(a.setup)}\nB: {title_of_launch(b.setup)}")
     print(f"  {'whole launches, counted from the source':40} {'A':>18} {'B':>18} {'B / A':>8}")
-    for name, pair in sorted(rows.items(), key=lambda item: -_weight(item[1])):
+    for name, pair in sorted(_rows(a, b).items(), key=lambda item: -_weight(item[1])):
         ratio = _ratio(*pair)
         print(f"  {name:40} {pair[0]:>18,} {pair[1]:>18,} {'–' if ratio is None else f'{ratio:.3g}':>8}")
-    for letter, speed in zip("AB", speeds, strict=True):
-        if isinstance(speed, str):
-            print(f"  {letter}: {speed}")
-        elif speed.measured.timing is not None:
-            print(f"  {letter}: {speed.measured.timing.median_ms * 1e3:,.1f} µs, {speed.source}")
+    for letter, side in (("A", a), ("B", b)):
+        print(
+            f"  {letter}: {side.source}" if side.time_ms is None else f"  {letter}: {side.time_ms * 1e3:,.1f} µs, {side.source}"
+        )
 
 
-def _facts(sides: tuple[Setup, Setup], rows: dict[str, list[int]], speeds: list[KernelSpeed | str]) -> dict[str, Any]:
-    def side(setup: Setup, speed: KernelSpeed | str) -> dict[str, Any]:
-        timing = None if isinstance(speed, str) else speed.measured.timing
+def _facts(a: Counted, b: Counted) -> dict[str, Any]:
+    def side(counted: Counted) -> dict[str, Any]:
+        setup = counted.setup
         return {
             "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
-            "time_ms": None if timing is None else timing.median_ms,
-            "time_source": speed if isinstance(speed, str) else speed.source,
+            "time_ms": counted.time_ms, "time_source": counted.source,
         }  # fmt: skip
 
     return {
-        "a": side(sides[0], speeds[0]), "b": side(sides[1], speeds[1]),
-        "counts": {name: {"a": a, "b": b, "ratio": _ratio(a, b)} for name, (a, b) in rows.items()},
+        "a": side(a), "b": side(b),
+        "counts": {name: {"a": left, "b": right, "ratio": _ratio(left, right)} for name, (left, right) in _rows(a, b).items()},
         "counted": "from a lockstep trace of the source as written, all blocks",
     }  # fmt: skip
-
-
-def _save(args: argparse.Namespace, sides: tuple[Setup, Setup]) -> None:
-    """Both stages at the same moment."""
-    readers = []
-    for setup in sides:
-        with engine_of(args, setup.kernel) as engine:
-            outcome = run(setup, (0, 0, 0), engine, values=True)
-            if outcome.trace is None:
-                raise outcome.fault or GemmvizError("the kernel gives no trace")
-            reader = Reader(Replay.of(outcome.trace))
-            reader.watched = watched_in(Shot(setup), outcome.trace, engine)
-        remark(outcome.instead_of)
-        readers.append(reader)
-    left, right = readers
-    if not 1 <= args.step <= right.replay.steps:
-        raise UsageError(f"there is no step {args.step}: B has {right.replay.steps} steps, counted from 1")
-    clocks = [clock(reader.replay, reader.scope, args.lock) for reader in readers]
-    against = Against(sides[0], args.lock, args.mark)
-    shot = Shot(sides[1], view="pair", theme=args.theme, against=against)
-    at = step_like(clocks[0], clocks[1], args.step - 1)
-    pair = Pair(left.at(at), right.at(args.step - 1), args.lock, marked=against.element)
-    save_frame(picture(shot, pair), Path(args.output))
 
 
 COMMAND = Command("hold two kernels, or two settings, against each other", _add, _run, order=5)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.speeds import narrowed
@@ -23,6 +24,7 @@ from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
+from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, moment_of, picture, run, searched_blocks, watched_in, with_hazards
 from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.speeds import speed_case_by
@@ -48,6 +50,8 @@ def _run(args: argparse.Namespace) -> int:
         made = OF_LAUNCHES.get(view_named(shot.view).subject)
         if made is not None:
             return _save(args, shot, made(shot))
+        if view_named(shot.view).subject is Pair:
+            return _save(args, shot, _pair(args, shot))
         if view_named(shot.view).subject is SpeedCase:
             with engine_of(args, shot.setup.kernel) as engine:
                 return _save(args, shot, speed_case_by(shot, FirstToAnswer(engine, Recorded())))
@@ -98,6 +102,18 @@ def _save(args: argparse.Namespace, shot: Shot, subject: Subject | None) -> int:
         raise UsageError(f"there is nothing to show in the view {shot.view!r}")
     save_frame(picture(shot, subject), args.output, args.scale)
     return 0
+
+
+def _pair(args: argparse.Namespace, shot: Shot) -> Pair:
+    """What a saved view of two runs shows."""
+    if shot.against is None:
+        raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
+    sides = []
+    for setup in (shot.against.setup, shot.setup):
+        with engine_of(args, setup.kernel) as engine:
+            sides.append((counted_by(setup, engine), reader_by(setup, engine)[0]))
+    (one, left), (other, right) = sides
+    return pair_at(shot, left, right, (one, other))
 
 
 def _position(args: argparse.Namespace, shot: Shot, replay: Replay, stopped: bool) -> Position:

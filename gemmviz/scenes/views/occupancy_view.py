@@ -14,7 +14,7 @@ from gemmviz.scenes.text import fitted
 from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
 
-_NAMES = {"threads": "threads of a block", "registers": "registers of a thread", "shared": "bytes of shared memory of a block"}
+_NAMES = {"threads": "threads a block", "registers": "registers a thread", "shared": "shared bytes a block"}
 _BAR_NAME = 210.0
 _CURVE_WITH_SCALE = "shared"  # where it covers least
 WHAT_IF = "what-if-"  # the keys of what can be tried out begin so
@@ -72,7 +72,7 @@ def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, across, high)), theme.empty, radius=4.0))
         words, spot = "nobody knows them: try some", points((x + 10, base))
         if limit is not None:
-            words, spot = (f"{limit}" if limit <= most else f"{most}+"), points((x + across + 12, base))
+            words, spot = f"{limit}", points((x + across + 12, base))
             length = max(2.0, across * min(limit, most) / most)
             colour = theme.warning if is_least else theme.faint
             pieces.append(Rects(f"limit-{name}", boxes((x, y, length, high)), colour, radius=4.0))
@@ -88,7 +88,7 @@ def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewO
     device, needs = case.device, case.needs
     at_most = "" if found.is_certain else "at most "
     registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
-    source = "tried out" if case.is_tried else case.registers_source
+    source = "tried out" if needs.registers != case.own.registers else case.registers_source
     limiting = " and ".join(found.limiting)
     warps = f"{found.warps_percent:.4g} % of warps: {found.warps} of {device.max_warps_per_sm}"
     threads = f"{found.threads_percent:.4g} % of threads: {found.threads} of {device.max_threads_per_sm}"
@@ -99,12 +99,13 @@ def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewO
         (warps, sizes.caption, theme.text, False),
         (threads, sizes.small, theme.faint, False),
         (block, sizes.small, theme.faint, False),
-        (f"{registers} a thread{f' ({source})' if source else ''},", sizes.small, theme.faint, False),
+        (f"{registers} a thread,", sizes.small, theme.faint, False),
+        (source, sizes.note, theme.faint, False),
         (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.small, theme.faint, False),
     ]
     scale = min(1.0, room.height / sum(1.36 * size for _, size, _, _ in lines))
     y, pieces = room.y, []
-    for number, (text, size, colour, is_strong) in enumerate(lines):
+    for number, (text, size, colour, is_strong) in enumerate(line for line in lines if line[0]):
         y += 1.36 * size * scale
         face: Face = "semibold" if is_strong else "regular"
         text = fitted(text, size * scale, room.width, face)
@@ -142,7 +143,7 @@ def _curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -
     scale = f"{most} warps" if each.name == _CURVE_WITH_SCALE else ""
     return [
         *pieces,
-        Labels(f"{each.name}-most", points((room.x + 6, top + 1.1 * size)), (scale,), size, theme.faint),
+        Labels(f"{each.name}-most", points((room.x + room.width - 4, top + 1.1 * size)), (scale,), size, theme.faint, "end"),
         Labels(f"{each.name}-ends", points((room.x, y + 1.15 * size)), (first,), size, theme.faint),
         Labels(f"{each.name}-end", points((room.x + room.width, y + 1.15 * size)), (last,), size, theme.faint, "end"),
         Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),

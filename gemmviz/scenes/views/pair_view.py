@@ -7,7 +7,7 @@ from gemmviz.model.words import number
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions
 from gemmviz.scenes.magnify import moved
-from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.score import score_palette
 from gemmviz.scenes.text import fitted
 from gemmviz.scenes.theme import Theme
@@ -16,7 +16,8 @@ from gemmviz.scenes.views.stage_view import VIEW as STAGE
 
 _ROW = 27.0
 _LOCKED = {"phase": "in the same phase", "k": "at the same k", "step": "at the same step", "bytes": "after as many bytes moved"}
-_COLUMNS = (("left so far", 0.46), ("right so far", 0.59), ("left in all", 0.72), ("right in all", 0.85), ("right / left", 1.0))
+_COLUMNS = (("left", 0.5), ("right", 0.6), ("left", 0.76), ("right", 0.88), ("right / left", 1.0))
+_GROUPS = (("these blocks so far", 0.6), ("the whole launch", 1.0))
 
 
 def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
@@ -52,22 +53,30 @@ def half(pair: Pair, options: ViewOptions) -> ViewOptions:
 
 
 def _stage_height(options: ViewOptions) -> float:
-    return max(0.55 * options.height, options.height - 9 * _ROW - 24)
+    return max(0.55 * options.height, options.height - 10 * _ROW - 24)
 
 
 def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
     """As many rows as have room."""
     size = theme.type.note
     y = room.y + size
-    heading = f"Locked {_LOCKED[pair.lock]}; the most different first"
+    heading = f"Locked {_LOCKED[pair.lock]}"
+    if not pair.is_same_problem:
+        heading = "Not the same problem: sizes differ"
+    ink = theme.text if pair.is_same_problem else theme.warning
     found: list[Primitive] = [
-        Labels("differences", points((room.x, y)), (heading,), size, theme.text, "start", "semibold"),
+        Labels("differences", points((room.x, y)), (heading,), size, ink, "start", "semibold"),
         *(
-            Labels(f"heading-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
-            for name, share in _COLUMNS
+            Labels(f"group-{name}", points((room.x + share * room.width, y)), (name,), size, theme.text, "end")
+            for name, share in _GROUPS
         ),
     ]
-    shown = int((room.height - 1.5 * size) // _ROW) - 1
+    y += _ROW
+    found += [
+        Labels(f"heading-{place}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
+        for place, (name, share) in enumerate(_COLUMNS)
+    ]
+    shown = int((room.height - 1.5 * size) // _ROW) - 2
     for each in differences(pair)[: max(1, shown)]:
         y += _ROW
         found += _row(each, room, y, theme)
@@ -82,22 +91,28 @@ def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
 
 
 def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]:
-    size, same = theme.type.note, each.weight == 1.0
+    size, ratio = theme.type.note, each.ratio
+    same = ratio == 1.0
     ink = theme.faint if same else theme.text
     colour = theme.line if each.voice is None else score_palette(theme)[2 + 2 * each.voice]
-    ratio = "∞" if each.ratio == float("inf") else f"{each.ratio:.3g} ×"
-    texts = (*(number(value) for value in (*each.so_far, *each.in_all)), "the same" if same else ratio)
-    name = fitted(each.name, size, 0.32 * room.width)
+    so_far = ("", "") if each.so_far is None else tuple(map(number, each.so_far))
+    in_all = tuple("" if each.so_far is not None and value is None and ratio is None else _text(value) for value in each.in_all)
+    last = "" if ratio is None else "the same" if same else "∞" if ratio == float("inf") else f"{ratio:.3g} ×"
+    name = fitted(each.name, size, 0.4 * room.width)
     found: list[Primitive] = [
         Rects(f"chip-{each.name}", boxes((room.x, y - 15, 16, 16)), colour, radius=3.0),
         Labels(f"name-{each.name}", points((room.x + 26, y)), (name,), size, ink),
     ]
-    for text, (heading, share) in zip(texts, _COLUMNS, strict=True):
-        strong = heading == "right / left" and not same
+    for place, (text, (_, share)) in enumerate(zip((*so_far, *in_all, last), _COLUMNS, strict=True)):
+        strong = place == len(_COLUMNS) - 1 and not same
         at = points((room.x + share * room.width, y))
-        colour = theme.warning if strong else ink
-        found.append(Labels(f"{heading}-{each.name}", at, (text,), size, colour, "end", "semibold" if strong else "regular"))
+        face: Face = "semibold" if strong else "regular"
+        found.append(Labels(f"{each.name}-{place}", at, (text,), size, theme.warning if strong else ink, "end", face))
     return found
+
+
+def _text(value: float | None) -> str:
+    return "…" if value is None else number(value)
 
 
 VIEW = View("Two at once", Pair, pair_scene, pair_motion, order=23)

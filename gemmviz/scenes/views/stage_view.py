@@ -248,9 +248,11 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
 
 
 def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Through the cells of C that the lanes of a warp compute, from the first lane to the last: where colours tell lanes."""
+    """Through the cells of C that the lanes of a warp compute, from the first lane to the last: where colours tell lanes, or
+    all blocks are watched.
+    """
     table, size = plan.matrices["C"], moment.trace.rules.warp_size
-    if options.layer != "lane" or table.cell < _LEAST_ORDERED:
+    if not (options.layer == "lane" or moment.focus.everyone) or table.cell < _LEAST_ORDERED:
         return []
     first = (moment.focus.warp or 0) * size
     homes = moment.homes[first : first + size]

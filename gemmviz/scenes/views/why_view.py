@@ -150,8 +150,8 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
         per_byte = intensity(case.problem.flops, each.size_bytes)
         roof = min(case.device.peak_gflops, per_byte * case.device.bandwidth_gb_s)
         beyond = case.rate is not None and case.rate > roof
-        tail = f"; {number(case.rate or 0)} is more: a cache serves it" if beyond else ""
-        what = f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop a byte, {number(roof)} GFLOP/s at most{tail}"
+        tail = ": it is faster, so a cache serves it" if beyond else ""
+        what = f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop a byte; from DRAM {number(roof)} GFLOP/s{tail}"
         found.append(Rects(f"level-chip-{colour}", boxes((room.x, y + 8, 16, 16)), theme.accent(colour), radius=8.0))
         inner = Box(room.x + 28, y, room.width - 28, room.height)
         for line_number, line in enumerate(wrapped(what, sizes.note, inner.width, 3)):
