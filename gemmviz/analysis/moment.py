@@ -15,7 +15,7 @@ from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.replay import Area, Replay
 from gemmviz.analysis.reuse import LoadCounts
 from gemmviz.analysis.terms import Terms, ThreadTerms, of_thread
-from gemmviz.analysis.tile_loads import tile_loads
+from gemmviz.analysis.tile_loads import TileLoads
 from gemmviz.analysis.tiles import TileContent, Tiles
 from gemmviz.analysis.warps import warp_rows
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
@@ -62,6 +62,7 @@ class Cursors:
         self.watched: Watched | None = None
         self._tiles, self._tiles_before = (Tiles(replay.trace, scope.of_block, replay.value) for _ in range(2))
         self._loads: dict[tuple[int, int], LoadCounts] = {}
+        self._tile_loads: dict[int, TileLoads] = {}
 
     def tiles(self, step: int) -> dict[int, TileContent]:
         """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
@@ -79,6 +80,12 @@ class Cursors:
             threads = self.scope.in_block if shared else self.scope.threads
             self._loads[key] = LoadCounts(self.replay.trace, array, grid, threads)
         return self._loads[key].after(step)
+
+    def tile_loads(self, array: int, step: int) -> Longs:
+        """How often what each cell of a shared array holds after ``step`` has been loaded since it was stored, flat."""
+        if array not in self._tile_loads:
+            self._tile_loads[array] = TileLoads(self.replay.trace, array, self.scope)
+        return self._tile_loads[array].after(step)
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:
@@ -201,7 +208,7 @@ class Moment:
 
     def tile_loads(self, array: int) -> Longs:
         """How often what each cell of a shared array holds now has been loaded since it was stored there, flat."""
-        return tile_loads(self.trace, array, self.step, self.scope)
+        return self._cursors.tile_loads(array, self.step)
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
@@ -236,8 +243,12 @@ class Moment:
     @property
     def variables(self) -> list[tuple[str, Value]]:
         """Names and values of the variables of the first of the watched threads, as far as they are known."""
+        return self.variables_at(self.step)
+
+    def variables_at(self, step: int) -> list[tuple[str, Value]]:
+        """Likewise after another step."""
         watched = self._cursors.watched
-        return [] if watched is None else watched.at(self.step, self.site)
+        return [] if watched is None else watched.at(step, self.trace.site_of(step))
 
     @property
     def watched_names(self) -> frozenset[str]:

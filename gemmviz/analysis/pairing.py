@@ -34,16 +34,22 @@ def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
         return np.arange(trace.steps, dtype=np.float64)
     if lock == "bytes":
         return replay.costs(scope)[:, _SECTORS].cumsum().astype(np.float64) * trace.rules.sector_bytes
-    if lock == "k":
-        terms = replay.terms(scope)
-        if terms is not None:
-            ends = np.sort(terms.steps.max(axis=0))
-            return np.searchsorted(ends, np.arange(trace.steps), side="right").astype(np.float64)
+    terms = replay.terms(scope) if lock == "k" else None
+    if terms is not None:
+        ends = np.sort(terms.steps.max(axis=0))
+        return np.searchsorted(ends, np.arange(trace.steps), side="right").astype(np.float64)
     phase = trace.phase.astype(np.float64)
     starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
     lengths = np.diff(np.concatenate([starts, [trace.steps]]))
     within = np.arange(trace.steps) - np.repeat(starts, lengths)
     return np.asarray(phase + (within + 1) / np.repeat(lengths, lengths) * (1 - 1e-9), np.float64)
+
+
+def shared_lock(left: tuple[Replay, Scope], right: tuple[Replay, Scope], lock: Lock) -> Lock:
+    """The lock, or that by phases where one side has no sums to tell k from."""
+    if lock == "k" and any(replay.terms(scope) is None for replay, scope in (left, right)):
+        return "phase"
+    return lock
 
 
 def step_like(other: Floats, own: Floats, step: int) -> int:
@@ -82,7 +88,7 @@ class Difference:
 @dataclass(frozen=True)
 class Pair:
     """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None where nobody
-    knows; ``marked``: a matrix, row and column that is followed in both.
+    knows, ``time_sources``: who says so; ``marked``: a matrix, row and column that is followed in both.
     """
 
     left: Moment
@@ -90,6 +96,7 @@ class Pair:
     lock: Lock
     counts: tuple[LaunchCounts | None, LaunchCounts | None] = (None, None)
     times_ms: tuple[float | None, float | None] = (None, None)
+    time_sources: tuple[str, str] = ("", "")
     marked: tuple[str, int, int] | None = None
 
     @property
@@ -151,12 +158,14 @@ def _read(counts: LaunchCounts) -> float:
 
 
 def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
-    """How often the watched blocks have loaded an element so far."""
+    """How often the watched blocks have loaded an element so far; NaN where there is no such element."""
     trace, (matrix, row, column) = moment.trace, marked
     number = next((n for n, array in enumerate(trace.arrays) if array.name == matrix), None)
     if number is None:
-        return 0.0
+        return math.nan
     array = trace.arrays[number]
+    if row >= array.shape[0] or column >= array.shape[-1]:
+        return math.nan
     element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
     so_far = 0
     for touches in trace.touches_of(number, "read"):

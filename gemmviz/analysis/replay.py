@@ -22,6 +22,7 @@ from gemmviz.model.sites import Space
 from gemmviz.model.trace import Ints, Trace
 
 _ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
+_UNKNOWN = object()
 _SOON = 60_000  # accesses that are looked through within a frame
 Longs = npt.NDArray[np.int64]
 Kept = TypeVar("Kept")
@@ -134,21 +135,24 @@ class Replay:
     def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
         """What was made of this trace under a key before, else made now: it lasts as long as the trace."""
         known = self._facts.kept
-        if key not in known:
+        found: Kept | None = known.get(key)
+        if found is None:
+            found = make()
             if len(known) >= _MOST_THINGS:
-                known.clear()
-            known[key] = make()
-        found: Kept = known[key]
+                known.clear()  # another thread may have asked, too: nothing is read back from here
+            known[key] = found
         return found
 
     def terms(self, scope: Scope) -> Terms | None:
         """The sums of a scope's block, term by term. Raises Cancelled."""
         known, key = self._facts.terms, scope.of_block.start
-        if key not in known:
+        found = known.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = terms_of(self.trace, self.owners, scope)
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            known[key] = terms_of(self.trace, self.owners, scope)
-        return known[key]
+            known[key] = found
+        return found  # type: ignore[return-value]
 
     def knows_terms(self, scope: Scope) -> bool:
         """Whether they are worked out already, or are in no time."""
@@ -216,14 +220,16 @@ class Replay:
         """The thread of the trace that stores each cell of C, of the warps of a scope: (rows, columns), -1 where none does."""
         key = _warps(scope), grid.factor, grid.crop
         known = self._facts.owner_threads
-        if key not in known:
-            if len(known) >= _MOST_KEPT:
-                known.clear()
+        found = known.get(key)
+        if found is None:
             elements, threads = self.owners.of(scope.of_warps)
             table = np.full(grid.cell_count + 1, -1, np.int32)
             table[grid.cells(elements)] = threads + scope.of_warps.start
-            known[key] = table[: grid.cell_count].reshape(grid.shape)
-        return known[key]
+            found = table[: grid.cell_count].reshape(grid.shape)
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            known[key] = found
+        return found
 
     def _first_stored(self, grid: Grid) -> Longs:
         order = np.argsort(-self.owners.steps, kind="stable")

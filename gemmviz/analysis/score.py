@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.trace import Trace
 
-VOICES = ("load A", "load B", "store into a tile", "compute", "store C")
+VOICES = ("load A", "load B", "store into a tile", "compute", "load, store C")
 LOAD_A, LOAD_B, STORE_TILE, COMPUTE, STORE_C = range(len(VOICES))
 BARRIER = len(VOICES)
 

@@ -4,40 +4,51 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.focus import Scope
+from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
 
 Longs = npt.NDArray[np.int64]
-_MOST_ROWS = 4096  # of the record that are looked at: more than any phase has
+_ROWS_AT_ONCE = 256
 
 
-def tile_loads(trace: Trace, number: int, step: int, scope: Scope) -> Longs:
-    """Of each cell of a shared array, flat, after ``step``: loads by the chosen threads of the block since the latest store."""
-    size = trace.arrays[number].size
-    stored = np.full(size, -1, np.int64)
-    for touches in trace.touches_of(number, "write"):
-        last = int(np.searchsorted(touches.steps, step, side="right"))
-        missing = np.ones(size, bool)
-        for at in range(last - 1, max(-1, last - 1 - _MOST_ROWS), -1):
-            cells = _cells(trace, int(touches.rows[at]), touches.operand.offsets, scope.of_block)
-            stored[cells] = np.maximum(stored[cells], int(touches.steps[at]))
-            missing[cells] = False
-            if not missing.any():
-                break
-    counts = np.zeros(size, np.int64)
-    known = stored[stored >= 0]
-    if not len(known):
-        return counts
-    for touches in trace.touches_of(number, "read"):
-        first, last = np.searchsorted(touches.steps, [int(known.min()), step], side="right")
-        for at in range(max(int(first), int(last) - _MOST_ROWS), int(last)):
-            cells = _cells(trace, int(touches.rows[at]), touches.operand.offsets, scope.in_block)
-            later = cells[stored[cells] < int(touches.steps[at])]
-            np.add.at(counts, later, 1)
-    counts[stored < 0] = 0
-    return counts
+class TileLoads:
+    """Of one shared array of a scope's block, by its chosen threads: a cursor."""
+
+    def __init__(self, trace: Trace, number: int, scope: Scope) -> None:
+        self.trace, self.scope = trace, scope
+        size = trace.arrays[number].size
+        self._counts = np.zeros(size, np.int64)
+        self._reads = trace.touches_of(number, "read")
+        writes = trace.touches_of(number, "write")
+        self._stores = sorted((int(s), int(r), t.operand.offsets) for t in writes for s, r in zip(t.steps, t.rows, strict=True))
+        self._store_steps = np.array([step for step, _, _ in self._stores], np.int64)
+        self._at = -1
+
+    def after(self, step: int) -> Longs:
+        """Loads of each cell, flat, since the latest store there. Valid until the next call. Raises Cancelled."""
+        if step < self._at:
+            self._counts[:] = 0
+            self._at = -1
+        first, last = np.searchsorted(self._store_steps, [self._at, step], side="right")
+        for store_step, row, offsets in self._stores[int(first) : int(last)]:
+            self._read(self._at, store_step - 1)
+            self._counts[_cells(self.trace.element[row, self.scope.of_block], offsets)] = 0
+            self._at = store_step
+        self._read(self._at, step)
+        self._at = step
+        return self._counts
+
+    def _read(self, after: int, until: int) -> None:
+        """The loads of the steps after one, up to and with another."""
+        for touches in self._reads:
+            first, last = np.searchsorted(touches.steps, [after, until], side="right")
+            for start in range(int(first), int(last), _ROWS_AT_ONCE):
+                checkpoint()
+                rows = touches.rows[start : min(start + _ROWS_AT_ONCE, int(last))]
+                cells = _cells(self.trace.element[rows, self.scope.in_block].ravel(), touches.operand.offsets)
+                self._counts += np.bincount(cells, minlength=len(self._counts))
 
 
-def _cells(trace: Trace, row: int, offsets: tuple[int, ...], threads: slice) -> Longs:
-    touched = trace.element[row, threads]
+def _cells(touched: npt.NDArray[np.int32], offsets: tuple[int, ...]) -> Longs:
     first = touched[touched >= 0].astype(np.int64)
     return first if offsets == (0,) else (first[:, None] + np.array(offsets)).ravel()

@@ -42,7 +42,8 @@ class Schedule:
 class GridCase:
     """A launch as blocks that wait, run and are done. ``schedule``: where and when; ``source``: whence that is known;
     ``is_model``: nobody measured it, and its times are no nanoseconds. ``grid``: blocks along x, y and z; ``what``: which
-    launch; ``blocks_per_sm``: by occupancy.
+    launch; ``blocks_per_sm``: by occupancy, at most so many where it
+    is not ``is_certain``.
     """
 
     what: str
@@ -53,3 +54,4 @@ class GridCase:
     schedule: Schedule
     source: str
     is_model: bool
+    is_certain: bool = True

@@ -61,17 +61,17 @@ def _small_cross(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOpt
     """Factors of A at the left, of B above, sums where they meet; what they are called beside them."""
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
-    name_a, name_b, name_sum = _names(moment, terms)
+    name_a, name_b = _names(moment, terms)
     words = 1.5 * size
     cell = min((room.width - _GAP) / (columns + 1), (room.height - _GAP - 2 * words) / (rows + 1), _LARGEST)
     if cell < _LEAST:
         return []
     x, y = room.x + cell + _GAP, room.y + words + cell + _GAP
     lit = terms.has_a[:, None] & terms.has_b[None, :] & terms.owned
-    sums = _sums(moment, name_sum, rows * columns)
+    sums = _sums(moment, terms)
     texts = np.full((rows, columns), "", "<U12")
     if sums is not None:
-        texts = np.array([_short(value) for value in sums]).reshape(rows, columns)
+        texts[terms.owned] = [_short(value) for value in sums[1]]
     a, b = moment.factors(terms)
     held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
     has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
@@ -109,10 +109,8 @@ def _short(value: float | None) -> str:
     return text.replace("e+0", "e").replace("e-0", "e-")
 
 
-def _names(moment: Moment, terms: ThreadTerms) -> tuple[str, str, str]:
-    """What the kernel calls the factors and the sums: variables where it has some, else the elements themselves; "" for sums
-    without a name.
-    """
+def _names(moment: Moment, terms: ThreadTerms) -> tuple[str, str]:
+    """What the kernel calls the factors: variables where it has some, else the elements themselves."""
     sums = _stored_names(moment)
     k = "k" if terms.k < 0 else str(terms.k)
     found = []
@@ -121,7 +119,7 @@ def _names(moment: Moment, terms: ThreadTerms) -> tuple[str, str, str]:
         variable = _variable_of(moment, name, sums)
         element = f"{name}[{shown.format(span)}]"
         found.append(f"{variable} = {element}" if variable else element)
-    return found[0], found[1], sums[0] if sums else ""
+    return found[0], found[1]
 
 
 def _statement(moment: Moment, site: Site) -> str:
@@ -160,11 +158,60 @@ def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
     return ""
 
 
-def _sums(moment: Moment, name: str, count: int) -> list[float | None] | None:
-    """The values of the sums, as many as there are elements; None where they aren't known."""
-    value = dict(moment.variables).get(name) if name else None
-    flat = list(_flat(value))
-    return flat if len(flat) == count and any(each is not None for each in flat) else None
+def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] | None:
+    """The variable that holds the sums, and their values in the order of the rows and columns of C that they are of; None
+    where no variable is seen to be what the thread stores.
+    """
+    order = moment.replay.kept(
+        ("sums", moment.scope.of_block.start, moment.scope.first_thread), lambda: _order_of(moment, terms)
+    )
+    if order is None:
+        return None
+    name, places = order
+    flat = list(_flat(dict(moment.variables).get(name)))
+    if len(flat) != len(places) or all(each is None for each in flat):
+        return None
+    return name, [flat[place] for place in places]
+
+
+def _order_of(moment: Moment, terms: ThreadTerms) -> tuple[str, list[int]] | None:
+    """Which variable the thread stores into C, and where in it each of its elements stands: what is stored has to be what the
+    variable holds then.
+    """
+    stored = _stored_values(moment, terms)
+    for name in _stored_names(moment):
+        flat = _held_when_stored(moment, name, stored)
+        if flat is None or len(flat) != len(stored):
+            continue
+        known = [(at, value) for at, (_, value) in enumerate(stored) if value is not None]
+        if known and all(flat[at] == value for at, value in known):
+            return name, list(range(len(stored)))
+        places = [[place for place, held in enumerate(flat) if held == value] for _, value in known]
+        if len(known) == len(stored) and all(len(each) == 1 for each in places):
+            return name, [each[0] for each in places]
+    return None
+
+
+def _stored_values(moment: Moment, terms: ThreadTerms) -> list[tuple[int, float | None]]:
+    """When each of the thread's elements of C is stored, row by row, and which value; None for one that is not known."""
+    replay, trace = moment.replay, moment.trace
+    column, steps = moment.scope.of_block.start + moment.scope.first_thread, replay.owners.steps_of(terms.elements)
+    found: list[tuple[int, float | None]] = []
+    for element, step in zip(terms.elements.tolist(), steps.tolist(), strict=True):
+        row = int(trace.row[step]) if 0 <= step < trace.steps else -1
+        is_first = row >= 0 and int(trace.element[row, column]) == element  # of a wide store only the first value is known
+        known = is_first and replay.value is not None
+        found.append((step, float(replay.value[row, column]) if known and replay.value is not None else None))
+    return found
+
+
+def _held_when_stored(moment: Moment, name: str, stored: list[tuple[int, float | None]]) -> list[float | None] | None:
+    """What a variable holds when the first of the elements is stored: it doesn't change any more then."""
+    step = min((at for at, _ in stored), default=-1)
+    if not 0 <= step < moment.trace.steps:
+        return None
+    value = dict(moment.variables_at(step)).get(name)
+    return list(_flat(value)) if value is not None else None
 
 
 def _flat(value: Value) -> Iterable[float | None]:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.score import BARRIER, VOICES
+from gemmviz.analysis.score import BARRIER, STORE_C, VOICES
 from gemmviz.model.words import many
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.palette import Palette
@@ -46,7 +46,10 @@ def segment_text(replay: Replay, step: int) -> str:
     score, trace = replay.score, replay.trace
     first, stop = score.segment(step)
     voice, phase = int(score.voice[step]), int(trace.phase[step])
-    what = trace.site_of(step).kind if voice == BARRIER else VOICES[voice]
+    site = trace.site_of(step)
+    what = VOICES[voice] if voice < STORE_C else site.kind
+    if voice == STORE_C:
+        what += f" {trace.arrays[site.operands[0].array].name}"
     where = f", phase {phase + 1}" if 0 <= phase < replay.phases else ""
     steps = f"step {first + 1}" if stop - first == 1 else f"steps {first + 1} to {stop}"
     ends = trace.stop is not None and stop == trace.steps

@@ -18,7 +18,7 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import theme_names
 from gemmviz.scenes.window import LENSES
-from gemmviz.show.shot import Camera, Shot, Trial, read_view
+from gemmviz.show.shot import Against, Camera, Shot, Trial, read_view
 from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.spec.legality import setup_for
 
@@ -289,6 +289,8 @@ def _taken(args: argparse.Namespace, shot: Shot, flags: list[Flag]) -> Shot:
 
 def words_of(shot: Shot) -> list[str]:
     """What stands behind ``gemmviz`` to render this shot."""
+    if shot.against is not None:
+        return _words_of_two(shot, shot.against)
     kernel = shot.setup.kernel
     found = ["render", kernel.name if kernel.is_shipped else kernel.file]
     for flag in setup_flags():
@@ -299,6 +301,22 @@ def words_of(shot: Shot) -> list[str]:
     for flag in view_flags():
         found += _given(flag, shot)
     return found
+
+
+def _words_of_two(shot: Shot, against: Against) -> list[str]:
+    """As ``gemmviz compare`` has it; both at the sizes of the shot."""
+    found = [
+        "compare",
+        *(kernel.name if kernel.is_shipped else kernel.file for kernel in (against.setup.kernel, shot.setup.kernel)),
+    ]
+    for flag in setup_flags(with_record=False):
+        found += _given(flag, shot)
+    for option, setup in (("--left", against.setup), ("--right", shot.setup)):
+        for name, value in setup.parameters.items():
+            found += [option, f"{name}={value}"]
+    found += ["--lock", against.lock, "--step", str(shot.at.step + 1)]
+    found += ["--mark", against.marked] if against.marked else []
+    return found + (["--theme", shot.theme] if shot.theme in theme_names() else [])
 
 
 def _given(flag: Flag, shot: Shot) -> list[str]:

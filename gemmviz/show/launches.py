@@ -1,11 +1,13 @@
 """Where and when the blocks of a launch ran: measured here where a GPU may run the kernel, else as it is known."""
 
 from collections.abc import Callable
+from typing import Any
 
 from gemmviz.files.devices import device_of
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
+from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.engine import Cancel
 from gemmviz.show.events import Post
 from gemmviz.show.runners import Runners
@@ -17,37 +19,43 @@ from gemmviz.show.tasks import Latest
 class Launches:
     """Keeps the latest launch that was looked at. ``done`` is called when more is known of it."""
 
-    def __init__(self, post: Post, runners: Runners, done: Callable[[], None]) -> None:
+    def __init__(self, post: Post, runners: Runners, done: Callable[[], Any]) -> None:
         self.runners, self._done = runners, done
-        self.lane: Latest[Schedule] = Latest(post, self._on_measured, self._on_failed)
-        self._kept: tuple[Setup, GridCase | None] | None = None
-        self._shot: Shot | None = None
+        self.lane: Latest[tuple[Setup, Schedule]] = Latest(post, self._on_measured, self._on_failed)
+        self._measured: tuple[Setup, Schedule, str] | None = None
+        self._kept: tuple[Any, GridCase | None] | None = None
 
-    def case(self, shot: Shot) -> GridCase | None:
+    def case(self, shot: Shot, speed: KernelSpeed | None = None) -> GridCase | None:
         """What is known now of a shot's launch; what can be measured is, beside."""
-        if self._kept is None or self._kept[0] != shot.setup:
-            self._kept = shot.setup, grid_case(shot)
-            self._shot = shot
-            self._measure(shot.setup)
+        key = shot.setup, speed, self._may_measure(shot.setup), self._measured
+        if self._kept is None or self._kept[0] != key:
+            measured = self._measured if self._measured is not None and self._measured[0] == shot.setup else None
+            schedule, source = (None, "") if measured is None else measured[1:]
+            self._kept = key, grid_case(shot, schedule, source, speed)
+            self._measure(shot.setup, known=measured is not None or self._kept[1] is None)
         return self._kept[1]
 
-    def _measure(self, setup: Setup) -> None:
+    def _may_measure(self, setup: Setup) -> bool:
+        """Whether the GPU that is here is the setup's device, and may run its kernel."""
         runners = self.runners
         mine = runners.gpu is not None and device_of(runners.gpu) == setup.device
-        if not mine or runners.chosen != "gpu" or not runners.trust.includes(setup.kernel) or self._kept is None:
+        return mine and runners.chosen == "gpu" and runners.trust.includes(setup.kernel)
+
+    def _measure(self, setup: Setup, known: bool) -> None:
+        if known or not self._may_measure(setup):
             self.lane.cancel()
             return
+        remote = self.runners.remote
 
-        def work(cancelled: Cancel) -> Schedule:
-            return runners.remote.schedule(setup, cancelled=cancelled)
+        def work(cancelled: Cancel) -> tuple[Setup, Schedule]:
+            return setup, remote.schedule(setup, cancelled=cancelled)
 
-        if self._kept[1] is not None:
-            self.lane.start(work)
+        self.lane.start(work)
 
-    def _on_measured(self, schedule: Schedule) -> None:
-        gpu, shot = self.runners.gpu, self._shot
-        if gpu is not None and shot is not None and self._kept is not None and self._kept[0] == shot.setup:
-            self._kept = shot.setup, grid_case(shot, schedule, f"measured here on {gpu.label}")
+    def _on_measured(self, found: tuple[Setup, Schedule]) -> None:
+        gpu = self.runners.gpu
+        if gpu is not None:
+            self._measured = (*found, f"measured here on {gpu.label}")
             self._done()
 
     def _on_failed(self, error: GemmvizError) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.pairing import Pair, clock, step_like
+from gemmviz.analysis.pairing import Pair, clock, shared_lock, step_like
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -67,10 +67,12 @@ def pair_at(shot: Shot, left: Reader, right: Reader, counted: tuple[Counted, Cou
         raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
     check_marked(shot)
     step = step_at(right.replay.trace, shot.at)
-    clocks = [clock(reader.replay, reader.scope, against.lock) for reader in (left, right)]
+    lock = shared_lock((left.replay, left.scope), (right.replay, right.scope), against.lock)
+    clocks = [clock(reader.replay, reader.scope, lock) for reader in (left, right)]
     other = left.at(step_like(clocks[0], clocks[1], step))
     counts, times = (counted[0].counts, counted[1].counts), (counted[0].time_ms, counted[1].time_ms)
-    return Pair(other, right.at(step), against.lock, counts, times, against.element)
+    sources = tuple("" if each.time_ms is None else each.source for each in counted)
+    return Pair(other, right.at(step), lock, counts, times, (sources[0], sources[1]), against.element)
 
 
 def check_marked(shot: Shot) -> None:

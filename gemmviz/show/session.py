@@ -6,7 +6,6 @@ from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
 from gemmviz.analysis.speeds import narrowed
 from gemmviz.model.benchmark import Benchmark
@@ -16,9 +15,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingEr
 from gemmviz.model.kernel import Launch
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.problem import Problem
-from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
-from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
@@ -27,15 +24,12 @@ from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.layout import plan_of
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
-from gemmviz.scenes.views.occupancy_view import value_at
-from gemmviz.scenes.views.why_view import CURE
 from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
-from gemmviz.show.beside import Beside
+from gemmviz.show.cards import CARDS, Card, Cards
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
 from gemmviz.show.findings import Findings, Look, Shown, ran
-from gemmviz.show.launches import Launches
 from gemmviz.show.naming import change_name
 from gemmviz.show.notices import Notices, Topic
 from gemmviz.show.offers import as_recorded, kept_from_gpu
@@ -44,18 +38,17 @@ from gemmviz.show.player import Player
 from gemmviz.show.pointing import focus_at
 from gemmviz.show.reading import MAPPED, Reading
 from gemmviz.show.runners import Runners
-from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice, Shot, Trial, default_shot
-from gemmviz.show.subjects import occupancy_case, trial_of
+from gemmviz.show.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice, Shot, default_shot
 from gemmviz.show.tasks import Latest
 from gemmviz.show.time import Time
 from gemmviz.show.undo import Undo
-from gemmviz.show.why import Why
 from gemmviz.show.wishes import Wishes
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import device_for, launch_for, setup_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
 _SOON_S = 0.03
+_DRAGGED = "what is tried out"  # a change that goes on as long as the same is dragged
 _OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
 
@@ -92,9 +85,7 @@ class Session:
         self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
-        self.launches = Launches(post, self.runners, self._on_scheduled)
-        self.why = Why()
-        self.beside = Beside(post, self._on_beside, lambda error: self.complain("elsewhere", error))
+        self.cards = Cards(post, self.runners, self._on_more_known, lambda error: self.complain("elsewhere", error))
         self.reading = Reading(post, self._on_loads_counted)
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
@@ -129,16 +120,9 @@ class Session:
         """What views of this kind of subject show now."""
         if kind is Moment:
             return self.now
-        if kind is OccupancyCase:
-            shown = self.shown
-            speed = shown.speed if shown is not None and shown.setup == self.shot.setup else None
-            return occupancy_case(self.shot, speed)
-        if kind is GridCase:
-            return self.launches.case(self.shot)
-        if kind is Pair:
-            return self._pair
-        if kind is SpeedCase:
-            return self.why.case(self.shot, self.shown, self.now)
+        if kind in CARDS:
+            card: Subject | None = self.cards.subject(kind, self.shot, self.shown, self.now)
+            return card
         chart = self.shot.chart
         found = self.benchmarks.named(chart.source)
         return None if found is None else narrowed(found, chart.width, chart.with_host)
@@ -179,7 +163,7 @@ class Session:
     @property
     def is_working(self) -> bool:
         """Whether anything of the picture is being worked out."""
-        lanes = (self._tracer, *self._findings.lanes, *self.beside.lanes, self.launches.lane)
+        lanes = (self._tracer, *self._findings.lanes, *self.cards.lanes)
         return self.reading.is_counting or any(lane.is_busy for lane in lanes)
 
     # Asking for something else
@@ -187,6 +171,8 @@ class Session:
     def start(self, shot: Shot | None = None, plays: bool = False) -> None:
         """The first picture; ``plays`` as soon as there is one."""
         self.shot = shot or self.shot
+        self._views[view_named(self.shot.view).subject] = self.shot.view
+        self.cards.follow(self.shot, self.shot.focus)
         self.wishes = Wishes.of(self.shot.setup)
         self.history = Undo((self.shot, self.wishes))
         self._plays = plays
@@ -196,11 +182,13 @@ class Session:
     def ask(self, shot: Shot, wishes: Wishes | None = None) -> None:
         """Shows another shot; what was changed on purpose can be undone."""
         before, name = self.shot, change_name(self.shot, shot)
-        if name:
+        if name and not name == _DRAGGED == self.history.undo_name:
             self.history.settle((before, self.wishes))
         self.wishes = wishes or self.wishes
         self._become(shot)
-        if name:
+        if name == _DRAGGED == self.history.undo_name:
+            self.history.settle((self.shot, self.wishes))
+        elif name:
             self.history.note((self.shot, self.wishes), name)
         self.asked.tell()
 
@@ -269,10 +257,6 @@ class Session:
         """Words larger or smaller."""
         self.ask(replace(self.shot, type_scale=max(LEAST_TYPE, min(MOST_TYPE, round(self.shot.type_scale * factor, 3)))))
 
-    def try_out(self, trial: Trial) -> None:
-        """What a block would need of an SM."""
-        self.ask(replace(self.shot, trial=trial))
-
     def choose_curves(self, chart: ChartChoice) -> None:
         self.ask(replace(self.shot, chart=chart))
 
@@ -303,6 +287,9 @@ class Session:
 
     def phase_start(self, direction: int) -> int:
         """The first step of the next phase, or that of this one, or of the one before where this one has just begun."""
+        time = self.player.played
+        if time.is_launch:
+            return max(0, min(time.steps - 1, time.step + direction * time.steps // 10))
         starts = [] if self.shown is None else self.shown.replay.phase_starts.tolist()
         if direction > 0:
             return next((start for start in starts if start > self.step), self.steps - 1)
@@ -311,28 +298,14 @@ class Session:
     def point_at(self, hit: Hit) -> None:
         """Follows the thread that a cell is about. Raises UsageError where there is none."""
         subject = self.subject
-        if isinstance(subject, OccupancyCase):
-            needs = value_at(subject, hit.cells.key, hit.column)
-            if needs is not None:
-                self.try_out(trial_of(subject, needs))
-            return
-        if isinstance(subject, Pair):
-            self._mark(hit)
-            return
-        if isinstance(subject, SpeedCase):
-            self._take_cure(subject, hit.cells.key)
+        if isinstance(subject, Card):
+            shot = self.cards.pointed(subject, self.shot, self.shown, hit)
+            if shot is not None:
+                self.ask(shot, Wishes.of(shot.setup) if shot.setup != self.shot.setup else None)
             return
         focus = None if self.now is None else focus_at(self.now, hit)
         if focus is not None:
             self.watch(focus)
-
-    @property
-    def _pair(self) -> Pair | None:
-        """Both runs, where this one is held against another."""
-        against, now, shown = self.shot.against, self.now, self.shown
-        if against is None or now is None or shown is None:
-            return None
-        return self.beside.pair(now, shown, against)
 
     def hold_against(self, against: Against | None) -> None:
         """Beside another run; None for this one alone again."""
@@ -341,29 +314,16 @@ class Session:
 
     def hold_against_this(self) -> None:
         """What is shown now stays at the left; what is chosen from now on stands at the right."""
-        self.hold_against(None if self.shot.against is not None else Against(self.shot.setup))
         if self.shot.against is not None:
+            self.hold_against(None)
+        elif self.shown is not None and not self.is_stale:
+            self.ask(self.cards.hold(self.shot, self.shown))
             self.say("Choose another kernel, size or parameter: it comes beside this one")
 
-    def _on_beside(self) -> None:
+    def _on_more_known(self) -> None:
+        """Of what is shown besides the replay."""
         self.found.tell()
         self.moved.tell()
-
-    def _mark(self, hit: Hit) -> None:
-        """Follows an element in both runs."""
-        key = hit.cells.key.rpartition("-")[2]
-        against = self.shot.against
-        if against is not None and key in ("A", "B", "C"):
-            row, column = hit.row + hit.cells.origin[0], hit.column + hit.cells.origin[1]
-            marked = f"{key}[{row * hit.cells.factor},{column * hit.cells.factor}]"
-            self.hold_against(replace(against, marked="" if marked == against.marked else marked))
-
-    def _take_cure(self, case: SpeedCase, key: str) -> None:
-        """Runs what may help, to be held against what was run before."""
-        if key.startswith(CURE) and self.shown is not None:
-            self.why.keep(self.shown)
-            setup = case.cures[int(key.removeprefix(CURE))].setup
-            self.ask(replace(self.shot, setup=setup), Wishes.of(setup))
 
     def look(self, camera: Camera) -> None:
         """Zooms and pans."""
@@ -441,22 +401,20 @@ class Session:
     def close(self) -> None:
         """Cancels all work, for good."""
         self.player.play(False)
-        lanes = self._tracer, self.reading.lane, self.launches.lane
-        for each in (*lanes, self.beside, self._findings, self.benchmarks, self.runners):
+        for each in (self._tracer, self.reading.lane, self.cards, self._findings, self.benchmarks, self.runners):
             each.close()
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
         """Whatever works for it beside it."""
-        found: list[Latest[Any]] = [self._tracer, self.reading.lane, self.launches.lane, *self.beside.lanes]
+        found: list[Latest[Any]] = [self._tracer, self.reading.lane, *self.cards.lanes]
         return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.lane)
 
     # Running
 
     def _become(self, shot: Shot) -> None:
         before, self.shot = self.shot, shot
-        against = shot.against
-        self.beside.show(None if against is None else against.setup, self.runners.engine_for((against or shot).setup.kernel))
+        self.cards.follow(shot, shot.focus)
         self._views[view_named(shot.view).subject] = shot.view
         if shot.setup != before.setup or self.shown is None or self.is_stale:
             self._run()
@@ -576,11 +534,6 @@ class Session:
         self._count_loads()  # as far as the next steps have gone meanwhile
         self.moved.tell()
 
-    def _on_scheduled(self) -> None:
-        """Where and when blocks ran is known now."""
-        self.found.tell()
-        self.moved.tell()
-
     def say(self, sentence: str) -> None:
         """Something that passes."""
         self.said.tell(sentence)
@@ -606,6 +559,7 @@ class Session:
         self.noticed.tell()
 
     def _on_engine(self) -> None:
+        self.cards.follow(self.shot, self.shot.focus)
         if self.shown is None or not self.shown.from_file:
             self._run(again=True)
 

@@ -28,7 +28,9 @@ def speed_case(shot: Shot, shown: Shown | None) -> SpeedCase | None:
     """Of the run that is shown; None before there is one."""
     if shown is None:
         return None
-    return speed_case_of(replace(shot, setup=shown.setup), shown.counts, shown.speed, shown.no_speed)
+    no_counts = shown.no_counts or ("the run ended early" if shown.trace.stop is not None else "")
+    case = speed_case_of(replace(shot, setup=shown.setup), shown.counts, shown.speed, shown.no_speed)
+    return replace(case, no_counts=no_counts)
 
 
 def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "") -> SpeedCase:
@@ -75,7 +77,8 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
 
 def with_progress(case: SpeedCase, now: Moment) -> SpeedCase:
     """With what the watched block has done by now: its flops, and its bytes at the levels that a trace tells."""
-    if now.terms is None or not now.replay.knows_costs(now.scope):
+    is_block = now.scope.of_warps == now.scope.of_block  # flops are those of the block: bytes have to be, too
+    if not is_block or now.terms is None or not now.replay.knows_costs(now.scope):
         return case
     sums = now.replay.sums(now.scope)["global"][now.step]
     flops = 2.0 * float(now.terms.done(now.step).sum())

@@ -59,11 +59,11 @@ def _what(setup: Setup) -> str:
     return f"{setup.kernel.name}{parameters}"
 
 
-def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "") -> GridCase | None:
+def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "", speed: KernelSpeed | None = None) -> GridCase | None:
     """All blocks of a shot's launch over time: as ``measured`` on ``gpu``, else as recorded on the shot's device, else as a
     model has it. None where there is no launch to speak of.
     """
-    case = occupancy_case(replace(shot, trial=Trial()))
+    case = occupancy_case(replace(shot, trial=Trial()), speed)
     if case is None:
         return None
     try:
@@ -71,7 +71,7 @@ def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "") -> Gr
     except GemmvizError:
         return None
     device, limits = case.device, occupancy_limits(case.device, case.needs)
-    if limits.blocks_per_sm < 1:
+    if limits.blocks_per_sm < 1 or (measured is not None and measured.blocks != launch.block_count):
         return None
     schedule, source = measured, gpu
     if schedule is None:
@@ -84,9 +84,9 @@ def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "") -> Gr
         at_most = "" if limits.is_certain else ", registers left out of account"
         source = f"a model, by occupancy alone{at_most}: every block takes the same time. Nobody recorded this launch"
     sms = max(device.sms, int(schedule.sm.max()) + 1)
-    return GridCase(
-        title_of_launch(shot.setup), device.name, sms, limits.blocks_per_sm, launch.grid, schedule, source, is_model
-    )
+    what, blocks = title_of_launch(shot.setup), limits.blocks_per_sm
+    what, blocks = title_of_launch(shot.setup), limits.blocks_per_sm
+    return GridCase(what, device.name, sms, blocks, launch.grid, schedule, source, is_model, limits.is_certain)
 
 
 def title_of_launch(setup: Setup) -> str:

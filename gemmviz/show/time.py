@@ -1,5 +1,6 @@
 """What a player moves: the steps of a run, or the instants of a launch, whichever the view is of."""
 
+from math import ceil
 from typing import Protocol
 
 from gemmviz.model.schedule import GridCase
@@ -40,14 +41,21 @@ class Time:
 
     @property
     def step(self) -> int:
-        return min(INSTANTS - 1, int(self.session.shot.instant * INSTANTS)) if self.is_launch else self.session.step
+        return max(0, ceil(self._at) - 1) if self.is_launch else self.session.step
 
     @property
     def moment(self) -> float:
-        return self.session.shot.instant * INSTANTS - self.step if self.is_launch else self.session.moment
+        return self._at - self.step if self.is_launch else self.session.moment
+
+    @property
+    def _at(self) -> float:
+        return round(self.session.shot.instant * INSTANTS, 6)
 
     def go(self, step: int, moment: float = 1.0) -> None:
-        if self.is_launch:
-            self.session.go_to_instant((step + moment) / INSTANTS)
-        else:
+        """The first of a launch's steps, gone to as a whole, is its very beginning."""
+        if not self.is_launch:
             self.session.go(step, moment)
+        elif step <= 0 and moment >= 1.0:
+            self.session.go_to_instant(0.0)
+        else:
+            self.session.go_to_instant((step + moment) / INSTANTS)

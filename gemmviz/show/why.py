@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.model.speed_case import Effect, SpeedCase
+from gemmviz.model.setup import Setup
+from gemmviz.model.speed_case import SpeedCase
 from gemmviz.show.findings import Shown
 from gemmviz.show.shot import Shot
 from gemmviz.show.speeds import effect_of, speed_case, with_progress
@@ -13,23 +14,22 @@ class Why:
     """What doesn't change from step to step is worked out once."""
 
     def __init__(self) -> None:
-        self._before: Effect | None = None
+        self._before: tuple[Shown, Setup] | None = None  # the run before, and what was to help it
         self._kept: tuple[object, SpeedCase | None] | None = None
 
-    def keep(self, shown: Shown) -> None:
-        """Something else is run now, to be held against this."""
-        self._before = effect_of(shown)
+    def keep(self, shown: Shown, cure: Setup) -> None:
+        """A cure is run now, to be held against this."""
+        self._before = shown, cure
 
     def case(self, shot: Shot, shown: Shown | None, now: Moment | None) -> SpeedCase | None:
         """Of the run that is shown, at its present moment."""
         if self._kept is None or self._kept[0] is not shown:
-            self._kept = shown, _with_effects(speed_case(shot, shown), self._before, shown)
+            self._kept = shown, self._with_effects(speed_case(shot, shown), shown)
         case = self._kept[1]
         return case if case is None or now is None else with_progress(case, now)
 
-
-def _with_effects(case: SpeedCase | None, before: Effect | None, shown: Shown | None) -> SpeedCase | None:
-    if case is None or before is None or shown is None:
-        return case
-    after = effect_of(shown)
-    return case if after.label == before.label else replace(case, effects=(before, after))
+    def _with_effects(self, case: SpeedCase | None, shown: Shown | None) -> SpeedCase | None:
+        """Before and after, as long as the cure is what is shown."""
+        if case is None or shown is None or self._before is None or shown.setup != self._before[1]:
+            return case
+        return replace(case, effects=(effect_of(self._before[0]), effect_of(shown)))

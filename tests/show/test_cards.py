@@ -53,10 +53,10 @@ def test_the_grid_plays_in_its_own_time(desk: Desk) -> None:
     assert isinstance(session.subject, GridCase)
     step = session.step
     session.player.jump(0)
-    assert session.shot.instant == pytest.approx(1 / 60)
+    assert session.shot.instant == 0.0
     session.player.play(True)
     session.player.tick(200)
-    assert session.shot.instant > 1 / 60
+    assert session.shot.instant > 0.0
     session.player.play(False)
     assert session.step == step  # the replay stays where it is
 

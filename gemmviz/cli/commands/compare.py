@@ -7,8 +7,20 @@ from typing import Any
 from gemmviz.analysis.counts import totals
 from gemmviz.analysis.pairing import LOCKS
 from gemmviz.analysis.position import Position
-from gemmviz.cli.command import Command, add_json, add_on, add_output, add_timeout, complain, engine_of, print_json, remark
+from gemmviz.cli.command import (
+    Command,
+    add_json,
+    add_on,
+    add_output,
+    add_timeout,
+    complain,
+    engine_of,
+    print_json,
+    remark,
+    wrong,
+)
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame
 from gemmviz.scenes.theme import theme_names
@@ -37,6 +49,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     left, right = _setups(args)
+    code = 0
     shot = Shot(right, view="pair", at=Position(args.step - 1), theme=args.theme, against=Against(left, args.lock, args.mark))
     check_marked(shot)
     if left.problem != right.problem:
@@ -47,6 +60,7 @@ def _run(args: argparse.Namespace) -> int:
             (before, outcome), (after, second) = reader_by(left, one), reader_by(right, other)
             for each in (outcome, second):
                 remark(each.instead_of)
+                code = max(code, _judged(each))
             if not 1 <= args.step <= after.replay.steps:
                 raise UsageError(f"there is no step {args.step}: B has {after.replay.steps} steps, counted from 1")
             save_frame(picture(shot, pair_at(shot, before, after, found)), args.output)
@@ -54,7 +68,14 @@ def _run(args: argparse.Namespace) -> int:
         print_json(_facts(*found))
     else:
         _print(*found)
-    return 0
+    return code
+
+
+def _judged(outcome: Outcome) -> int:
+    """The exit code of a run, with a word where it went wrong."""
+    if outcome.fault is not None:
+        return complain(outcome.fault, 1)
+    return 0 if outcome.trace is None or outcome.trace.check.passed else complain(wrong(outcome.trace), 1)
 
 
 def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
@@ -66,7 +87,7 @@ def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
         args.kernel, args.D = kernel, []
         setup = setup_from(args)
         fitting = {name: value for name, value in shared.items() if name in setup.parameters}
-        setup = setup.changed(**fitting, **dict(map(parameter, own)))
+        setup = setup.changed(**{**fitting, **dict(map(parameter, own))})
         if found and own_sizes:
             setup = _at_the_same_sizes(setup, found[0])
         found.append(setup)

@@ -25,7 +25,7 @@ def _run(args: argparse.Namespace) -> int:
     case = _case(args)
     found = occupancy_limits(case.device, case.needs)
     if args.json:
-        print_json(_facts(case, found))
+        print_json(_facts(case, found, args.registers is not None))
         return 0
     device, needs = case.device, case.needs
     registers = "registers unknown" if needs.registers is None else f"{many(needs.registers, 'register')} a thread"
@@ -54,11 +54,11 @@ def _case(args: argparse.Namespace) -> OccupancyCase:
     return case
 
 
-def _facts(case: OccupancyCase, found: OccupancyLimits) -> dict[str, object]:
+def _facts(case: OccupancyCase, found: OccupancyLimits, is_given: bool) -> dict[str, object]:
     needs = case.needs
     return {
         "device": case.device.name, "threads": needs.threads, "registers": needs.registers, "shared_bytes": needs.shared_bytes,
-        "registers_source": case.registers_source if needs.registers == case.own.registers else "given",
+        "registers_source": "given" if is_given else case.registers_source,
         "blocks_per_sm": found.blocks_per_sm, "is_certain": found.is_certain, "limits": found.limits,
         "limiting": list(found.limiting), "threads_percent": found.threads_percent, "warps_percent": found.warps_percent,
     }  # fmt: skip

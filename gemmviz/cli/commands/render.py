@@ -14,9 +14,9 @@ from gemmviz.cli.command import Command, add_on, add_output, add_timeout, compla
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import Kind, kind_of
 from gemmviz.files.trace_file import read_trace
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
-from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.watched import Watched
 from gemmviz.render.export import save_frame
 from gemmviz.run.engine import FirstToAnswer
@@ -45,25 +45,12 @@ def _run(args: argparse.Namespace) -> int:
     path, kind = Path(args.kernel), kind_of(Path(args.kernel))
     if kind in ("trace", "benchmark") and is_set(args):
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
-    if kind not in ("trace", "benchmark"):
-        shot = _shot(args, kind)
-        made = OF_LAUNCHES.get(view_named(shot.view).subject)
-        if made is not None:
-            return _save(args, shot, made(shot))
-        if view_named(shot.view).subject is Pair:
-            return _save(args, shot, _pair(args, shot))
-        if view_named(shot.view).subject is SpeedCase:
-            with engine_of(args, shot.setup.kernel) as engine:
-                return _save(args, shot, speed_case_by(shot, FirstToAnswer(engine, Recorded())))
-    if kind == "benchmark" or (kind != "trace" and view_named(_shot(args, kind).view).subject is not Moment):
-        shot = _shot(args, kind)
-        if is_set(args):
-            remedy = "leave out -m, -n, -k, -D and the like"
-            raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
-        measured = {"": read_benchmark(path, recorded=True)} if kind == "benchmark" else recorded()
-        found = named(measured, shot.chart.source)
-        kept = None if found is None else narrowed(found, shot.chart.width, shot.chart.with_host)
-        return _save(args, shot, kept)
+    shot = _from_trace(args, path)[0] if kind == "trace" else _shot(args, kind)
+    subject = view_named(shot.view).subject
+    if kind == "benchmark" or subject is Benchmark:
+        return _save_measurements(args, shot, path, kind)
+    if subject is not Moment:
+        return _save(args, shot, _card(args, shot, kind))
     shot, outcome, watched = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))
     trace = outcome.trace
     if trace is None:
@@ -114,6 +101,30 @@ def _pair(args: argparse.Namespace, shot: Shot) -> Pair:
             sides.append((counted_by(setup, engine), reader_by(setup, engine)[0]))
     (one, left), (other, right) = sides
     return pair_at(shot, left, right, (one, other))
+
+
+def _save_measurements(args: argparse.Namespace, shot: Shot, path: Path, kind: Kind) -> int:
+    if is_set(args) or kind == "trace":
+        remedy = "leave out -m, -n, -k, -D and the like"
+        raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
+    measured = {"": read_benchmark(path, recorded=True)} if kind == "benchmark" else recorded()
+    found = named(measured, shot.chart.source)
+    return _save(args, shot, None if found is None else narrowed(found, shot.chart.width, shot.chart.with_host))
+
+
+def _card(args: argparse.Namespace, shot: Shot, kind: Kind) -> Subject | None:
+    """What a view of something else than a run shows. Of a trace only what needs none to be run."""
+    subject = view_named(shot.view).subject
+    made = OF_LAUNCHES.get(subject)
+    if made is not None:
+        found: Subject | None = made(shot)
+        return found
+    if kind == "trace":
+        raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
+    if subject is Pair:
+        return _pair(args, shot)
+    with engine_of(args, shot.setup.kernel) as engine:
+        return speed_case_by(shot, FirstToAnswer(engine, Recorded()))
 
 
 def _position(args: argparse.Namespace, shot: Shot, replay: Replay, stopped: bool) -> Position:

@@ -84,12 +84,9 @@ def _lanes(case: GridCase, at_ns: float, room: Box, options: ViewOptions) -> lis
     ]
 
 
+@lru_cache(maxsize=2)
 def residents_of(case: GridCase) -> npt.NDArray[np.int32]:
-    return _residents(id(case.schedule), case)
-
-
-@lru_cache(maxsize=8)
-def _residents(_: int, case: GridCase) -> npt.NDArray[np.int32]:
+    """How many blocks each SM holds, in each column of its lane."""
     return residents(case.schedule, case.sms, _COLUMNS)
 
 
@@ -105,7 +102,8 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
     waiting, running, done = (int((state == which).sum()) for which in (WAITING, RUNNING, DONE))
     now = f"{spaced(waiting)} blocks wait, {spaced(running)} run, {spaced(done)} are done"
     rounds = waves(len(state), case.sms, case.blocks_per_sm)
-    held = f"an SM holds {many(case.blocks_per_sm, 'block')} at once: {many(rounds, 'wave')}"
+    most, least = ("", "") if case.is_certain else ("at most ", "at least ")
+    held = f"an SM holds {most}{many(case.blocks_per_sm, 'block')} at once: {least}{many(rounds, 'wave')}"
     time = f"wave {min(rounds, int(at_ns // 1000) + 1)} of {rounds}" if case.is_model else f"{at_ns / 1e3:.1f} µs"
     progress_room = text_width(time, sizes.progress) + MARGIN
     legend = (("waiting", theme.empty), ("running, coloured by SM", WARP_ACCENTS[0]), ("done", theme.tint("C", 0.5)))

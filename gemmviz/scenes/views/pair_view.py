@@ -83,7 +83,9 @@ def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
     times = [None if time is None else f"{number(time * 1e3)} µs" for time in pair.times_ms]
     if any(times):
         y += _ROW
-        found.append(Labels("times", points((room.x + 26, y)), ("time of the real kernel",), size, theme.text))
+        sources = " and ".join(dict.fromkeys(source for source in pair.time_sources if source))
+        what = fitted(f"real kernel: {sources}" if sources else "real kernel", size, 0.62 * room.width)
+        found.append(Labels("times", points((room.x + 26, y)), (what,), size, theme.text))
         for text, (_, share) in zip([time or "unknown" for time in times], _COLUMNS[2:4], strict=True):
             at = points((room.x + share * room.width, y))
             found.append(Labels(f"time-{share}", at, (text,), size, theme.text, "end"))
@@ -95,7 +97,7 @@ def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]
     same = ratio == 1.0
     ink = theme.faint if same else theme.text
     colour = theme.line if each.voice is None else score_palette(theme)[2 + 2 * each.voice]
-    so_far = ("", "") if each.so_far is None else tuple(map(number, each.so_far))
+    so_far = ("", "") if each.so_far is None else tuple("–" if value != value else number(value) for value in each.so_far)
     in_all = tuple("" if each.so_far is not None and value is None and ratio is None else _text(value) for value in each.in_all)
     last = "" if ratio is None else "the same" if same else "∞" if ratio == float("inf") else f"{ratio:.3g} ×"
     name = fitted(each.name, size, 0.4 * room.width)

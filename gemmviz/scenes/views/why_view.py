@@ -144,7 +144,8 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
         say("reason", case.reason, sizes.caption, theme.warning, 3, strong=True)
         say("proof", case.proof, sizes.small, theme.text, 2)
     else:
-        say("reason", "The launch is being counted", sizes.caption, theme.faint)
+        waiting = f"The launch is not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        say("reason", waiting, sizes.caption, theme.faint)
     y += 16
     for each, colour in zip(case.traffic, _COLOURS, strict=False):
         per_byte = intensity(case.problem.flops, each.size_bytes)
