@@ -17,7 +17,7 @@ from gemmviz.show.shot import MOST_ZOOM, Camera
 _DRAG_PIXELS = 4.0
 # Pixels for each unit of a frame: words keep their size while there is little room, and grow with what there is. It follows the
 # one side that limits a square cross beside its words, so that more room never makes the cross smaller.
-_CARD_WIDTH, _CARD_HEIGHT = 1500.0, 860.0
+_CARD_WIDTH, _CARD_HEIGHT = 1240.0, 800.0
 _LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.54, 0.85, 1240.0, 900.0
 
 

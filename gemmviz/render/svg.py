@@ -40,16 +40,24 @@ def _n(number: float) -> str:
 
 
 def _cells(cells: Cells) -> str:
-    """One path a colour: its cells as squares; an image where there are very many."""
+    """One path a colour: its cells as squares, those that no line parts as one; an image where there are very many."""
     if cells.fill.size > _MOST_VECTOR_CELLS:
         return _image(cells)
     parts = []
     gap = min(1.0, cells.size * 0.05) if cells.line else 0.0
-    side, high = _n(cells.size - gap), _n(cells.pitch - gap)
-    for entry in np.unique(cells.fill).tolist():
-        rows, columns = np.nonzero(cells.fill == entry)
-        corners = zip((cells.x + columns * cells.size + gap / 2), (cells.y + rows * cells.pitch + gap / 2), strict=True)
-        path = "".join(f"M{_n(x)} {_n(y)}h{side}v{high}h-{side}z" for x, y in corners)
+    high = _n(cells.pitch - gap)
+    starts = np.ones(cells.fill.shape, bool)
+    if not gap:
+        starts[:, 1:] = cells.fill[:, 1:] != cells.fill[:, :-1]
+    rows, columns = np.nonzero(starts)
+    lengths = np.diff(np.append(np.flatnonzero(starts), cells.fill.size))
+    entries = cells.fill[rows, columns]
+    for entry in np.unique(entries).tolist():
+        chosen = entries == entry
+        x, y = cells.x + columns[chosen] * cells.size + gap / 2, cells.y + rows[chosen] * cells.pitch + gap / 2
+        sides = lengths[chosen] * cells.size - gap
+        boxes = zip(x.tolist(), y.tolist(), sides.tolist(), strict=True)
+        path = "".join(f"M{_n(x)} {_n(y)}h{_n(side)}v{high}h-{_n(side)}z" for x, y, side in boxes)
         parts.append(f'<path fill="{cells.palette[entry]}" d="{path}"/>')
     return "".join(parts) + _cell_labels(cells)
 

@@ -133,7 +133,7 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     """The same words in a column at the left that is ``room`` wide, beginning at its top and ending at its bottom."""
     theme, sizes = options.theme, options.theme.type
     title, parameters = _title_lines(moment, theme, room)
-    progress = wrapped(sentence.step_title(moment), sizes.small, room, 2)
+    progress = _progress_lines(moment, theme, room, 3 - len(parameters))
     action = wrapped(_action(moment), sizes.caption, room, 3, "semibold")
     cost = wrapped(sentence.cost(moment), sizes.small, room, 3)
     leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
@@ -165,6 +165,13 @@ def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[tuple[str, 
         return (whole,), ()
     name, _, parameters = whole.partition(", ")
     return (fitted(name, theme.type.title, room, "semibold"),), wrapped(parameters, theme.type.small, room, 2)
+
+
+def _progress_lines(moment: Moment, theme: Theme, room: float, most: int) -> tuple[str, ...]:
+    """Where in the run the step is; without what of it was traced, where there is no room for that."""
+    whole, size = sentence.step_title(moment), theme.type.small
+    is_much = len(wrapped(whole, size, room, most + 1)) > most
+    return wrapped(whole.partition(" · ")[0] if is_much else whole, size, room, min(most, 2))
 
 
 def _paragraph(key: str, lines: tuple[str, ...], y: float, size: float, colour: str, leading: float) -> Labels:

@@ -67,7 +67,7 @@ def _map(plan: Plan, room: Box, theme: Theme) -> list[Primitive]:
     scale = min(size)
     x, y = room.x, room.y + room.height - (k + m) * scale - gap
     corners = {"A": (x, y + k * scale + gap), "B": (x + k * scale + gap, y), "C": (x + k * scale + gap, y + k * scale + gap)}
-    words = "the lens"
+    words = "part seen"
     found: list[Primitive] = [Labels("map-name", points((x, y - 10)), (words,), theme.type.note, theme.faint)]
     for name, (left, top) in corners.items():
         high, wide = (extent * scale for extent in plan.window.extents(name))

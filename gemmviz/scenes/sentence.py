@@ -4,7 +4,7 @@ from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import MemoryRules
-from gemmviz.model.sites import MemoryArray
+from gemmviz.model.sites import MemoryArray, Space
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.words import many
 
@@ -19,6 +19,18 @@ def step_title(moment: Moment) -> str:
     if trace.by != INTERPRETER:
         found.append(trace.by.partition(",")[0])
     return " · ".join(found)
+
+
+def no_access(moment: Moment, space: Space) -> str:
+    """That a step does not touch this memory, and which one of the watched threads' does."""
+    what = "shared memory" if space == "shared" else "global memory"
+    arrays = moment.trace.arrays
+    sites = [
+        number for number, site in enumerate(moment.trace.sites)
+        if any(arrays[operand.array].space == space for operand in site.operands)
+    ]  # fmt: skip
+    step = moment.replay.next_step(sites, moment.step, moment.scope)
+    return f"Step {moment.step + 1} does not touch {what}: " + ("no step does" if step is None else f"step {step + 1} does")
 
 
 def left_out(replay: Replay) -> list[str]:

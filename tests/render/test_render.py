@@ -8,15 +8,24 @@ from PIL import Image, ImageSequence
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.pairing import Pair
+from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_animation, save_frame
 from gemmviz.render.svg import scene_svg
+from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer, ViewOptions
 from gemmviz.scenes.primitives import Cells, Scene, Squares
 from gemmviz.scenes.theme import channels, load_theme
 from gemmviz.scenes.views.stage_view import stage_scene
-from tests.conftest import moment_of, piece, trace_of
+from gemmviz.show.picture import Subject
+from gemmviz.show.shot import Shot
+from gemmviz.show.speeds import speed_case_of
+from gemmviz.show.subjects import grid_case, occupancy_case
+from tests.analysis.test_reasons import counted, setup_of
+from tests.conftest import moment_of, piece, sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,6 +57,26 @@ def test_golden_svg(name: str, golden: Callable[[str, str], None]) -> None:
     view, step, options = GOLDEN[name]
     moment = moment_of(trace_of(name.rpartition("-")[0].split("-")[0], 8, 8, 8), step)
     golden(f"{name}.svg", without_fonts(scene_svg(view_named(view).scene(moment, options))))
+
+
+def cards() -> dict[str, Subject]:
+    """What else can be shown, of the naive kernel at 256: from what ships, the counts of the whole launch among it."""
+    setup = setup_of("02_naive", 256, BLOCK=32)
+    shot = Shot(setup, instant=0.4)
+    narrow, wide = (Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=width))) for width in (2, 4))
+    lens = trace_of("08_register_tiled", 64, 64, 64)
+    return {
+        "stage": moment_of(lens, lens.steps // 3),
+        "occupancy": sure(occupancy_case(shot)),
+        "grid": sure(grid_case(shot)),
+        "why": speed_case_of(shot, counted(setup), Recorded().time(setup)),
+        "pair": Pair(narrow.at(4), wide.at(4), "phase"),
+    }
+
+
+@pytest.mark.parametrize("view", ["stage", "occupancy", "grid", "why", "pair"])
+def test_golden_cards(view: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"card-{view}.svg", without_fonts(scene_svg(view_named(view).scene(cards()[view], ViewOptions()))))
 
 
 @pytest.mark.parametrize("layer", ["matrix", "warp"])

@@ -155,5 +155,10 @@ def test_the_warp_view_tells_thread_element_byte_and_value() -> None:
 def test_steps_without_such_an_access_say_so() -> None:
     trace = trace_of("04_tiled", 8, 8, 8)
     tile = moment_of(trace, step_of(trace, "tileA[y][k]"))
-    assert "no request" in piece(memory_scene(tile, OPTIONS), "message", Labels).texts[0]
-    assert "not touch shared" in piece(banks_scene(moment_of(trace), OPTIONS), "message", Labels).texts[0]
+    spaces = [{trace.arrays[each.array].space for each in trace.site_of(step).operands} for step in range(trace.steps)]
+    loads = spaces.index({"global"}, tile.step) + 1
+    stores = spaces.index({"shared"}) + 1
+    said = piece(memory_scene(tile, OPTIONS), "message", Labels).texts
+    assert said == (f"Step {tile.step + 1} does not touch global memory: step {loads} does",)
+    said = piece(banks_scene(moment_of(trace), OPTIONS), "message", Labels).texts
+    assert said == (f"Step 1 does not touch shared memory: step {stores} does",)

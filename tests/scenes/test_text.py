@@ -27,6 +27,7 @@ from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sure, trace_of
 
 FRAMES = [(1600.0, 900.0), (1600.0, 1059.0), (1600.0, 1200.0), (1100.0, 1000.0), (930.0, 1300.0), (1067.0, 600.0)]
+CARD = (1240.0, 800.0)  # what a card has in a small window
 _ABOVE, _BELOW, _TOUCH = 0.74, 0.2, 1.5  # of a text's size: over and under its baseline; units that letters may lack
 _TOGETHER = {("code", "code-lit")}
 
@@ -120,8 +121,16 @@ def test_the_legend_of_every_layer(layer: str, frame: tuple[float, float]) -> No
         assert wrong_with(view_named("stage").still(reader.at(9), options)) == []
 
 
+@pytest.mark.parametrize("frame", [*FRAMES, CARD])
+def test_a_launch_of_which_a_part_is_traced(frame: tuple[float, float]) -> None:
+    trace = trace_of("08_register_tiled", 256, 256, 256, blocks="0:1,0:1")
+    for step in (0, trace.steps // 2):
+        options = ViewOptions(width=frame[0], height=frame[1])
+        assert wrong_with(view_named("stage").still(Reader(Replay.of(trace)).at(step), options)) == []
+
+
 @pytest.mark.parametrize("size", [8, 512, 4096])
-@pytest.mark.parametrize("frame", [FRAMES[0], FRAMES[5]])
+@pytest.mark.parametrize("frame", [FRAMES[0], FRAMES[5], CARD])
 @pytest.mark.parametrize("kernel", ["02_naive", "04_tiled", "08_register_tiled"])
 def test_cards(kernel: str, frame: tuple[float, float], size: int) -> None:
     shot = Shot(setup_for(load_kernel(kernel), Problem(size, size, size)))
@@ -139,14 +148,14 @@ def test_cards(kernel: str, frame: tuple[float, float], size: int) -> None:
 def test_why(kernel: str, parameters: dict[str, int]) -> None:
     setup = setup_of(kernel, 1024, **parameters)
     case = speed_case_of(Shot(setup), counted(setup), Recorded().time(setup))
-    for frame in (FRAMES[0], FRAMES[1]):
+    for frame in (FRAMES[0], FRAMES[1], CARD):
         assert wrong_with(view_named("why").still(case, ViewOptions(width=frame[0], height=frame[1]))) == []
 
 
 def test_two_at_once() -> None:
     for other in ("02_naive", "08_register_tiled"):
         left, right = reader_of(other), reader_of("04_tiled")
-        for frame in (FRAMES[0], FRAMES[1]):
+        for frame in (FRAMES[0], FRAMES[1], CARD):
             scene = view_named("pair").still(
                 Pair(left.at(3), right.at(9), "phase", times_ms=(1.0, 2.0), marked=("A", 0, 1)),
                 ViewOptions(width=frame[0], height=frame[1]),

@@ -20,7 +20,7 @@ from gemmviz.show.pointing import step_at_site
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _PLACE = NUMBER + 1
 _NOT_HERE = "–"
-_COSTS = ["", "This step", "So far", "Launch"]
+_COSTS = ["", "Step", "So far", "Launch"]
 _ACCESSES = {
     "Line": "Line of the source",
     "Access": "What is touched there; click a row to go to its next step",

@@ -10,6 +10,7 @@ from gemmviz.analysis.moment import Moment
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.sentence import no_access
 from gemmviz.scenes.tile_cells import tile_matrix
 from gemmviz.scenes.view import View
 from gemmviz.scenes.views.memory_view import followed_lane
@@ -35,7 +36,7 @@ def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
     shared = next((touched for touched in moment.touched if touched.array.space == "shared"), None)
     request = moment.request
     if shared is None or request is None:
-        return framed([message("This step does not touch shared memory.", options)], moment, options)
+        return framed([message(no_access(moment, "shared"), options)], moment, options)
     rules, operand = moment.trace.rules, shared.operand
     words, per_lane = words_of(request.lanes[None], shared.array.itemsize, rules, operand.width)
     card = punchcard(words[0], per_lane, operand.access == "read", rules.banks)

@@ -72,7 +72,7 @@ def _lanes(case: GridCase, at_ns: float, room: Box, options: ViewOptions) -> lis
     time = "waves of a model" if case.is_model else f"{number(case.schedule.duration_ns / 1e3)} µs"
     ticks = [0, case.sms - 1] if case.sms > 1 else [0]
     at = points(*((room.x - 10, y + (sm + 0.5) * high / case.sms + 0.36 * size) for sm in ticks))
-    heading = fitted(f"{case.sms} SMs; the brighter, the more blocks: up to {most}", theme.type.heading, room.width, "semibold")
+    heading = fitted(f"{case.sms} SMs; brighter: more blocks, up to {most}", theme.type.heading, room.width, "semibold")
     return [
         table,
         Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5),

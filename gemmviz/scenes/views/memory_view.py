@@ -19,6 +19,7 @@ from gemmviz.model.words import spaced
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, points
+from gemmviz.scenes.sentence import no_access
 from gemmviz.scenes.text import text_width
 from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
@@ -36,7 +37,7 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     """The request of the chosen warp (or of the block's first that makes one)."""
     main, request = moment.main, moment.request
     if main is None or main.array.space != "global" or request is None:
-        return framed([message("This step makes no request to global memory.", options)], moment, options)
+        return framed([message(no_access(moment, "global"), options)], moment, options)
     rules = moment.trace.rules
     top, room = options.top, options.bottom - options.top
     tall = room >= _STRIP_HEIGHT + _LEAST_TABLE

@@ -10,12 +10,13 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions
 from gemmviz.scenes.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.text import fitted, wrapped
 from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
 
 _NAMES = {"threads": "threads a block", "registers": "registers a thread", "shared": "shared bytes a block"}
 _BAR_NAME = 210.0
+_MOST_TIMES, _CUT = 4, 26.0  # a bar this many times the least is cut, so far from its end
 _CURVE_WITH_SCALE = "shared"  # where it covers least
 WHAT_IF = "what-if-"  # the keys of what can be tried out begin so
 
@@ -55,11 +56,14 @@ def _words(case: OccupancyCase, options: ViewOptions) -> list[Primitive]:
 
 
 def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
-    """One for each limit, as long as it lets blocks in; what lies beyond the least of them is of no use."""
+    """One for each limit, as long as it lets blocks in; what lies beyond the least of them is of no use, and much more of it
+    is cut short.
+    """
     pitch = room.height / len(found.limits)
     high, size = min(0.56 * pitch, 46.0), min(theme.type.heading, 0.5 * pitch)
-    most = max(found.device.max_blocks_per_sm, 1)
     least = found.blocks_per_sm
+    known = [limit for limit in found.limits.values() if limit is not None]
+    most = max(1, min(max(known), _MOST_TIMES * max(least, 1)))
     across = room.width - _BAR_NAME - 110
     pieces: list[Primitive] = []
     for number, (name, limit) in enumerate(found.limits.items()):
@@ -73,11 +77,13 @@ def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
         words, spot = "nobody knows them: try some", points((x + 10, base))
         if limit is not None:
             words, spot = f"{limit}", points((x + across + 12, base))
-            length = max(2.0, across * min(limit, most) / most)
             colour = theme.warning if is_least else theme.faint
+            length = max(2.0, across * min(limit, most) / most)
+            cut = (x + length - _CUT - 16, y, 8.0, high), (x + length - _CUT, y, 8.0, high)
             pieces.append(Rects(f"limit-{name}", boxes((x, y, length, high)), colour, radius=4.0))
+            pieces += [Rects(f"limit-{name}-cut", boxes(*cut), theme.empty)] if limit > most else []
         pieces.append(Labels(f"limit-{name}-blocks", spot, (words,), size, ink, "start", face))
-    end = room.x + _BAR_NAME + across * min(least, most) / most
+    end = room.x + _BAR_NAME + across * least / most
     pieces.append(Lines("least", np.array([[end, room.y, end, room.y + room.height]]), theme.warning, 2.0, dashed=True))
     return pieces
 
@@ -100,7 +106,7 @@ def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewO
         (threads, sizes.small, theme.faint, False),
         (block, sizes.small, theme.faint, False),
         (f"{registers} a thread,", sizes.small, theme.faint, False),
-        (source, sizes.note, theme.faint, False),
+        *((line, sizes.note, theme.faint, False) for line in wrapped(source, sizes.note, room.width, 2)),
         (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.small, theme.faint, False),
     ]
     scale = min(1.0, room.height / sum(1.36 * size for _, size, _, _ in lines))

@@ -31,7 +31,9 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     beside = Box(0.56 * width, 128.0, 0.44 * width - MARGIN, height - 128.0 - 30.0)
     found = [*_roofline(case, chart, theme), *_words(case, beside, options)]
     room = width - 2 * MARGIN
-    title = fitted(f"Why this speed: {case.what}", theme.type.title, room, "semibold")
+    title = f"Why this speed: {case.what}"
+    title = case.what if text_width(title, theme.type.title, "semibold") > room else title
+    title = fitted(title, theme.type.title, room, "semibold")
     speed = fitted(_speed(case), theme.type.small, room)
     words = (
         Labels("title", points((MARGIN, 50)), (title,), theme.type.title, theme.text, "start", "semibold"),
@@ -84,13 +86,14 @@ def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             theme.text,
         ),
     ]
-    for each, colour in zip(case.traffic, _COLOURS, strict=False):
-        found += _level(case, each.level, intensity(case.problem.flops, each.size_bytes), colour, (x, y), theme)
+    for place, (each, colour) in enumerate(zip(case.traffic, _COLOURS, strict=False)):
+        side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each is still seen
+        found += _level(case, each.level, intensity(case.problem.flops, each.size_bytes), colour, (x, y), side, theme)
     return [*found, *_so_far(case, x, y, room, theme)]
 
 
 def _level(
-    case: SpeedCase, level: str, flops_per_byte: float, colour: str, at: tuple[Scale, Scale], theme: Theme
+    case: SpeedCase, level: str, flops_per_byte: float, colour: str, at: tuple[Scale, Scale], side: float, theme: Theme
 ) -> list[Primitive]:
     """A filled mark at the rate that the kernel has, a hollow one on the roof above or below it."""
     x, y = at
@@ -98,14 +101,14 @@ def _level(
     seen = min(max(flops_per_byte, _LEAST_INTENSITY), _MOST_INTENSITY)
     roof = min(device.peak_gflops, seen * device.bandwidth_gb_s)
     across, hollow = x.at(seen), y.at(max(roof, device.peak_gflops * _LOWEST_RATE))
-    accent, half = theme.accent(colour), _SIDE / 2
+    accent, half = theme.accent(colour), side / 2
     found: list[Primitive] = [
-        Rects(f"{key}-roof", boxes((across - half, hollow - half, _SIDE, _SIDE)), theme.background, accent, 3.0, half)
+        Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
     ]
     if case.rate is not None:
         filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
         found.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
-        found.append(Rects(key, boxes((across - half, filled - half, _SIDE, _SIDE)), accent, radius=half))
+        found.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
     return found
 
 
@@ -152,6 +155,7 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
         roof = min(case.device.peak_gflops, per_byte * case.device.bandwidth_gb_s)
         beyond = case.rate is not None and case.rate > roof
         tail = ": it is faster, so a cache serves it" if beyond else ""
+        tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; beyond the edge of the chart"
         what = f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop a byte; from DRAM {number(roof)} GFLOP/s{tail}"
         found.append(Rects(f"level-chip-{colour}", boxes((room.x, y + 8, 16, 16)), theme.accent(colour), radius=8.0))
         inner = Box(room.x + 28, y, room.width - 28, room.height)
@@ -163,6 +167,8 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
                 )
             )
         y += 6
+    if 0 < len(case.traffic) < len(_COLOURS):
+        say("unknown", "what DRAM moved: not recorded for this launch", sizes.note, theme.faint)
     y += 10
     found += _cures(case, Box(room.x, y, room.width, room.height), options)
     y += 54.0 * len(case.cures) + (34 if case.cures else 0)
