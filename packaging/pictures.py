@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.pairing import Pair
+from gemmviz.analysis.position import Position
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
@@ -26,8 +26,9 @@ from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.theme import load_theme
+from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, picture
-from gemmviz.show.shot import Shot, default_shot, shot_text
+from gemmviz.show.shot import Against, Shot, default_shot, shot_text
 from gemmviz.show.speeds import speed_case_by
 from gemmviz.show.subjects import grid_case
 from gemmviz.spec.catalog import load_kernel
@@ -67,9 +68,11 @@ def main() -> None:
     _save(launch, grid_case(launch), "grid.png")
     slow = Shot(_setup("02_naive", 4096, BLOCK=32), view="why", theme="dark")
     _save(slow, speed_case_by(slow, FirstToAnswer(Interpreter(), Recorded())), "why.png")
-    left, right = (Reader(_replay(name, Problem(16, 16, 16), BLOCK=16)) for name in ("02_naive", "03_coalesced"))
-    both = Shot(right.replay.trace.setup, view="pair", theme="light", lens="whole")
-    _save(both, Pair(left.at(6), right.at(6), "phase"), "pair.png")
+    setups = [_setup(name, 16, BLOCK=16) for name in ("02_naive", "03_coalesced")]
+    both = Shot(setups[1], view="pair", theme="light", lens="whole", at=Position(6), against=Against(setups[0]))
+    left, right = (reader_by(setup, Interpreter())[0] for setup in setups)
+    first, second = (counted_by(setup, Interpreter()) for setup in setups)
+    _save(both, pair_at(both, left, right, (first, second)), "pair.png")
     tiled = Reader(_replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4))
     film = (frame for step in range(tiled.replay.steps) for frame in stage.film(tiled.at(step), ViewOptions(), 600))
     save_animation(film, FOLDER / "tiled.gif")
