@@ -32,7 +32,7 @@ def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
         found += [moved(each, x, 0.0, prefix) for each in still.primitives]
         above += [moved(each, x, 0.0, prefix) for each in still.above]
         words += [moved(each, x, 0.0, prefix) for each in still.words]
-    top = _stage_height(options)
+    top = _stage_height(pair, options)
     middle = options.width / 2
     found.append(Lines("between", boxes((middle, 12.0, middle, top - 12)), theme.line, 2.0))
     room = Box(MARGIN, top, options.width - 2 * MARGIN, options.height - top - 16)
@@ -49,11 +49,16 @@ def pair_motion(pair: Pair, options: ViewOptions) -> tuple[Primitive, ...]:
 
 def half(pair: Pair, options: ViewOptions) -> ViewOptions:
     """How one of the stages is drawn."""
-    return replace(options, width=options.width / 2, height=_stage_height(options), score=False, clip=None, marked=pair.marked)
+    return replace(
+        options, width=options.width / 2, height=_stage_height(pair, options), score=False, clip=None, marked=pair.marked
+    )
 
 
-def _stage_height(options: ViewOptions) -> float:
-    return max(0.55 * options.height, options.height - 10 * _ROW - 24)
+def _stage_height(pair: Pair, options: ViewOptions) -> float:
+    """What the table leaves; it is shorter where neither uses shared memory."""
+    arrays = (*pair.left.trace.arrays, *pair.right.trace.arrays)
+    rows = 10 if any(array.space == "shared" for array in arrays) else 7
+    return max(0.55 * options.height, options.height - rows * _ROW - 24)
 
 
 def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
