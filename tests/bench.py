@@ -211,11 +211,12 @@ def is_another(session: Any, before: Any) -> bool:
 
 
 def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
-    """Shows another size, and waits for what follows the picture."""
+    """Shows another size, and waits for what follows the picture: the counts of the launch and the search for hazards, too."""
     session = shown.session
     setup = setup_of(load_kernel("04_tiled"), size, **parameters)
     session.ask(replace(session.shot, setup=setup, camera=Camera()))
     wait(app, lambda: session.shown.setup == setup and session.watched is not None)
+    wait(app, lambda: not session.is_working)
 
 
 def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.0) -> None:

@@ -10,7 +10,7 @@ from gemmviz.scenes.layout import CellGrid, Plan
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, boxes, points
 from gemmviz.scenes.theme import Theme
 
-_TOOTH, _DEPTH = 22.0, 7.0
+_TOOTH, _DEPTH = 30.0, 8.0
 _LEAST_MARK = 5.0
 _CAPTION = 30.0
 
