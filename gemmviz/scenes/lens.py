@@ -24,30 +24,30 @@ def lens_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
 def _kept(plan: Plan, theme: Theme) -> list[Primitive]:
     """They stay as they are as long as the lens stays where it is."""
     torn = [_torn(name, table, plan, theme) for name, table in plan.matrices.items()]
-    found: list[Primitive] = [lines for pair in torn for lines in pair]
+    found: list[Primitive] = [each for pair in torn for each in pair]
     return [*found, *(_map(plan, plan.rooms["map"], theme) if "map" in plan.rooms else [])]
 
 
-def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Lines]:
-    """Zigzags over the edges that are no edges of the matrix."""
+def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Primitive]:
+    """Zigzags over the edges that are no edges of the matrix, on strips that take the cells' ends away."""
     rows, columns = plan.window.extents(name)
     x, y, width, height = table.box
-    segments = []
-    if table.first[1] > 0:
-        segments.append(_zigzag(y, height, x, False))
-    if table.first[1] + table.columns < columns:
-        segments.append(_zigzag(y, height, x + width, False))
-    if table.first[0] > 0:
-        segments.append(_zigzag(x, width, y, True))
-    if table.first[0] + table.rows < rows:
-        segments.append(_zigzag(x, width, y + height, True))
-    if not segments:
+    beyond = (
+        (table.first[1] > 0, y, height, x, False),
+        (table.first[1] + table.columns < columns, y, height, x + width, False),
+        (table.first[0] > 0, x, width, y, True),
+        (table.first[0] + table.rows < rows, x, width, y + height, True),
+    )
+    edges = [(start, length, at, is_flat) for is_beyond, start, length, at, is_flat in beyond if is_beyond]
+    if not edges:
         return []
-    teeth = np.concatenate(segments)
-    return [
-        Lines(f"{name}-tear", teeth, theme.background, _DEPTH + 3.0),
-        Lines(f"{name}-torn", teeth, theme.faint, 1.5),
-    ]
+    half, strips = _DEPTH / 2 + 1.5, []
+    for start, length, at, is_flat in edges:
+        along, across = (start - half, length + 2 * half), (at - half, 2 * half)
+        (left, wide), (top, high) = (along, across) if is_flat else (across, along)
+        strips.append((left, top, wide, high))
+    teeth = np.concatenate([_zigzag(*edge) for edge in edges])
+    return [Rects(f"{name}-tear", boxes(*strips), theme.background), Lines(f"{name}-torn", teeth, theme.faint, 1.5)]
 
 
 def _zigzag(start: float, length: float, at: float, is_flat: bool) -> np.ndarray:
