@@ -19,10 +19,8 @@ from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_animation, save_frame
-from gemmviz.run.engine import FirstToAnswer
 from gemmviz.run.executor import trace_kernel
 from gemmviz.run.interpreter import Interpreter
-from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.theme import load_theme
@@ -67,7 +65,7 @@ def main() -> None:
     launch = Shot(_setup("04_tiled", 1024, TILE_WIDTH=32), view="grid", instant=0.35, theme="dark")
     _save(launch, grid_case(launch), "grid.png")
     slow = Shot(_setup("02_naive", 4096, BLOCK=32), view="why", theme="dark")
-    _save(slow, speed_case_by(slow, FirstToAnswer(Interpreter(), Recorded())), "why.png")
+    _save(slow, speed_case_by(slow, Interpreter()), "why.png")
     setups = [_setup(name, 16, BLOCK=16) for name in ("02_naive", "03_coalesced")]
     both = Shot(setups[1], view="pair", theme="light", lens="whole", at=Position(6), against=Against(setups[0]))
     left, right = (reader_by(setup, Interpreter())[0] for setup in setups)

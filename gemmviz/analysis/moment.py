@@ -219,6 +219,11 @@ class Moment:
         return self.replay.terms(self.scope) if self.replay.knows_terms(self.scope) else None
 
     @cached_property
+    def done(self) -> Longs:
+        """How many terms of each of the block's elements are there by now; none where ``terms`` are not known."""
+        return np.zeros(0, np.int64) if self.terms is None else self.terms.done(self.step)
+
+    @cached_property
     def thread_terms(self) -> ThreadTerms | None:
         """Those of the first of the watched threads."""
         return of_thread(self.terms, self.replay.owners, self.scope.first_thread, self.step) if self.terms else None

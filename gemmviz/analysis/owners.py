@@ -18,9 +18,9 @@ class Owners:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        number, array = next(((n, array) for n, array in enumerate(trace.arrays) if array.name == "C"), (-1, None))
-        self.array: MemoryArray | None = array
-        stores = trace.touches_of(number, "write")
+        number = trace.number_of("C")
+        self.array: MemoryArray | None = None if number is None else trace.arrays[number]
+        stores = () if number is None else trace.touches_of(number, "write")
         events = sorted((int(step), int(row), t) for t in stores for step, row in zip(t.steps, t.rows, strict=True))
         found = [self._stored(step, row, touches) for step, row, touches in events]
         nothing = np.zeros(0, np.int64)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.counts import LaunchCounts, values_read
 from gemmviz.analysis.focus import Scope
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.score import BARRIER, COMPUTE, STORE_TILE, VOICES, voice_of
 from gemmviz.model.sinks import COST_COLUMNS
@@ -55,6 +55,13 @@ def shared_lock(left: tuple[Replay, Scope], right: tuple[Replay, Scope], lock: L
 def step_like(other: Floats, own: Floats, step: int) -> int:
     """The last step of another replay at which it is no later there than after ``step`` here."""
     return max(0, min(len(other) - 1, int(np.searchsorted(other, own[step], side="right")) - 1))
+
+
+def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
+    """Of another run, at the same time as this one is at, and the lock that both have."""
+    found = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
+    clocks = clock(reader.replay, reader.scope, found), clock(now.replay, now.scope, found)
+    return reader.at(step_like(*clocks, now.step)), found
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +167,7 @@ def _read(counts: LaunchCounts) -> float:
 def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
     """How often the watched blocks have loaded an element so far; NaN where there is no such element."""
     trace, (matrix, row, column) = moment.trace, marked
-    number = next((n for n, array in enumerate(trace.arrays) if array.name == matrix), None)
+    number = trace.number_of(matrix)
     if number is None:
         return math.nan
     array = trace.arrays[number]

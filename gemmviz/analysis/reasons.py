@@ -7,12 +7,13 @@ to wait meanwhile.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from gemmviz.analysis.counts import Counts, LaunchCounts, loads_per_element, values_read
 from gemmviz.analysis.occupancy import OccupancyLimits
 from gemmviz.model.problem import Problem
-from gemmviz.model.sites import Operand, Site
+from gemmviz.model.sites import Space
 from gemmviz.model.words import many, spaced
 
 Kind = Literal["coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"]
@@ -39,22 +40,14 @@ def reason_of(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem, b
 
 
 def _coalescing(counts: LaunchCounts) -> tuple[float, Reason]:
-    total = counts.total("global")
-    text, worst = _worst(counts, "global", lambda each: each.sectors - each.ideal_sectors)
-    weight = total.sectors / max(1, total.ideal_sectors)
-    moved, needed = worst.sectors / max(1, worst.requests), worst.ideal_sectors / max(1, worst.requests)
+    weight, text, (moved, needed), proof = _lost(counts, "global", "sectors")
     sentence = f"Every request of {text} moves {moved:.3g} sectors where {needed:.3g} would do"
-    proof = f"{spaced(total.sectors)} sectors in all, {spaced(total.ideal_sectors)} needed: {weight:.3g} times as many"
     return weight, Reason("coalescing", sentence, proof)
 
 
 def _banks(counts: LaunchCounts) -> tuple[float, Reason]:
-    total = counts.total("shared")
-    text, worst = _worst(counts, "shared", lambda each: each.wavefronts - each.ideal_wavefronts)
-    weight = total.wavefronts / max(1, total.ideal_wavefronts)
-    took, needed = worst.wavefronts / max(1, worst.requests), worst.ideal_wavefronts / max(1, worst.requests)
+    weight, text, (took, needed), proof = _lost(counts, "shared", "wavefronts")
     sentence = f"Every access to {text} takes {took:.3g} wavefronts where {needed:.3g} would do: bank conflicts"
-    proof = f"{spaced(total.wavefronts)} wavefronts in all, {spaced(total.ideal_wavefronts)} needed: {weight:.3g} times as many"
     return weight, Reason("banks", sentence, proof)
 
 
@@ -67,15 +60,20 @@ def _idle(limits: OccupancyLimits, blocks: int) -> tuple[float, Reason]:
     )
 
 
-def _worst(counts: LaunchCounts, space: str, loss: Callable[[Counts], int]) -> tuple[str, Counts]:
-    """The access of a kind of memory that loses most, as the source writes it."""
-    inside: list[tuple[tuple[Site, Operand], Counts]] = [
-        (key, each) for key, each in counts.accesses.items() if counts.arrays[key[1].array].space == space
-    ]
-    if not inside:
-        return "", Counts()
-    (site, _), worst = max(inside, key=lambda item: loss(item[1]))
-    return site.text, worst
+def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[float, str, tuple[float, float], str]:
+    """How many times as much of a unit a kind of memory takes as it needs; the access that loses most, as the source writes it,
+    with what each of its requests takes and needs; and the proof.
+    """
+    spent: Callable[[Counts], tuple[int, int]] = attrgetter(unit, f"ideal_{unit}")
+    took, needed = spent(counts.total(space))
+    weight = took / max(1, needed)
+    inside = [(key[0], each) for key, each in counts.accesses.items() if counts.arrays[key[1].array].space == space]
+    worst, text = Counts(), ""
+    if inside:
+        site, worst = max(inside, key=lambda item: spent(item[1])[0] - spent(item[1])[1])
+        text = site.text
+    a_request = spent(worst)[0] / max(1, worst.requests), spent(worst)[1] / max(1, worst.requests)
+    return weight, text, a_request, f"{spaced(took)} {unit} in all, {spaced(needed)} needed: {weight:.3g} times as many"
 
 
 def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> Reason:

@@ -77,6 +77,10 @@ class Device:
         """How its memory serves a warp; those of recent NVIDIA GPUs where its file doesn't say (``memory`` is None)."""
         return self.memory or MemoryRules(warp_size=self.warp_size, request_lanes=self.warp_size)
 
+    def roof(self, flops_per_byte: float) -> float:
+        """GFLOP/s that it can reach where DRAM has to bring a byte for so many of them."""
+        return min(self.peak_gflops, flops_per_byte * self.bandwidth_gb_s)
+
     def registers_of_block(self, threads: int, registers: int) -> int:
         """What a block of so many threads, each with so many registers, takes of the file: whole units for whole warps.
 

@@ -127,6 +127,11 @@ class KernelSpeed:
     share_of_cublas: float | None
     source: str
 
+    @property
+    def median_ms(self) -> float | None:
+        """Of one launch; None where the kernel could not be timed."""
+        return None if self.measured.timing is None else self.measured.timing.median_ms
+
 
 @dataclass(frozen=True)
 class Counters:

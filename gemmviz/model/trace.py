@@ -161,6 +161,10 @@ class Trace:
             phase[inside[-1] + 1 :] = phase.max() + 1
         return phase
 
+    def number_of(self, name: str) -> int | None:
+        """The number of an array; None in a trace without it."""
+        return next((number for number, array in enumerate(self.arrays) if array.name == name), None)
+
     def site_of(self, step: int) -> Site:
         return self.sites[int(self.site[step])]
 

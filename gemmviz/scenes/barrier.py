@@ -3,8 +3,8 @@
 import numpy as np
 
 from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.groups import GROUPED, group_accents, group_colours
+from gemmviz.scenes.frame import ViewOptions, eased
+from gemmviz.scenes.groups import thread_colours
 from gemmviz.scenes.layout import Plan
 from gemmviz.scenes.primitives import Primitive, Rects, Squares
 
@@ -39,21 +39,17 @@ def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Pr
         return ()
     come = min(1.0, options.moment / _ARRIVED)
     gone = min(1.0, max(0.0, (options.moment - _OPEN) / (1.0 - _OPEN)))
-    near = come**2 * (3 - 2 * come) * (1 - gone)
+    near = eased(come) * (1 - gone)
     middle[:, 1] += (box[1] + (middle[:, 1] - box[1]) * _CROWD - middle[:, 1]) * near
     side = max(2.5, min(0.34 * table.cell, 14.0))
-    palette: tuple[str, ...] = (options.theme.text,)
-    fill = np.zeros(len(threads), np.uint8)
-    if options.layer in GROUPED:
-        palette = group_accents(options.layer)
-        fill = group_colours(moment.trace, threads + moment.scope.of_block.start, options.layer).astype(np.uint8)
+    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme.text)
     squares = np.column_stack([middle - side / 2, np.full(len(middle), side)])
     return (Squares("arriving", squares, fill, palette, palette, None, 0.0, options.theme.background),)
 
 
 def _block(moment: Moment, plan: Plan) -> tuple[float, float, float, float] | None:
     """What is seen of the block's part of C."""
-    number = next((n for n, array in enumerate(moment.trace.arrays) if array.name == "C"), None)
+    number = moment.trace.number_of("C")
     area = None if number is None else moment.area(number)
     if area is None:
         return None

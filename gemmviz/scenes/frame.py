@@ -25,6 +25,11 @@ _LEADING = 1.28
 _LOW, LOW_BAND = 600.0, 58.0
 
 
+def eased(share: float) -> float:
+    """Slow, quick, slow."""
+    return share**2 * (3 - 2 * share)
+
+
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
     """How to draw. ``zoom``: how much larger than the whole frame it is looked at; ``width`` and ``height``: of the frame, in

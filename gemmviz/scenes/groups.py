@@ -32,6 +32,15 @@ def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.
     return np.asarray(within // size % COLOURS, np.int64)
 
 
+def thread_colours(
+    trace: Trace, threads: npt.NDArray[Any], layer: Layer, alone: str
+) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
+    """Colours, and for each thread of the trace the one that it has: its group's, or ``alone`` where a layer has no groups."""
+    if layer not in GROUPED:
+        return (alone,), np.zeros(len(threads), np.uint8)
+    return group_accents(layer), group_colours(trace, threads, layer).astype(np.uint8)
+
+
 def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
     """For each thread of the trace a number that its whole group has, and no other."""
     space, size = trace.space, trace.rules.warp_size

@@ -126,7 +126,7 @@ def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:
 
 def needs_lens(moment: Moment, whole: Plan) -> bool:
     """Whether what the watched threads touch would be too small to be followed by eye, and so would single elements."""
-    number = next((n for n, array in enumerate(moment.trace.arrays) if array.name == "C"), None)
+    number = moment.trace.number_of("C")
     area = None if number is None or moment.focus.everyone else moment.area(number)
     if area is None or whole.cell >= _READABLE_CELL:
         return False

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from gemmviz.analysis.flights import THREADS, Flights
 from gemmviz.analysis.moment import Moment
 from gemmviz.scenes.barrier import barrier_motion
-from gemmviz.scenes.frame import ARRIVAL, ViewOptions
-from gemmviz.scenes.groups import GROUPED, group_accents, group_colours
+from gemmviz.scenes.frame import ARRIVAL, ViewOptions, eased
+from gemmviz.scenes.groups import thread_colours
 from gemmviz.scenes.layout import Plan, cell_of, places, plan_of
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Primitive, Rects, Squares
@@ -57,11 +57,6 @@ def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
     return tuple(each for each in found if len(each.boxes))
 
 
-def eased(share: float) -> float:
-    """Slow, quick, slow."""
-    return share**2 * (3 - 2 * share)
-
-
 def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> Squares | None:
     start, end = places(moment, plan, group.source, group.start), places(moment, plan, group.target, group.end)
     known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
@@ -94,11 +89,8 @@ def _chips(
     moment: Moment, group: Flights, middle: Floats, side: float, texts: npt.NDArray[np.str_],
     threads: npt.NDArray[np.int64], options: ViewOptions,
 ) -> Squares:  # fmt: skip
-    palette: tuple[str, ...] = (_accent(moment, group, options.theme),)
-    fill = np.zeros(len(middle), np.uint8)
-    if options.layer in GROUPED:
-        palette = group_accents(options.layer)
-        fill = group_colours(moment.trace, threads + moment.scope.of_block.start, options.layer).astype(np.uint8)
+    alone = _accent(moment, group, options.theme)
+    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, alone)
     size = 0.0
     if len(middle) <= _MOST_LABELLED:
         size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)

@@ -134,7 +134,7 @@ def _statement(moment: Moment, site: Site) -> str:
 
 def _stored_names(moment: Moment) -> list[str]:
     """Variables of numbers whose values are stored into C."""
-    number = next((n for n, array in enumerate(moment.trace.arrays) if array.name == "C"), -1)
+    number = moment.trace.number_of("C")
     known = moment.watched_names
     for site in moment.trace.sites:
         if any(operand.array == number and operand.access == "write" for operand in site.operands):

@@ -5,7 +5,7 @@ from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.pairing import Lock, Pair, clock, shared_lock, step_like
+from gemmviz.analysis.pairing import Lock, Pair, moment_like
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
@@ -77,9 +77,7 @@ class Beside:
         reader, other = self._reader, self.shown
         if reader is None or other is None or not all(_is_ready(each, against.lock) for each in (now, reader.at(0))):
             return None
-        lock = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), against.lock)
-        clocks = clock(reader.replay, reader.scope, lock), clock(now.replay, now.scope, lock)
-        left = reader.at(step_like(*clocks, now.step))
+        left, lock = moment_like(reader, now, against.lock)
         counts, speeds = (other.counts, shown.counts), (other.speed, shown.speed)
         return Pair(left, now, lock, counts, (_time_ms(speeds[0]), _time_ms(speeds[1])), _sources(*speeds), against.element)
 
@@ -112,8 +110,7 @@ def _is_ready(moment: Moment, lock: Lock) -> bool:
 
 
 def _time_ms(speed: KernelSpeed | None) -> float | None:
-    timing = None if speed is None else speed.measured.timing
-    return None if timing is None else timing.median_ms
+    return None if speed is None else speed.median_ms
 
 
 def _sources(left: KernelSpeed | None, right: KernelSpeed | None) -> tuple[str, str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_args
 
-from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.pairing import Pair
 from gemmviz.model.errors import GemmvizError
@@ -72,10 +71,10 @@ class Cards:
         self.why.keep(shown, setup)
         return replace(shot, setup=setup)
 
-    def follow(self, shot: Shot, focus: Focus) -> None:
+    def follow(self, shot: Shot) -> None:
         """Has what a shot is held against run, unless it has."""
         against = shot.against
-        self.beside.watch(focus)
+        self.beside.watch(shot.focus)
         self.beside.show(None if against is None else against.setup, self.runners.engine_for((against or shot).setup.kernel))
 
     def hold(self, shot: Shot, shown: Shown) -> Shot:

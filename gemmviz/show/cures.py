@@ -3,14 +3,12 @@ that can run; nothing is said of what it does before it has.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gemmviz.analysis.reasons import Kind
-from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import Cure
 from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import launch_for, legal_choices, setup_for
+from gemmviz.spec.legality import can_run, launch_for, legal_choices, setup_for
 
 _LADDER: dict[str, tuple[str, tuple[Kind, ...], str]] = {
     "02_naive": ("swap x and y: 03_coalesced", ("coalescing",), "03_coalesced"),
@@ -26,7 +24,7 @@ _WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 def cures_for(setup: Setup, kind: Kind) -> tuple[Cure, ...]:
     """What may help against one kind of thing."""
-    return tuple(cure for cure in _found(setup, kind) if _can_run(cure.setup))
+    return tuple(cure for cure in _found(setup, kind) if can_run(cure.setup))
 
 
 def _found(setup: Setup, kind: Kind) -> Iterator[Cure]:
@@ -52,7 +50,7 @@ def _next(setup: Setup, name: str, up: bool) -> int | None:
     now = setup.parameters[name]
     choices = next((each.choices for each in setup.kernel.parameters if each.name == name), None) or ()
     beyond = sorted((each for each in choices if (each > now if up else each < now)), reverse=not up)
-    return next((each for each in beyond if _can_run(setup.changed(**{name: each}))), None)
+    return next((each for each in beyond if can_run(setup.changed(**{name: each}))), None)
 
 
 def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Cure]:
@@ -63,17 +61,9 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Cure]:
         kept["TILE_WIDTH"] = setup.parameters["BLOCK"]
     others = {"filling": setup.filling, "device": setup.device}
     wanted = setup_for(kernel, setup.problem, kept, **others)
-    if _can_run(wanted):
+    if can_run(wanted):
         yield Cure(text, wanted)
         return
     found = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
     if found:
-        yield Cure(text, replace(found[0]))
-
-
-def _can_run(setup: Setup) -> bool:
-    try:
-        launch_for(setup, with_nearest=False)
-    except GemmvizError:
-        return False
-    return True
+        yield Cure(text, found[0])

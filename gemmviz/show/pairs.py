@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.pairing import Pair, clock, shared_lock, step_like
+from gemmviz.analysis.pairing import Pair, moment_like
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -28,8 +28,7 @@ class Counted:
 
     @property
     def time_ms(self) -> float | None:
-        timing = None if isinstance(self.speed, str) else self.speed.measured.timing
-        return None if timing is None else timing.median_ms
+        return None if isinstance(self.speed, str) else self.speed.median_ms
 
     @property
     def source(self) -> str:
@@ -66,13 +65,11 @@ def pair_at(shot: Shot, left: Reader, right: Reader, counted: tuple[Counted, Cou
     if against is None:
         raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
     check_marked(shot)
-    step = step_at(right.replay.trace, shot.at)
-    lock = shared_lock((left.replay, left.scope), (right.replay, right.scope), against.lock)
-    clocks = [clock(reader.replay, reader.scope, lock) for reader in (left, right)]
-    other = left.at(step_like(clocks[0], clocks[1], step))
+    now = right.at(step_at(right.replay.trace, shot.at))
+    other, lock = moment_like(left, now, against.lock)
     counts, times = (counted[0].counts, counted[1].counts), (counted[0].time_ms, counted[1].time_ms)
     sources = tuple("" if each.time_ms is None else each.source for each in counted)
-    return Pair(other, right.at(step), lock, counts, times, (sources[0], sources[1]), against.element)
+    return Pair(other, now, lock, counts, times, (sources[0], sources[1]), against.element)
 
 
 def check_marked(shot: Shot) -> None:

@@ -172,7 +172,7 @@ class Session:
         """The first picture; ``plays`` as soon as there is one."""
         self.shot = shot or self.shot
         self._views[view_named(self.shot.view).subject] = self.shot.view
-        self.cards.follow(self.shot, self.shot.focus)
+        self.cards.follow(self.shot)
         self.wishes = Wishes.of(self.shot.setup)
         self.history = Undo((self.shot, self.wishes))
         self._plays = plays
@@ -414,7 +414,7 @@ class Session:
 
     def _become(self, shot: Shot) -> None:
         before, self.shot = self.shot, shot
-        self.cards.follow(shot, shot.focus)
+        self.cards.follow(shot)
         self._views[view_named(shot.view).subject] = shot.view
         if shot.setup != before.setup or self.shown is None or self.is_stale:
             self._run()
@@ -559,7 +559,7 @@ class Session:
         self.noticed.tell()
 
     def _on_engine(self) -> None:
-        self.cards.follow(self.shot, self.shot.focus)
+        self.cards.follow(self.shot)
         if self.shown is None or not self.shown.from_file:
             self._run(again=True)
 

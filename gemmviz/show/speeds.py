@@ -4,7 +4,7 @@ done so far.
 
 from dataclasses import replace
 
-from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.counts import LaunchCounts
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.occupancy import occupancy_limits
 from gemmviz.analysis.reasons import reason_of
@@ -13,9 +13,10 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.speed_case import Effect, SpeedCase, Traffic
 from gemmviz.model.timing import KernelSpeed
-from gemmviz.run.engine import CannotAnswer, Engine
+from gemmviz.run.engine import Engine
 from gemmviz.show.cures import cures_for
 from gemmviz.show.findings import Shown
+from gemmviz.show.pairs import counted_by
 from gemmviz.show.shot import Shot
 from gemmviz.show.subjects import occupancy_case, title_of_launch
 from gemmviz.spec.legality import device_for, launch_for
@@ -51,12 +52,10 @@ def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | 
 
 def speed_case_by(shot: Shot, engine: Engine) -> SpeedCase:
     """Of a shot's launch, counted and timed by an engine. Raises GemmvizError where it can't be counted."""
-    counter = LaunchCounter(device_for(shot.setup).rules)
-    engine.count(shot.setup, counter)
-    try:
-        return speed_case_of(shot, counter.counts, engine.time(shot.setup))
-    except CannotAnswer as error:
-        return speed_case_of(shot, counter.counts, None, error.message)
+    counted = counted_by(shot.setup, engine)
+    if isinstance(counted.speed, str):
+        return speed_case_of(shot, counted.counts, None, counted.speed)
+    return speed_case_of(shot, counted.counts, counted.speed)
 
 
 def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
@@ -81,7 +80,7 @@ def with_progress(case: SpeedCase, now: Moment) -> SpeedCase:
     if not is_block or now.terms is None or not now.replay.knows_costs(now.scope):
         return case
     sums = now.replay.sums(now.scope)["global"][now.step]
-    flops = 2.0 * float(now.terms.done(now.step).sum())
+    flops = 2.0 * float(now.done.sum())
     sizes = (float(sums[_ASKED]), float(sums[_SECTORS]) * now.trace.rules.sector_bytes)
     return replace(case, so_far=(flops, sizes))
 
@@ -89,12 +88,11 @@ def with_progress(case: SpeedCase, now: Moment) -> SpeedCase:
 def effect_of(shown: Shown) -> Effect:
     """What a run told, to be held against another."""
     counts, speed = shown.counts, shown.speed
-    timing = None if speed is None else speed.measured.timing
     return Effect(
         title_of_launch(shown.setup),
         shown.trace.check.passed if shown.trace.stop is None else False,
         None if counts is None else counts.total("global").sectors,
         None if counts is None else counts.total("shared").wavefronts,
-        None if timing is None else timing.median_ms,
+        None if speed is None else speed.median_ms,
         "" if speed is None else speed.source,
     )

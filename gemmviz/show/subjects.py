@@ -46,11 +46,11 @@ def _with_trial(needs: Needs, trial: Trial) -> Needs:
 
 def trial_of(case: OccupancyCase, needs: Needs) -> Trial:
     """What is tried out where a block is to need that."""
-    wished, own = needs, case.own
+    own = case.own
     return Trial(
-        wished.threads if wished.threads != own.threads else None,
-        wished.registers if wished.registers != own.registers else None,
-        wished.shared_bytes if wished.shared_bytes != own.shared_bytes else None,
+        needs.threads if needs.threads != own.threads else None,
+        needs.registers if needs.registers != own.registers else None,
+        needs.shared_bytes if needs.shared_bytes != own.shared_bytes else None,
     )
 
 
@@ -84,7 +84,6 @@ def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "", speed
         at_most = "" if limits.is_certain else ", registers left out of account"
         source = f"a model, by occupancy alone{at_most}: every block takes the same time. Nobody recorded this launch"
     sms = max(device.sms, int(schedule.sm.max()) + 1)
-    what, blocks = title_of_launch(shot.setup), limits.blocks_per_sm
     what, blocks = title_of_launch(shot.setup), limits.blocks_per_sm
     return GridCase(what, device.name, sms, blocks, launch.grid, schedule, source, is_model, limits.is_certain)
 

@@ -61,6 +61,14 @@ def launch_for(setup: Setup, *, with_nearest: bool = True) -> Launch:
     return _launch(setup, device)
 
 
+def can_run(setup: Setup) -> bool:
+    """Whether a setup has a launch that keeps to all limits; what is wrong with one that hasn't is not told."""
+    try:
+        return broken_limit(setup) is None
+    except GemmvizError:
+        return False
+
+
 def wished_launch(setup: Setup) -> Launch:
     """Grid and block of a setup, whether the device can run them or not."""
     return _launch(setup, device_for(setup))
@@ -199,10 +207,7 @@ def _candidates(setup: Setup) -> dict[str, list[int]]:
 
 def _is_legal(setup: Setup, name: str, value: int) -> bool:
     checkpoint()
-    try:
-        return broken_limit(setup.changed(**{name: value})) is None
-    except GemmvizError:
-        return False  # what is wrong with a candidate is nobody's business
+    return can_run(setup.changed(**{name: value}))
 
 
 def _why_not(setup: Setup) -> str | None:

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from gemmviz.analysis.counts import totals
-from gemmviz.analysis.pairing import LOCKS
+from gemmviz.analysis.pairing import LOCKS, Difference
 from gemmviz.analysis.position import Position
 from gemmviz.cli.command import (
     Command,
@@ -19,7 +19,7 @@ from gemmviz.cli.command import (
     remark,
     wrong,
 )
-from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame
@@ -29,7 +29,7 @@ from gemmviz.show.pairs import Counted, check_marked, counted_by, pair_at, reade
 from gemmviz.show.picture import picture
 from gemmviz.show.shot import Against, Shot
 from gemmviz.show.subjects import title_of_launch
-from gemmviz.spec.legality import launch_for
+from gemmviz.spec.legality import can_run
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -100,34 +100,25 @@ def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
 def _at_the_same_sizes(setup: Setup, other: Setup) -> Setup:
     """With the other's sizes where it can run them."""
     wanted = setup.changed(**other.problem.sizes)
-    try:
-        launch_for(wanted, with_nearest=False)
-    except SettingError:
-        return setup
-    return wanted
+    return wanted if can_run(wanted) else setup
 
 
-def _ratio(left: float, right: float) -> float | None:
+def _ratio(row: Difference) -> float | None:
     """How many times as much on the right; None against nothing."""
-    return right / left if left else None if right else 1.0
+    return None if row.ratio == math.inf else row.ratio
 
 
-def _weight(pair: tuple[int, int]) -> float:
-    ratio = _ratio(*pair)
-    return math.inf if not ratio else max(ratio, 1 / ratio)
-
-
-def _rows(a: Counted, b: Counted) -> dict[str, tuple[int, int]]:
+def _rows(a: Counted, b: Counted) -> list[Difference]:
     left, right = totals(a.counts), totals(b.counts)
-    return {name: (left[name], right[name]) for name in left}
+    return [Difference(name, None, None, (left[name], right[name])) for name in left]
 
 
 def _print(a: Counted, b: Counted) -> None:
     print(f"A: {title_of_launch(a.setup)}\nB: {title_of_launch(b.setup)}")
     print(f"  {'whole launches, counted from the source':40} {'A':>18} {'B':>18} {'B / A':>8}")
-    for name, pair in sorted(_rows(a, b).items(), key=lambda item: -_weight(item[1])):
-        ratio = _ratio(*pair)
-        print(f"  {name:40} {pair[0]:>18,} {pair[1]:>18,} {'–' if ratio is None else f'{ratio:.3g}':>8}")
+    for row in sorted(_rows(a, b), key=lambda each: -each.weight):
+        (left, right), ratio = row.in_all, _ratio(row)
+        print(f"  {row.name:40} {left:>18,} {right:>18,} {'–' if ratio is None else f'{ratio:.3g}':>8}")
     for letter, side in (("A", a), ("B", b)):
         print(
             f"  {letter}: {side.source}" if side.time_ms is None else f"  {letter}: {side.time_ms * 1e3:,.1f} µs, {side.source}"
@@ -144,7 +135,7 @@ def _facts(a: Counted, b: Counted) -> dict[str, Any]:
 
     return {
         "a": side(a), "b": side(b),
-        "counts": {name: {"a": left, "b": right, "ratio": _ratio(left, right)} for name, (left, right) in _rows(a, b).items()},
+        "counts": {row.name: {"a": row.in_all[0], "b": row.in_all[1], "ratio": _ratio(row)} for row in _rows(a, b)},
         "counted": "from a lockstep trace of the source as written, all blocks",
     }  # fmt: skip
 

@@ -19,8 +19,6 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.watched import Watched
 from gemmviz.render.export import save_frame
-from gemmviz.run.engine import FirstToAnswer
-from gemmviz.run.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
@@ -45,13 +43,14 @@ def _run(args: argparse.Namespace) -> int:
     path, kind = Path(args.kernel), kind_of(Path(args.kernel))
     if kind in ("trace", "benchmark") and is_set(args):
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
-    shot = _from_trace(args, path)[0] if kind == "trace" else _shot(args, kind)
+    recorded_run = _from_trace(args, path) if kind == "trace" else None
+    shot = _shot(args, kind) if recorded_run is None else recorded_run[0]
     subject = view_named(shot.view).subject
     if kind == "benchmark" or subject is Benchmark:
         return _save_measurements(args, shot, path, kind)
     if subject is not Moment:
         return _save(args, shot, _card(args, shot, kind))
-    shot, outcome, watched = _from_trace(args, path) if kind == "trace" else _from_run(args, _shot(args, kind))
+    shot, outcome, watched = _from_run(args, shot) if recorded_run is None else recorded_run
     trace = outcome.trace
     if trace is None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
@@ -124,7 +123,7 @@ def _card(args: argparse.Namespace, shot: Shot, kind: Kind) -> Subject | None:
     if subject is Pair:
         return _pair(args, shot)
     with engine_of(args, shot.setup.kernel) as engine:
-        return speed_case_by(shot, FirstToAnswer(engine, Recorded()))
+        return speed_case_by(shot, engine)
 
 
 def _position(args: argparse.Namespace, shot: Shot, replay: Replay, stopped: bool) -> Position:

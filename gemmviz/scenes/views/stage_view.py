@@ -117,7 +117,7 @@ def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
     """Elements of C whose sums are on their way, by how many of their terms are there."""
     terms = moment.terms
     if terms is not None:
-        done = terms.done(moment.step)
+        done = moment.done
         levels = -(-done * FILL_LEVELS // max(1, terms.length))
         flat[grid.cells(terms.elements)] = np.where(done > 0, FIRST_FILL - 1 + levels, BASE)
 
@@ -192,7 +192,7 @@ def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     terms, table, array = moment.terms, plan.matrices["C"], moment.replay.owners.array
     if terms is None or array is None or table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
         return []
-    done = terms.done(moment.step)
+    done = moment.done
     on_the_way = (done > 0) & (moment.replay.owners.steps_of(terms.elements) > moment.step)
     rows, columns = array.row_column(terms.elements[on_the_way])
     seen = table.holds(rows, columns)

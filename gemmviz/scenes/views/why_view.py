@@ -99,8 +99,7 @@ def _level(
     x, y = at
     device, key = case.device, f"level-{level.replace(' ', '-')}"
     seen = min(max(flops_per_byte, _LEAST_INTENSITY), _MOST_INTENSITY)
-    roof = min(device.peak_gflops, seen * device.bandwidth_gb_s)
-    across, hollow = x.at(seen), y.at(max(roof, device.peak_gflops * _LOWEST_RATE))
+    across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
     accent, half = theme.accent(colour), side / 2
     found: list[Primitive] = [
         Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
@@ -152,7 +151,7 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     y += 16
     for each, colour in zip(case.traffic, _COLOURS, strict=False):
         per_byte = intensity(case.problem.flops, each.size_bytes)
-        roof = min(case.device.peak_gflops, per_byte * case.device.bandwidth_gb_s)
+        roof = case.device.roof(per_byte)
         beyond = case.rate is not None and case.rate > roof
         tail = ": it is faster, so a cache serves it" if beyond else ""
         tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; beyond the edge of the chart"
