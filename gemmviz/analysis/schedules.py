@@ -30,9 +30,9 @@ def states(schedule: Schedule, at_ns: float) -> npt.NDArray[np.int8]:
     return np.where(schedule.stop_ns <= at_ns, DONE, np.where(running, RUNNING, WAITING)).astype(np.int8)
 
 
-def residents(schedule: Schedule, sms: int, columns: int) -> npt.NDArray[np.int32]:
-    """How many blocks each SM holds in the middle of each of so many stretches of the time: (sms, columns)."""
-    middles = (np.arange(columns) + 0.5) * schedule.duration_ns / columns
+def residents(schedule: Schedule, sms: int, columns: int, span_ns: int) -> npt.NDArray[np.int32]:
+    """How many blocks each SM holds in the middle of each of so many stretches of a span: (sms, columns)."""
+    middles = (np.arange(columns) + 0.5) * span_ns / columns
     changes = np.zeros((sms, columns + 1), np.int32)
     np.add.at(changes, (schedule.sm, np.searchsorted(middles, schedule.start_ns)), 1)
     np.add.at(changes, (schedule.sm, np.searchsorted(middles, schedule.stop_ns)), -1)

@@ -43,7 +43,7 @@ class GridCase:
     """A launch as blocks that wait, run and are done. ``schedule``: where and when; ``source``: whence that is known;
     ``is_model``: nobody measured it, and its times are no nanoseconds. ``grid``: blocks along x, y and z; ``what``: which
     launch; ``blocks_per_sm``: by occupancy, at most so many where it
-    is not ``is_certain``.
+    is not ``is_certain``. ``beside``: the launch that this one is held against.
     """
 
     what: str
@@ -55,3 +55,9 @@ class GridCase:
     source: str
     is_model: bool
     is_certain: bool = True
+    beside: "GridCase | None" = None
+
+    @property
+    def shares_time(self) -> bool:
+        """Whether the times of both launches are of one kind, nanoseconds or a model's, so that one instant is one in both."""
+        return self.beside is not None and self.is_model == self.beside.is_model

@@ -13,6 +13,7 @@ from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.timing import KernelSpeed
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.views.occupancy_view import value_at
 from gemmviz.scenes.views.why_view import CURE
@@ -81,7 +82,7 @@ class Cards:
         """What is shown stays beside whatever comes: its run is not run again."""
         engine = self.runners.recorded if shown.from_file else self.runners.engine_for(shown.setup.kernel)
         self.beside.take(shown, engine)
-        return replace(shot, against=Against(shown.setup), view="pair")
+        return replace(shot, against=Against(shown.setup), view=view_of_two(shot.view))
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
@@ -90,6 +91,11 @@ class Cards:
     def close(self) -> None:
         for lane in self.lanes:
             lane.close()
+
+
+def view_of_two(view: str) -> str:
+    """Where two stand side by side: in the grid, where that is looked at."""
+    return view if view_named(view).subject is GridCase else "pair"
 
 
 def _speed_of(shot: Shot, shown: Shown | None) -> KernelSpeed | None:

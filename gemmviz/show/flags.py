@@ -314,7 +314,12 @@ def _words_of_two(shot: Shot, against: Against) -> list[str]:
     for option, setup in (("--left", against.setup), ("--right", shot.setup)):
         for name, value in setup.parameters.items():
             found += [option, f"{name}={value}"]
-    found += ["--lock", against.lock, "--step", str(shot.at.step + 1)]
+    if against.setup.device != shot.setup.device:
+        found += ["--left-device", against.setup.device]
+    if shot.view == "grid":
+        found += ["--view", "grid", "--instant", f"{shot.instant:.4g}"]
+    else:
+        found += ["--lock", against.lock, "--step", str(shot.at.step + 1)]
     found += ["--mark", against.marked] if against.marked else []
     return found + (["--theme", shot.theme] if shot.theme in theme_names() else [])
 

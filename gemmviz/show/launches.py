@@ -12,27 +12,26 @@ from gemmviz.run.engine import Cancel
 from gemmviz.show.events import Post
 from gemmviz.show.runners import Runners
 from gemmviz.show.shot import Shot
-from gemmviz.show.subjects import grid_case
+from gemmviz.show.subjects import Measured, grid_case
 from gemmviz.show.tasks import Latest
 
 
 class Launches:
-    """Keeps the latest launch that was looked at. ``done`` is called when more is known of it."""
+    """Keeps the latest two launches that were measured. ``done`` is called when more is known of it."""
 
     def __init__(self, post: Post, runners: Runners, done: Callable[[], Any]) -> None:
         self.runners, self._done = runners, done
         self.lane: Latest[tuple[Setup, Schedule]] = Latest(post, self._on_measured, self._on_failed)
-        self._measured: tuple[Setup, Schedule, str] | None = None
+        self._measured: tuple[Measured, ...] = ()
         self._kept: tuple[Any, GridCase | None] | None = None
 
     def case(self, shot: Shot, speed: KernelSpeed | None = None) -> GridCase | None:
         """What is known now of a shot's launch; what can be measured is, beside."""
-        key = shot.setup, speed, self._may_measure(shot.setup), self._measured
+        key = shot.setup, shot.against, speed, self._may_measure(shot.setup), self._measured
         if self._kept is None or self._kept[0] != key:
-            measured = self._measured if self._measured is not None and self._measured[0] == shot.setup else None
-            schedule, source = (None, "") if measured is None else measured[1:]
-            self._kept = key, grid_case(shot, schedule, source, speed)
-            self._measure(shot.setup, known=measured is not None or self._kept[1] is None)
+            self._kept = key, grid_case(shot, self._measured, speed)
+            is_known = any(each.setup == shot.setup for each in self._measured)
+            self._measure(shot.setup, known=is_known or self._kept[1] is None)
         return self._kept[1]
 
     def _may_measure(self, setup: Setup) -> bool:
@@ -55,7 +54,8 @@ class Launches:
     def _on_measured(self, found: tuple[Setup, Schedule]) -> None:
         gpu = self.runners.gpu
         if gpu is not None:
-            self._measured = (*found, f"measured here on {gpu.label}")
+            latest = Measured(*found, f"measured here on {gpu.label}")
+            self._measured = (*self._measured[-1:], latest)  # what this one may be held against stays
             self._done()
 
     def _on_failed(self, error: GemmvizError) -> None:

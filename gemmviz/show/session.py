@@ -26,7 +26,7 @@ from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
-from gemmviz.show.cards import CARDS, Card, Cards
+from gemmviz.show.cards import CARDS, Card, Cards, view_of_two
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
 from gemmviz.show.findings import Findings, Look, Shown, ran
@@ -309,7 +309,9 @@ class Session:
 
     def hold_against(self, against: Against | None) -> None:
         """Beside another run; None for this one alone again."""
-        view = "pair" if against is not None else self.latest_view(Moment)
+        view = view_of_two(self.shot.view)
+        if against is None and view == "pair":
+            view = self.latest_view(Moment)
         self.ask(replace(self.shot, against=against, view=view))
 
     def hold_against_this(self) -> None:

@@ -1,7 +1,7 @@
 """What views are of that need no run: a block on a device, all blocks of a launch."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.analysis.occupancy import occupancy_limits
@@ -59,10 +59,26 @@ def _what(setup: Setup) -> str:
     return f"{setup.kernel.name}{parameters}"
 
 
-def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "", speed: KernelSpeed | None = None) -> GridCase | None:
-    """All blocks of a shot's launch over time: as ``measured`` on ``gpu``, else as recorded on the shot's device, else as a
-    model has it. None where there is no launch to speak of.
+@dataclass(frozen=True)
+class Measured:
+    """The launch of a setup as it ran on the GPU that is here, and how that is said."""
+
+    setup: Setup
+    schedule: Schedule
+    source: str
+
+
+def grid_case(shot: Shot, measured: tuple[Measured, ...] = (), speed: KernelSpeed | None = None) -> GridCase | None:
+    """All blocks of a shot's launch over time, beside those of what it is held against: each as ``measured``, else as recorded
+    on its device, else as a model has it. None where there is no launch to speak of.
     """
+    found = _launch_case(shot, measured, speed)
+    if found is None or shot.against is None:
+        return found
+    return replace(found, beside=_launch_case(replace(shot, setup=shot.against.setup), measured, None))
+
+
+def _launch_case(shot: Shot, measured: tuple[Measured, ...], speed: KernelSpeed | None) -> GridCase | None:
     case = occupancy_case(replace(shot, trial=Trial()), speed)
     if case is None:
         return None
@@ -71,11 +87,11 @@ def grid_case(shot: Shot, measured: Schedule | None = None, gpu: str = "", speed
     except GemmvizError:
         return None
     device, limits = case.device, occupancy_limits(case.device, case.needs)
-    if limits.blocks_per_sm < 1 or (measured is not None and measured.blocks != launch.block_count):
+    if limits.blocks_per_sm < 1:
         return None
-    schedule, source = measured, gpu
-    if schedule is None:
-        schedule, source = _recorded(shot.setup, device)
+    schedule, source = next(
+        ((each.schedule, each.source) for each in measured if each.setup == shot.setup), _recorded(shot.setup, device)
+    )
     is_model = schedule is None
     if schedule is None:
         if launch.block_count > MOST_BLOCKS:

@@ -53,9 +53,9 @@ def test_the_model_fills_all_sms_again_and_again(sms: int, blocks: int, rounds: 
 def test_states_and_lanes_are_the_schedules() -> None:
     found = modelled(10, 2, 2)
     assert states(found, 1500).tolist() == [DONE] * 4 + [RUNNING] * 4 + [WAITING] * 2
-    assert residents(found, 2, 3).tolist() == [[2, 2, 1], [2, 2, 1]]
+    assert residents(found, 2, 3, found.duration_ns).tolist() == [[2, 2, 1], [2, 2, 1]]
     recorded = recorded_schedules()[0].schedules[5]
-    held = residents(recorded, 132, 50)
+    held = residents(recorded, 132, 50, recorded.duration_ns)
     middle = (np.arange(50) + 0.5) * recorded.duration_ns / 50
     for column in (0, 20, 49):
         running = states(recorded, middle[column]) == RUNNING
@@ -80,9 +80,9 @@ def test_the_picture_says_what_is_recorded_and_what_is_a_model() -> None:
     assert not recorded.is_model
     assert model.is_model
     scene = grid_scene(recorded, ViewOptions(instant=0.5))
-    assert "recorded on NVIDIA H200" in piece(scene, "note", Labels).texts[0]
-    assert "a model" in piece(grid_scene(model, ViewOptions()), "note", Labels).texts[0]
+    assert "recorded on NVIDIA H200" in piece(scene, "note-0", Labels).texts[0]
+    assert "a model" in piece(grid_scene(model, ViewOptions()), "note-0", Labels).texts[0]
     fill = piece(scene, "grid", Cells).fill
     state = states(recorded.schedule, 0.5 * recorded.schedule.duration_ns)
     assert ((fill >= 2).ravel() == (state == RUNNING)).all()
-    assert piece(scene, "action", Labels).texts[0].startswith(f"{(state == WAITING).sum()} blocks wait, ")
+    assert piece(scene, "action", Labels).texts[0].startswith(f"{(state == WAITING).sum()} waiting, ")

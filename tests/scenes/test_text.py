@@ -18,7 +18,7 @@ from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.frame import LAYERS, ViewOptions
 from gemmviz.scenes.primitives import Cells, Labels, Scene
 from gemmviz.scenes.text import text_width
-from gemmviz.show.shot import Shot, Trial
+from gemmviz.show.shot import Against, Shot, Trial
 from gemmviz.show.speeds import speed_case_of
 from gemmviz.show.subjects import grid_case, occupancy_case
 from gemmviz.spec.catalog import kernel_names, load_kernel
@@ -139,8 +139,8 @@ def test_cards(kernel: str, frame: tuple[float, float], size: int) -> None:
         case = sure(occupancy_case(Shot(shot.setup, trial=tried)))
         assert wrong_with(view_named("occupancy").still(case, options)) == []
     assert wrong_with(view_named("occupancy").still(case, ViewOptions(height=240, words=False))) == []
-    grid = grid_case(shot)
-    if grid is not None:
+    elsewhere = replace(shot, against=Against(replace(shot.setup, device="rtx4090")))
+    for grid in filter(None, (grid_case(shot), grid_case(elsewhere))):
         assert wrong_with(view_named("grid").still(grid, options)) == []
 
 

@@ -10,7 +10,9 @@ from gemmviz.model.speed_case import SpeedCase
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.primitives import Cells, Hit
-from gemmviz.show.shot import Against, Trial, parse_shot, shot_text
+from gemmviz.show.shot import Against, Shot, Trial, parse_shot, shot_text
+from gemmviz.show.subjects import grid_case
+from tests.analysis.test_reasons import setup_of
 from tests.conftest import sure
 from tests.show.conftest import Desk
 
@@ -59,6 +61,47 @@ def test_the_grid_plays_in_its_own_time(desk: Desk) -> None:
     assert session.shot.instant > 0.0
     session.player.play(False)
     assert session.step == step  # the replay stays where it is
+
+
+def test_two_devices_stand_side_by_side_in_the_grid(desk: Desk) -> None:
+    session = desk.session
+    for name in "MNK":
+        session.change(name, 256)
+    session.change("TILE_WIDTH", 16)
+    desk.settle()
+    session.show_view("grid")
+    session.hold_against_this()
+    assert session.shot.view == "grid"
+    session.change("device", "8800gtx")
+    case = session.subject
+    assert isinstance(case, GridCase)
+    left = sure(case.beside)
+    assert (left.device, case.device) == ("NVIDIA H200", "NVIDIA GeForce 8800 GTX")
+    assert (left.is_model, case.is_model) == (False, True)
+    assert not case.shares_time  # nanoseconds beside waves of a model
+    scene = view_named("grid").still(case, ViewOptions(instant=0.5))
+    for side, sms in (("left", 132), ("right", 16)):
+        lanes = scene.find(f"{side}-lanes")
+        assert isinstance(lanes, Cells)
+        assert len(lanes.fill) == sms
+    session.hold_against_this()
+    assert session.shot.view == "grid"
+    assert isinstance(session.subject, GridCase)
+    assert session.subject.beside is None
+
+
+def test_launches_of_one_kind_run_in_one_time() -> None:
+    shot = Shot(setup_of("04_tiled", 1024, TILE_WIDTH=32), view="grid", against=Against(setup_of("02_naive", 1024, BLOCK=32)))
+    case = sure(grid_case(shot))
+    slow = sure(case.beside)
+    assert case.shares_time
+    assert case.schedule.duration_ns < slow.schedule.duration_ns
+    scene = view_named("grid").still(case, ViewOptions(instant=case.schedule.duration_ns / slow.schedule.duration_ns))
+    done, at_work = scene.find("right-grid"), scene.find("left-grid")
+    assert isinstance(done, Cells)
+    assert isinstance(at_work, Cells)
+    assert (done.fill == 1).all()
+    assert (at_work.fill == 0).any()
 
 
 def test_a_cure_is_run_and_held_against_what_was(desk: Desk) -> None:

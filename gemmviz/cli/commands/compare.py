@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from dataclasses import replace
 from typing import Any
 
 from gemmviz.analysis.counts import totals
@@ -19,16 +20,18 @@ from gemmviz.cli.command import (
     remark,
     wrong,
 )
+from gemmviz.files.devices import device_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame
 from gemmviz.scenes.theme import theme_names
-from gemmviz.show.flags import add_setup, parameter, setup_from
+from gemmviz.show.flags import add_setup, parameter, setup_from, share
 from gemmviz.show.pairs import Counted, check_marked, counted_by, pair_at, reader_by
 from gemmviz.show.picture import picture
 from gemmviz.show.shot import Against, Shot
-from gemmviz.show.subjects import title_of_launch
+from gemmviz.show.subjects import grid_case, title_of_launch
 from gemmviz.spec.legality import can_run
 
 
@@ -37,6 +40,9 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", metavar="B", help="another kernel, or the same one again; with A's sizes unless it can't")
     parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="a parameter of A alone")
     parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="a parameter of B alone")
+    parser.add_argument("--left-device", choices=device_names(), help="whose limits hold for A (default: as for B)")
+    parser.add_argument("--view", choices=("pair", "grid"), default="pair", help="what a picture shows (default: pair)")
+    parser.add_argument("--instant", type=share, default=0.5, help="how much of the launches' time has passed in the grid")
     parser.add_argument("--lock", choices=LOCKS, default="phase", help="what the same moment is in a picture (default: phase)")
     parser.add_argument("--step", type=int, default=1, help="of B, counted from 1, in a picture")
     parser.add_argument("--mark", default="", metavar="A[I,K]", help="an element that is followed in both")
@@ -50,13 +56,16 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     left, right = _setups(args)
     code = 0
-    shot = Shot(right, view="pair", at=Position(args.step - 1), theme=args.theme, against=Against(left, args.lock, args.mark))
+    against = Against(left, args.lock, args.mark)
+    shot = Shot(right, view=args.view, at=Position(args.step - 1), theme=args.theme, instant=args.instant, against=against)
     check_marked(shot)
     if left.problem != right.problem:
         complain(GemmvizError(f"not the same problem: {left.problem} and {right.problem}", remedy="give both -m, -n and -k"), 0)
     with engine_of(args, left.kernel) as one, engine_of(args, right.kernel) as other:
         found = counted_by(left, one), counted_by(right, other)
-        if args.output is not None:
+        if args.output is not None and args.view == "grid":
+            save_frame(picture(shot, _grids(shot)), args.output)
+        elif args.output is not None:
             (before, outcome), (after, second) = reader_by(left, one), reader_by(right, other)
             for each in (outcome, second):
                 remark(each.instead_of)
@@ -69,6 +78,14 @@ def _run(args: argparse.Namespace) -> int:
     else:
         _print(*found)
     return code
+
+
+def _grids(shot: Shot) -> GridCase:
+    """Raises UsageError where one of the launches is none."""
+    found = grid_case(shot)
+    if found is None or found.beside is None:
+        raise UsageError(f"{'B' if found is None else 'A'} has no launch that its device could run")
+    return found
 
 
 def _judged(outcome: Outcome) -> int:
@@ -91,6 +108,8 @@ def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
         if found and own_sizes:
             setup = _at_the_same_sizes(setup, found[0])
         found.append(setup)
+    if args.left_device is not None:
+        found[0] = replace(found[0], device=args.left_device)
     for name in shared:
         if not any(name in setup.parameters for setup in found):
             raise UsageError(f"neither kernel has a parameter {name}")

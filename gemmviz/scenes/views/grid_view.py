@@ -1,35 +1,68 @@
-"""The blocks of a whole launch over C: which wait, which run on which SM, which are done; beside it SMs as lanes of time."""
+"""The blocks of a whole launch over C: which wait, which run on which SM, which are done; beside it SMs as lanes of time. Two
+launches, or one on two devices, stand side by side.
+"""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.schedules import DONE, RUNNING, WAITING, residents, states, waves
+from gemmviz.analysis.schedules import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions
+from gemmviz.scenes.magnify import moved
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import fitted, text_width, wrapped
 from gemmviz.scenes.theme import WARP_ACCENTS, Theme, mixed
 from gemmviz.scenes.view import View
 
 _COLUMNS, _LEVELS = 400, 8
 _TOP, _FOOT = 118.0, 132.0
+_LINE = 28.0
+_SOURCE_LINES = 2
 _MOST_LABELS = 4096
+_NUMBERS_ROOM = 60.0
+_WIDE = 1.2
 
 
 def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
-    """At ``options.instant``, a share of the whole time."""
+    """At ``options.instant``, a share of the whole time: of the longer one's, where two launches share it."""
+    if case.beside is None:
+        return _alone(case, options, case.schedule.duration_ns)
+    sides = case.beside, case
+    span = max(side.schedule.duration_ns for side in sides)
+    half = replace(options, width=options.width / 2, clip=None)
+    scenes = [_alone(side, half, span if case.shares_time else side.schedule.duration_ns) for side in sides]
+    found: list[Primitive] = [
+        Lines("between", np.array([[half.width, 12.0, half.width, options.height - 12]]), options.theme.line, 2.0)
+    ]
+    words: list[Primitive] = []
+    for place, scene in enumerate(scenes):
+        x, prefix = place * half.width, ("left-", "right-")[place]
+        found += [moved(each, x, 0.0, prefix) for each in scene.primitives]
+        words += [moved(each, x, 0.0, prefix) for each in scene.words]
+    return Scene(options.width, options.height, options.theme.background, tuple(found), words=tuple(words))
+
+
+def _alone(case: GridCase, options: ViewOptions, span_ns: int) -> Scene:
+    """One launch, on an axis of so many nanoseconds."""
     width, height = options.width, options.height
     top, bottom = (_TOP, height - _FOOT) if options.words else (14.0, height - 14.0)
-    blocks = Box(MARGIN, top, 0.5 * width - MARGIN - 20, bottom - top)
-    lanes = Box(0.5 * width + 60, top, 0.5 * width - MARGIN - 60, bottom - top)
-    at_ns = options.instant * case.schedule.duration_ns
+    if _is_narrow(options):
+        top += _SOURCE_LINES * _LINE if options.words else 0.0
+        split = 0.62 * (bottom - top)
+        blocks = Box(MARGIN, top, width - 2 * MARGIN, split - 16)
+        lanes = Box(MARGIN + _NUMBERS_ROOM, top + split, width - 2 * MARGIN - _NUMBERS_ROOM, bottom - top - split)
+    else:
+        blocks = Box(MARGIN, top, 0.5 * width - MARGIN - 20, bottom - top)
+        lanes = Box(0.5 * width + _NUMBERS_ROOM, top, 0.5 * width - MARGIN - _NUMBERS_ROOM, bottom - top)
+    at_ns = options.instant * span_ns
     state = states(case.schedule, at_ns)
-    found = [*_blocks(case, state, blocks, options), *_lanes(case, at_ns, lanes, options)]
+    found = [*_blocks(case, state, blocks, options), *_lanes(case, at_ns, span_ns, lanes, options)]
     words = _words(case, state, at_ns, options) if options.words else []
     return Scene(width, height, options.theme.background, tuple(found), words=tuple(words))
 
@@ -59,17 +92,17 @@ def _block_labels(state: npt.NDArray[np.int8], sm: npt.NDArray[np.int32]) -> npt
     return np.where(state == RUNNING, np.char.add("SM ", sm.astype(str)), "")
 
 
-def _lanes(case: GridCase, at_ns: float, room: Box, options: ViewOptions) -> list[Primitive]:
-    """A row for each SM: the brighter, the more blocks it holds; time goes to the right."""
-    theme, held = options.theme, residents_of(case)
+def _lanes(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
+    """A row for each SM: the brighter, the more blocks it holds; time goes to the right, up to ``span_ns``."""
+    theme, held = options.theme, residents_of(case, span_ns)
     most = max(1, int(held.max()))
     level = np.ceil(held * _LEVELS / most).astype(np.uint8)
     palette = _shades(theme)
     y, high = room.y + 34, room.height - 34 - 34
     table = Cells("lanes", room.x, y, room.width / _COLUMNS, level, palette, palette, height=high / case.sms)
-    x = room.x + room.width * at_ns / max(1, case.schedule.duration_ns)
+    x = room.x + room.width * at_ns / max(1, span_ns)
     size = theme.type.note
-    time = "waves of a model" if case.is_model else f"{number(case.schedule.duration_ns / 1e3)} µs"
+    time = f"{many(-(-span_ns // WAVE_NS), 'wave')} of a model" if case.is_model else f"{number(span_ns / 1e3)} µs"
     ticks = [0, case.sms - 1] if case.sms > 1 else [0]
     at = points(*((room.x - 10, y + (sm + 0.5) * high / case.sms + 0.36 * size) for sm in ticks))
     heading = fitted(f"{case.sms} SMs; brighter: more blocks, up to {most}", theme.type.heading, room.width, "semibold")
@@ -84,10 +117,10 @@ def _lanes(case: GridCase, at_ns: float, room: Box, options: ViewOptions) -> lis
     ]
 
 
-@lru_cache(maxsize=2)
-def residents_of(case: GridCase) -> npt.NDArray[np.int32]:
+@lru_cache(maxsize=4)
+def residents_of(case: GridCase, span_ns: int) -> npt.NDArray[np.int32]:
     """How many blocks each SM holds, in each column of its lane."""
-    return residents(case.schedule, case.sms, _COLUMNS)
+    return residents(case.schedule, case.sms, _COLUMNS, span_ns)
 
 
 @lru_cache(maxsize=8)
@@ -98,31 +131,61 @@ def _shades(theme: Theme) -> tuple[str, ...]:
 
 
 def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: ViewOptions) -> list[Primitive]:
-    theme, sizes, room, height = options.theme, options.theme.type, options.width - 2 * MARGIN, options.height
+    theme, sizes, height = options.theme, options.theme.type, options.height
     waiting, running, done = (int((state == which).sum()) for which in (WAITING, RUNNING, DONE))
-    now = f"{spaced(waiting)} blocks wait, {spaced(running)} run, {spaced(done)} are done"
+    now = f"{spaced(waiting)} waiting, {spaced(running)} running, {spaced(done)} done"
     rounds = waves(len(state), case.sms, case.blocks_per_sm)
     most, least = ("", "") if case.is_certain else ("at most ", "at least ")
     held = f"an SM holds {most}{many(case.blocks_per_sm, 'block')} at once: {least}{many(rounds, 'wave')}"
-    time = f"wave {min(rounds, int(at_ns // 1000) + 1)} of {rounds}" if case.is_model else f"{at_ns / 1e3:.1f} µs"
-    progress_room = text_width(time, sizes.progress) + MARGIN
-    legend = (("waiting", theme.empty), ("running, coloured by SM", WARP_ACCENTS[0]), ("done", theme.tint("C", 0.5)))
-    found: list[Primitive] = [
-        Labels("title", points((MARGIN, 50)), (fitted(case.what, sizes.title, room - progress_room, "semibold"),), sizes.title,
-               theme.text, "start", "semibold"),
+    time = f"wave {min(rounds, int(at_ns // WAVE_NS) + 1)} of {rounds}" if case.is_model else f"{at_ns / 1e3:.1f} µs"
+    room = options.width - 2 * MARGIN
+    size = sizes.caption if text_width(now, sizes.caption, "semibold") <= room else sizes.small
+    return [
+        *_heading(case, time, options),
+        Labels("action", points((MARGIN, height - 70)), (now,), size, theme.text, "start", "semibold"),
+        Labels("cost", points((MARGIN, height - 34)), (fitted(held, sizes.small, room),), sizes.small, theme.faint),
+        *_legend(options),
+    ]
+
+
+def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]:
+    """Which launch, where, when, and whence that is known; on a narrow frame in more lines."""
+    theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
+    title = case.device if _is_narrow(options) else f"{case.device}: {case.what}"
+    title = fitted(title, sizes.title, room - text_width(time, sizes.progress) - MARGIN, "semibold")
+    ink = theme.warning if case.is_model else theme.faint
+    lines = [(fitted(case.source, sizes.small, room), ink)]
+    if _is_narrow(options):
+        lines = [
+            (fitted(case.what, sizes.small, room), theme.text),
+            *((line, ink) for line in wrapped(case.source, sizes.small, room, _SOURCE_LINES)),
+        ]
+    return [
+        Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (time,), sizes.progress, theme.faint, "end"),
-        Labels("note", points((MARGIN, 86)), (fitted(f"{case.device}: {case.source}", sizes.small, room),), sizes.small,
-               theme.warning if case.is_model else theme.faint),
-        Labels("action", points((MARGIN, height - 70)), (now,), sizes.caption, theme.text, "start", "semibold"),
-        Labels("cost", points((MARGIN, height - 34)), (held,), sizes.small, theme.faint),
-    ]  # fmt: skip
-    x = options.width - MARGIN
-    for text, colour in reversed(legend):
-        x -= text_width(text, sizes.note)
-        found.append(Labels(f"legend-{text}", points((x, height - 34)), (text,), sizes.note, theme.faint))
-        found.append(Rects(f"chip-{text}", boxes((x - 26, height - 50, 18, 18)), colour, theme.line, 1.0, 3.0))
+        *(
+            Labels(f"note-{place}", points((MARGIN, 86 + place * _LINE)), (line,), sizes.small, colour)
+            for place, (line, colour) in enumerate(lines)
+        ),
+    ]
+
+
+def _legend(options: ViewOptions) -> list[Primitive]:
+    theme, size = options.theme, options.theme.type.note
+    x, y = options.width - MARGIN, options.height - (106 if _is_narrow(options) else 34)
+    found: list[Primitive] = []
+    colours = {"done": theme.tint("C", 0.5), "running, coloured by SM": WARP_ACCENTS[0], "waiting": theme.empty}
+    for text, colour in colours.items():
+        x -= text_width(text, size)
+        found.append(Labels(f"legend-{text}", points((x, y)), (text,), size, theme.faint))
+        found.append(Rects(f"chip-{text}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
         x -= 48
     return found
+
+
+def _is_narrow(options: ViewOptions) -> bool:
+    """Whether lanes have no room beside the blocks, but below them."""
+    return options.width < _WIDE * options.height
 
 
 VIEW = View("Grid: every block of the launch", GridCase, grid_scene, order=21)
