@@ -26,5 +26,5 @@ class Recorded(Engine):
             where = f"recorded on {device.name} are N = {sizes[0]} to {sizes[-1]}, see Benchmark"
         else:
             others = [each.gpu.name for each in recorded_benchmarks() if kernel.text_hash in {r.source_hash for r in each.rows}]
-            where = f"nothing of it is recorded on {device.name}" + (f"; on {', '.join(others)} there is" if others else "")
+            where = f"nothing of it is recorded on {device.name}" + (f", but on {', '.join(others)}" if others else "")
         raise CannotAnswer(f"no time of this kernel at {setup.problem}: {where}")

@@ -320,7 +320,7 @@ class Session:
             self.hold_against(None)
         elif self.shown is not None and not self.is_stale:
             self.ask(self.cards.hold(self.shot, self.shown))
-            self.say("Choose another kernel, size or parameter: it comes beside this one")
+            self.say("Choose another kernel, size, parameter or device: it comes beside this one")
 
     def _on_more_known(self) -> None:
         """Of what is shown besides the replay."""
