@@ -23,7 +23,7 @@ _NOTHING = "These settings can't run"
 
 def over_the_picture(session: Session) -> str:
     """What stands over a picture that is not that of the settings; "" for one that is."""
-    if session.error is None:
+    if session.error is None or not session.has_time:
         return ""
     return _NOTHING if session.shown is None else _STALE
 
@@ -45,7 +45,7 @@ class ReplayPage(QWidget):
             event.listen(self.draw)
         self.session.moved.listen(self._on_moved)
         for event in (self.session.noticed, self.session.asked):
-            event.listen(lambda: self.stage.set_stale(over_the_picture(self.session) if self.session.is_replay else ""))
+            event.listen(lambda: self.stage.set_stale(over_the_picture(self.session)))
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.look)
         self.stage.lensed.connect(self.session.show_lens)

@@ -93,6 +93,16 @@ def framed(found: list[Primitive], moment: Moment, options: ViewOptions) -> Scen
     return Scene(options.width, options.height, options.theme.background, tuple(found), words=words)
 
 
+def title_size(text: str, theme: Theme, room: float) -> float:
+    """The size of a title, smaller where it is long for its room."""
+    return _first_size(text, (theme.type.title, theme.type.heading, theme.type.note), room)
+
+
+def _first_size(text: str, sizes: tuple[float, ...], room: float) -> float:
+    """The first size in which a text has room, else the last."""
+    return next((size for size in sizes if text_width(text, size, "semibold") <= room), sizes[-1])
+
+
 def _title(moment: Moment) -> str:
     setup = moment.trace.setup
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
@@ -109,22 +119,25 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     progress, whole = sentence.step_title(moment), text_width(_title(moment), sizes.title, "semibold")
     if whole + text_width(progress, sizes.progress) + MARGIN > room:
         progress = progress.partition(", ")[0]
-    title = fitted(_title(moment), sizes.title, room - text_width(progress, sizes.progress) - MARGIN, "semibold")
-    action = fitted(_action(moment), sizes.caption, room, "semibold")
+    beside = room - text_width(progress, sizes.progress) - MARGIN
+    size = title_size(_title(moment), theme, beside)
+    title = fitted(_title(moment), size, beside, "semibold")
+    said = _first_size(_action(moment), (sizes.caption, sizes.small, sizes.note), room)
+    action = fitted(_action(moment), said, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.small, room)
     ground = band_bottom(height) + options.strip
     behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
     bottom = height - options.strip - 18
     found: list[Primitive] = [
         *(Rects("words-ground", each, theme.background) for each in behind),
-        Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
+        Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (progress,), sizes.progress, theme.faint, "end"),
     ]
     if band_bottom(height) == LOW_BAND:
-        return [*found, Labels("action", points((MARGIN, bottom)), (action,), sizes.caption, theme.text, "start", "semibold")]
+        return [*found, Labels("action", points((MARGIN, bottom)), (action,), said, theme.text, "start", "semibold")]
     return [
         *found,
-        Labels("action", points((MARGIN, bottom - 32)), (action,), sizes.caption, theme.text, "start", "semibold"),
+        Labels("action", points((MARGIN, bottom - 32)), (action,), said, theme.text, "start", "semibold"),
         Labels("cost", points((MARGIN, bottom)), (cost,), sizes.small, theme.faint),
     ]
 

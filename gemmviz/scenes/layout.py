@@ -191,7 +191,8 @@ def _between(window: Window, frame: _Frame, cell: float) -> Plan:
     top = _band_top(frame) + _AXIS
     high = _bottom(frame) - band_bottom(frame.height) - top - (k + m) * cell - GAP
     is_tall = high > 1.5 * _LEAST_ROOM
-    x = _WIDE + (0.5 if is_tall else 0.7) * spare
+    is_tight = bool(frame.tiles) and 0.7 * spare < _LEAST_ROOM + MARGIN <= spare + 1e-6
+    x = _WIDE + (0.5 if is_tall else 1.0 if is_tight else 0.7) * spare
     matrices = _cross(window, cell, x, top + (0.0 if is_tall else 0.5 * high))
     end = matrices["C"].y + m * cell + _AXIS + 14
     beside = Box(MARGIN, top, x - _WIDE - MARGIN, _bottom(frame) - band_bottom(frame.height) - top)

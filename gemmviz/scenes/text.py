@@ -49,7 +49,7 @@ def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
 @lru_cache(maxsize=1024)
 def wrapped(text: str, size: float, room: float, most: int, face: Face = "regular") -> tuple[str, ...]:
     """``text`` in lines that fit ``room``, broken between words; at most so many, the last one with an ellipsis then."""
-    lines, words = [""], text.split()
+    lines, words = [""], text.split(" ")  # narrow spaces hold the digits of a number together
     for number, word in enumerate(words):
         longer = f"{lines[-1]} {word}".strip()
         if not lines[-1] or text_width(longer, size, face) <= room:

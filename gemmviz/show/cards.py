@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, get_args
 
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.pairing import Pair
 from gemmviz.model.errors import GemmvizError
@@ -79,10 +80,13 @@ class Cards:
         self.beside.show(None if against is None else against.setup, self.runners.engine_for((against or shot).setup.kernel))
 
     def hold(self, shot: Shot, shown: Shown) -> Shot:
-        """What is shown stays beside whatever comes: its run is not run again."""
+        """What is shown stays beside whatever comes: its run is not run again. One warp is watched where nobody was chosen:
+        what two kernels do differently its lanes tell.
+        """
         engine = self.runners.recorded if shown.from_file else self.runners.engine_for(shown.setup.kernel)
         self.beside.take(shown, engine)
-        return replace(shot, against=Against(shown.setup), view=view_of_two(shot.view))
+        focus = replace(shot.focus, warp=0) if shot.focus == Focus(shot.focus.block) else shot.focus
+        return replace(shot, against=Against(shown.setup), view=view_of_two(shot.view), focus=focus)
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:

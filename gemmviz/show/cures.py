@@ -2,11 +2,15 @@
 that can run; nothing is said of what it does before it has.
 """
 
+import contextlib
 from collections.abc import Iterator
 
 from gemmviz.analysis.reasons import Kind
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import Cure
+from gemmviz.run.engine import CannotAnswer
+from gemmviz.run.recorded import Recorded
+from gemmviz.show.subjects import parameters_text
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import can_run, launch_for, legal_choices, setup_for
 
@@ -45,6 +49,17 @@ def _found(setup: Setup, kind: Kind) -> Iterator[Cure]:
             yield from _other_kernel(setup, text, other)
 
 
+def _fastest(setups: list[Setup]) -> Setup | None:
+    """By what is recorded; None where nothing is."""
+    times: dict[int, float] = {}
+    for number, setup in enumerate(setups):
+        with contextlib.suppress(CannotAnswer):
+            time_ms = Recorded().time(setup).median_ms
+            if time_ms is not None:
+                times[number] = time_ms
+    return setups[min(times, key=times.__getitem__)] if times else None
+
+
 def _next(setup: Setup, name: str, up: bool) -> int | None:
     """The next of a parameter's choices with which the setup can run."""
     now = setup.parameters[name]
@@ -54,12 +69,18 @@ def _next(setup: Setup, name: str, up: bool) -> int | None:
 
 
 def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Cure]:
-    """Another kernel on the same problem: with the same parameters where it has them, else with the first choice that works."""
+    """Another kernel on the same problem: as it is known to be fastest there; where nobody has timed it, with the same
+    parameters, or with the largest block that works.
+    """
     kernel = load_kernel(name)
     kept = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
     if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
         kept["TILE_WIDTH"] = setup.parameters["BLOCK"]
     others = {"filling": setup.filling, "device": setup.device}
+    fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
+    if fastest is not None:
+        yield Cure(f"{text}, {parameters_text(fastest)}", fastest)
+        return
     wanted = setup_for(kernel, setup.problem, kept, **others)
     if can_run(wanted):
         yield Cure(text, wanted)

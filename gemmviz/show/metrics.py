@@ -166,7 +166,7 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
         lines.append(f"{resources.registers} registers, {number(resources.shared_bytes)} bytes of shared memory, {spills}")
         blocks = f"{many(held.blocks_per_sm, 'block')} of {many(held.warps_per_block, 'warp')} an SM"
-        lines.append(f"theoretical occupancy {held.share:.0%}: {blocks}")
+        lines.append(f"theoretical occupancy {held.share:.1%}: {blocks}")
     if found.transfer is not None:
         there, back = found.transfer.to_device_ms, found.transfer.to_host_ms
         lines.append(f"copies of pageable memory: A and B to the GPU {there:.3g} ms, C back {back:.3g} ms")

@@ -70,7 +70,7 @@ class Against:
     """
 
     setup: Setup
-    lock: Lock = "phase"
+    lock: Lock = "k"
     marked: str = ""
 
     def __post_init__(self) -> None:

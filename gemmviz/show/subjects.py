@@ -54,9 +54,13 @@ def trial_of(case: OccupancyCase, needs: Needs) -> Trial:
     )
 
 
+def parameters_text(setup: Setup) -> str:
+    """As "TILE_WIDTH = 32, PAD = 1"."""
+    return ", ".join(f"{name} = {value}" for name, value in setup.parameters.items())
+
+
 def _what(setup: Setup) -> str:
-    parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())
-    return f"{setup.kernel.name}{parameters}"
+    return ", ".join(filter(None, (setup.kernel.name, parameters_text(setup))))
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def _launch_case(shot: Shot, measured: tuple[Measured, ...], speed: KernelSpeed 
             return None
         schedule = modelled(launch.block_count, device.sms, limits.blocks_per_sm)
         at_most = "" if limits.is_certain else ", registers left out of account"
-        source = f"a model, by occupancy alone{at_most}: every block takes the same time. Nobody recorded this launch"
+        source = f"a model, by occupancy alone{at_most}: every block takes the same time. Its schedule was not recorded"
     sms = max(device.sms, int(schedule.sm.max()) + 1)
     what, blocks = title_of_launch(shot.setup), limits.blocks_per_sm
     return GridCase(what, device.name, sms, blocks, launch.grid, schedule, source, is_model, limits.is_certain)

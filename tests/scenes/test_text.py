@@ -163,6 +163,21 @@ def test_two_at_once() -> None:
             assert wrong_with(scene) == []
 
 
+def test_two_through_lenses() -> None:
+    parts = (("04_tiled", {"TILE_WIDTH": 32}), ("08_register_tiled", {"TILE_WIDTH": 32, "PER_THREAD": 4, "DEPTH": 8}))
+    left, right = (
+        Reader(Replay.of(trace_of(kernel, 256, 256, 256, blocks="0:1,0:1", phases="1-4", **parameters)), Focus(warp=0))
+        for kernel, parameters in parts
+    )
+    for frame in (*FRAMES[:2], CARD):
+        for step in (0, 30, 120):
+            scene = view_named("pair").still(
+                Pair(left.at(min(step, left.replay.steps - 1)), right.at(step), "k"),
+                ViewOptions(width=frame[0], height=frame[1]),
+            )
+            assert wrong_with(scene) == []
+
+
 def test_what_is_wrong_is_found() -> None:
     scene = view_named("stage").still(reader_of("04_tiled").at(0), ViewOptions())
     assert len(texts_of(scene)) > 40

@@ -43,7 +43,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--left-device", choices=device_names(), help="whose limits hold for A (default: as for B)")
     parser.add_argument("--view", choices=("pair", "grid"), default="pair", help="what a picture shows (default: pair)")
     parser.add_argument("--instant", type=share, default=0.5, help="how much of the launches' time has passed in the grid")
-    parser.add_argument("--lock", choices=LOCKS, default="phase", help="what the same moment is in a picture (default: phase)")
+    parser.add_argument("--lock", choices=LOCKS, default="k", help="what the same moment is in a picture (default: k)")
     parser.add_argument("--step", type=int, default=1, help="of B, counted from 1, in a picture")
     parser.add_argument("--mark", default="", metavar="A[I,K]", help="an element that is followed in both")
     parser.add_argument("--theme", choices=theme_names(), default="dark", help="colours of a picture (default: dark)")
@@ -139,9 +139,10 @@ def _print(a: Counted, b: Counted) -> None:
         (left, right), ratio = row.in_all, _ratio(row)
         print(f"  {row.name:40} {left:>18,} {right:>18,} {'–' if ratio is None else f'{ratio:.3g}':>8}")
     for letter, side in (("A", a), ("B", b)):
-        print(
-            f"  {letter}: {side.source}" if side.time_ms is None else f"  {letter}: {side.time_ms * 1e3:,.1f} µs, {side.source}"
-        )
+        time = "" if side.time_ms is None else f"{side.time_ms * 1e3:,.1f} µs, "
+        print(f"  {letter}: {time}{side.source}")
+    if a.time_ms is not None and b.time_ms is not None:
+        print(f"  B takes {b.time_ms / a.time_ms:.3g} times as long as A")
 
 
 def _facts(a: Counted, b: Counted) -> dict[str, Any]:

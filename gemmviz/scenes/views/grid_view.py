@@ -12,7 +12,7 @@ from gemmviz.analysis.schedules import DONE, RUNNING, WAITING, WAVE_NS, resident
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions
+from gemmviz.scenes.frame import MARGIN, ViewOptions, title_size
 from gemmviz.scenes.magnify import moved
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -36,7 +36,8 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
     sides = case.beside, case
     span = max(side.schedule.duration_ns for side in sides)
     half = replace(options, width=options.width / 2, clip=None)
-    scenes = [_alone(side, half, span if case.shares_time else side.schedule.duration_ns) for side in sides]
+    own = not case.shares_time
+    scenes = [_alone(side, half, side.schedule.duration_ns if own else span, own) for side in sides]
     found: list[Primitive] = [
         Lines("between", np.array([[half.width, 12.0, half.width, options.height - 12]]), options.theme.line, 2.0)
     ]
@@ -48,8 +49,8 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
     return Scene(options.width, options.height, options.theme.background, tuple(found), words=tuple(words))
 
 
-def _alone(case: GridCase, options: ViewOptions, span_ns: int) -> Scene:
-    """One launch, on an axis of so many nanoseconds."""
+def _alone(case: GridCase, options: ViewOptions, span_ns: int, has_own_time: bool = False) -> Scene:
+    """One launch, on an axis of so many nanoseconds; ``has_own_time``: what stands beside it has another."""
     width, height = options.width, options.height
     top, bottom = (_TOP, height - _FOOT) if options.words else (14.0, height - 14.0)
     if _is_narrow(options):
@@ -62,7 +63,7 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int) -> Scene:
         lanes = Box(0.5 * width + _NUMBERS_ROOM, top, 0.5 * width - MARGIN - _NUMBERS_ROOM, bottom - top)
     at_ns = options.instant * span_ns
     state = states(case.schedule, at_ns)
-    found = [*_blocks(case, state, blocks, options), *_lanes(case, at_ns, span_ns, lanes, options)]
+    found = [*_blocks(case, state, blocks, options), *_lanes(case, at_ns, span_ns, lanes, options, has_own_time)]
     words = _words(case, state, at_ns, options) if options.words else []
     return Scene(width, height, options.theme.background, tuple(found), words=tuple(words))
 
@@ -82,7 +83,7 @@ def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: Vie
         labels = _block_labels(state, case.schedule.sm).reshape(high, columns) if size else None
     line = theme.background if cell * options.pixels >= 5 else None
     table = Cells("grid", x, y, cell, fill.astype(np.uint8).reshape(high, columns), palette, inks, labels, size, line)
-    name = f"C in {columns} × {rows}{f' × {planes}' if planes > 1 else ''} blocks"
+    name = f"{columns} × {rows}{f' × {planes}' if planes > 1 else ''} blocks over C"
     at = points((x, room.y + 22))
     frame = Rects("grid-frame", boxes(table.box), None, theme.line, 1.5)
     return [table, frame, Labels("grid-name", at, (name,), theme.type.heading, theme.accent("C"), "start", "semibold")]
@@ -92,8 +93,8 @@ def _block_labels(state: npt.NDArray[np.int8], sm: npt.NDArray[np.int32]) -> npt
     return np.where(state == RUNNING, np.char.add("SM ", sm.astype(str)), "")
 
 
-def _lanes(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions) -> list[Primitive]:
-    """A row for each SM: the brighter, the more blocks it holds; time goes to the right, up to ``span_ns``."""
+def _lanes(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions, has_own_time: bool) -> list[Primitive]:
+    """A row for each SM: the stronger its colour, the more blocks it holds; time goes to the right, up to ``span_ns``."""
     theme, held = options.theme, residents_of(case, span_ns)
     most = max(1, int(held.max()))
     level = np.ceil(held * _LEVELS / most).astype(np.uint8)
@@ -103,9 +104,10 @@ def _lanes(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewO
     x = room.x + room.width * at_ns / max(1, span_ns)
     size = theme.type.note
     time = f"{many(-(-span_ns // WAVE_NS), 'wave')} of a model" if case.is_model else f"{number(span_ns / 1e3)} µs"
+    time = f"its own time: {time}" if has_own_time else time
     ticks = [0, case.sms - 1] if case.sms > 1 else [0]
     at = points(*((room.x - 10, y + (sm + 0.5) * high / case.sms + 0.36 * size) for sm in ticks))
-    heading = fitted(f"{case.sms} SMs; brighter: more blocks, up to {most}", theme.type.heading, room.width, "semibold")
+    heading = fitted(f"{case.sms} SMs; stronger: more blocks, up to {most}", theme.type.heading, room.width, "semibold")
     return [
         table,
         Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5),
@@ -152,7 +154,9 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
     """Which launch, where, when, and whence that is known; on a narrow frame in more lines."""
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     title = case.device if _is_narrow(options) else f"{case.device}: {case.what}"
-    title = fitted(title, sizes.title, room - text_width(time, sizes.progress) - MARGIN, "semibold")
+    beside = room - text_width(time, sizes.progress) - MARGIN
+    size = title_size(title, theme, beside)
+    title = fitted(title, size, beside, "semibold")
     ink = theme.warning if case.is_model else theme.faint
     lines = [(fitted(case.source, sizes.small, room), ink)]
     if _is_narrow(options):
@@ -161,7 +165,7 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
             *((line, ink) for line in wrapped(case.source, sizes.small, room, _SOURCE_LINES)),
         ]
     return [
-        Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
+        Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (time,), sizes.progress, theme.faint, "end"),
         *(
             Labels(f"note-{place}", points((MARGIN, 86 + place * _LINE)), (line,), sizes.small, colour)

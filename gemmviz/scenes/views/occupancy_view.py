@@ -64,7 +64,7 @@ def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
     least = found.blocks_per_sm
     known = [limit for limit in found.limits.values() if limit is not None]
     most = max(1, min(max(known), _MOST_TIMES * max(least, 1)))
-    across = room.width - _BAR_NAME - 110
+    across = room.width - _BAR_NAME - 140
     pieces: list[Primitive] = []
     for number, (name, limit) in enumerate(found.limits.items()):
         y = room.y + number * pitch + (pitch - high) / 2
@@ -76,7 +76,7 @@ def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, across, high)), theme.empty, radius=4.0))
         words, spot = "nobody knows them: try some", points((x + 10, base))
         if limit is not None:
-            words, spot = f"{limit}", points((x + across + 12, base))
+            words, spot = many(limit, "block"), points((x + across + 12, base))
             colour = theme.warning if is_least else theme.faint
             length = max(2.0, across * min(limit, most) / most)
             cut = (x + length - _CUT - 16, y, 8.0, high), (x + length - _CUT, y, 8.0, high)
@@ -146,10 +146,11 @@ def _curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -
     first, last = spaced(int(each.values[0])), spaced(int(each.values[-1]))
     words = fitted(f"{value} {_NAMES[each.name]}", size, room.width, "semibold")
     y = top + high
-    scale = f"{most} warps" if each.name == _CURVE_WITH_SCALE else ""
+    scale = f"top: {most} warps" if each.name == _CURVE_WITH_SCALE else ""
+    above = top - 7 if options.words else top + 1.1 * size
     return [
         *pieces,
-        Labels(f"{each.name}-most", points((room.x + room.width - 4, top + 1.1 * size)), (scale,), size, theme.faint, "end"),
+        Labels(f"{each.name}-most", points((room.x + room.width - 4, above)), (scale,), size, theme.faint, "end"),
         Labels(f"{each.name}-ends", points((room.x, y + 1.15 * size)), (first,), size, theme.faint),
         Labels(f"{each.name}-end", points((room.x + room.width, y + 1.15 * size)), (last,), size, theme.faint, "end"),
         Labels(f"{each.name}-name", points((room.x, y + 2.5 * size)), (words,), size, theme.text, "start", "semibold"),

@@ -1,5 +1,6 @@
 """Two at once: both stages at the same moment; below them what differs, in the score's colours, the most different first."""
 
+import math
 from dataclasses import replace
 
 from gemmviz.analysis.pairing import Difference, Pair, differences
@@ -9,14 +10,14 @@ from gemmviz.scenes.frame import MARGIN, ViewOptions
 from gemmviz.scenes.magnify import moved
 from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.score import score_palette
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.view import View
 from gemmviz.scenes.views.stage_view import VIEW as STAGE
 
 _ROW = 27.0
 _LOCKED = {"phase": "in the same phase", "k": "at the same k", "step": "at the same step", "bytes": "after as many bytes moved"}
-_COLUMNS = (("left", 0.5), ("right", 0.6), ("left", 0.76), ("right", 0.88), ("right / left", 1.0))
+_COLUMNS = (("left", 0.5), ("right", 0.6), ("left", 0.76), ("right", 0.88), ("on the right", 1.0))
 _GROUPS = (("these blocks so far", 0.6), ("the whole launch", 1.0))
 
 
@@ -89,12 +90,24 @@ def _table(pair: Pair, room: Box, theme: Theme) -> list[Primitive]:
     if any(times):
         y += _ROW
         sources = " and ".join(dict.fromkeys(source for source in pair.time_sources if source))
-        what = fitted(f"real kernel: {sources}" if sources else "real kernel", size, 0.62 * room.width)
+        what = _real_kernel(sources, size, 0.62 * room.width)
         found.append(Labels("times", points((room.x + 26, y)), (what,), size, theme.text))
         for text, (_, share) in zip([time or "unknown" for time in times], _COLUMNS[2:4], strict=True):
             at = points((room.x + share * room.width, y))
             found.append(Labels(f"time-{share}", at, (text,), size, theme.text, "end"))
+        left, right = pair.times_ms
+        if left and right:
+            at = points((room.x + room.width, y))
+            found.append(
+                Labels("time-factor", at, (factor(right / left, "slower", "faster"),), size, theme.text, "end", "semibold")
+            )
     return found
+
+
+def _real_kernel(sources: str, size: float, room: float) -> str:
+    """Whence the times are; in a narrow frame by their device alone."""
+    whole = f"real kernel: {sources}" if sources else "real kernel"
+    return whole if text_width(whole, size) <= room else fitted(whole.partition(", ")[0], size, room)
 
 
 def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]:
@@ -104,7 +117,7 @@ def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]
     colour = theme.line if each.voice is None else score_palette(theme)[2 + 2 * each.voice]
     so_far = ("", "") if each.so_far is None else tuple("–" if value != value else number(value) for value in each.so_far)
     in_all = tuple("" if each.so_far is not None and value is None and ratio is None else _text(value) for value in each.in_all)
-    last = "" if ratio is None else "the same" if same else "∞" if ratio == float("inf") else f"{ratio:.3g} ×"
+    last = "" if ratio is None else factor(ratio, "more", "fewer")
     name = fitted(each.name, size, 0.4 * room.width)
     found: list[Primitive] = [
         Rects(f"chip-{each.name}", boxes((room.x, y - 15, 16, 16)), colour, radius=3.0),
@@ -114,8 +127,17 @@ def _row(each: Difference, room: Box, y: float, theme: Theme) -> list[Primitive]
         strong = place == len(_COLUMNS) - 1 and not same
         at = points((room.x + share * room.width, y))
         face: Face = "semibold" if strong else "regular"
-        found.append(Labels(f"{each.name}-{place}", at, (text,), size, theme.warning if strong else ink, "end", face))
+        found.append(Labels(f"{each.name}-{place}", at, (text,), size, theme.text if strong else ink, "end", face))
     return found
+
+
+def factor(ratio: float, more: str, less: str) -> str:
+    """How many times as much, in words that say which way."""
+    if ratio in (0.0, math.inf):
+        return "none" if ratio == 0.0 else "only there"
+    if ratio == 1.0:
+        return "the same"
+    return f"{max(ratio, 1 / ratio):.3g} × {more if ratio > 1 else less}"
 
 
 def _text(value: float | None) -> str:

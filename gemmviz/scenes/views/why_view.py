@@ -206,7 +206,7 @@ def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive
     theme, size = options.theme, options.theme.type.note
     if len(case.effects) < 2:
         return []
-    columns = [("C", 0.46), ("sectors", 0.64), ("wavefronts", 0.82), ("time", 1.0)]
+    columns = [("C is", 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
     y = room.y + 20
     found: list[Primitive] = [
         Labels(f"effects-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
@@ -220,7 +220,7 @@ def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive
             "…" if effect.wavefronts is None else _short(effect.wavefronts),
             "unknown" if effect.time_ms is None else f"{number(effect.time_ms * 1e3)} µs",
         )
-        label = fitted(effect.label, size, 0.4 * room.width)
+        label = fitted(effect.label, size, 0.44 * room.width - text_width("wrong", size) - 12)
         found.append(Labels(f"effect-{number_}", points((room.x, y)), (label,), size, theme.text))
         for text, (name, share) in zip(cells, columns, strict=True):
             at = points((room.x + share * room.width, y))
