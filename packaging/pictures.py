@@ -67,8 +67,9 @@ def main() -> None:
     slow = Shot(_setup("02_naive", 4096, BLOCK=32), view="why", theme="dark")
     _save(slow, speed_case_by(slow, Interpreter()), "why.png")
     setups = [_setup(name, 16, BLOCK=16) for name in ("02_naive", "03_coalesced")]
-    both = Shot(setups[1], view="pair", theme="light", lens="whole", at=Position(6), against=Against(setups[0]))
-    left, right = (reader_by(setup, Interpreter())[0] for setup in setups)
+    one = Focus(warp=0)
+    both = Shot(setups[1], one, "pair", Position(6), theme="light", lens="whole", against=Against(setups[0]))
+    left, right = (reader_by(setup, Interpreter(), one)[0] for setup in setups)
     first, second = (counted_by(setup, Interpreter()) for setup in setups)
     _save(both, pair_at(both, left, right, (first, second)), "pair.png")
     tiled = Reader(_replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Reader
 from gemmviz.analysis.pairing import Pair, moment_like
 from gemmviz.analysis.position import step_at
@@ -46,13 +47,13 @@ def counted_by(setup: Setup, engine: Engine) -> Counted:
         return Counted(setup, counter.counts, error.message)
 
 
-def reader_by(setup: Setup, engine: Engine) -> tuple[Reader, Outcome]:
-    """Reads a run of some blocks. Raises GemmvizError for one without a trace."""
+def reader_by(setup: Setup, engine: Engine, focus: Focus) -> tuple[Reader, Outcome]:
+    """Reads a run of some blocks, and watches in it whom it has. Raises GemmvizError for one without a trace."""
     outcome = run(setup, (0, 0, 0), engine, values=True)
     if outcome.trace is None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
-    reader = Reader(Replay.of(outcome.trace))
-    reader.watched = watched_in(Shot(setup), outcome.trace, engine)
+    reader = Reader(Replay.of(outcome.trace), focus.within(outcome.trace))
+    reader.watched = watched_in(Shot(setup, reader.scope.focus), outcome.trace, engine)
     reader.replay.terms(reader.scope)
     return reader, outcome
 

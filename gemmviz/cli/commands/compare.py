@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemmviz.analysis.counts import totals
+from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.pairing import LOCKS, Difference
 from gemmviz.analysis.position import Position
 from gemmviz.cli.command import (
@@ -57,7 +58,8 @@ def _run(args: argparse.Namespace) -> int:
     left, right = _setups(args)
     code = 0
     against = Against(left, args.lock, args.mark)
-    shot = Shot(right, view=args.view, at=Position(args.step - 1), theme=args.theme, instant=args.instant, against=against)
+    at = Position(args.step - 1)
+    shot = Shot(right, Focus(warp=0), args.view, at, theme=args.theme, instant=args.instant, against=against)
     check_marked(shot)
     if left.problem != right.problem:
         complain(GemmvizError(f"not the same problem: {left.problem} and {right.problem}", remedy="give both -m, -n and -k"), 0)
@@ -66,7 +68,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.output is not None and args.view == "grid":
             save_frame(picture(shot, _grids(shot)), args.output)
         elif args.output is not None:
-            (before, outcome), (after, second) = reader_by(left, one), reader_by(right, other)
+            (before, outcome), (after, second) = reader_by(left, one, shot.focus), reader_by(right, other, shot.focus)
             for each in (outcome, second):
                 remark(each.instead_of)
                 code = max(code, _judged(each))

@@ -97,7 +97,7 @@ def _pair(args: argparse.Namespace, shot: Shot) -> Pair:
     sides = []
     for setup in (shot.against.setup, shot.setup):
         with engine_of(args, setup.kernel) as engine:
-            sides.append((counted_by(setup, engine), reader_by(setup, engine)[0]))
+            sides.append((counted_by(setup, engine), reader_by(setup, engine, shot.focus)[0]))
     (one, left), (other, right) = sides
     return pair_at(shot, left, right, (one, other))
 

@@ -18,7 +18,7 @@ from gemmviz.scenes.views.stage_view import VIEW as STAGE
 _ROW = 27.0
 _LOCKED = {"phase": "in the same phase", "k": "at the same k", "step": "at the same step", "bytes": "after as many bytes moved"}
 _COLUMNS = (("left", 0.5), ("right", 0.6), ("left", 0.76), ("right", 0.88), ("on the right", 1.0))
-_GROUPS = (("these blocks so far", 0.6), ("the whole launch", 1.0))
+_GROUPS = (("watched, so far", 0.6), ("the whole launch", 1.0))
 
 
 def pair_scene(pair: Pair, options: ViewOptions) -> Scene:
