@@ -21,7 +21,7 @@ check: $(VENV)/installed-dev
 	$(QT) $(BIN)/python -m pytest --quiet --numprocesses=auto --dist=worksteal -m "not slow and not gpu"
 
 test: $(VENV)/installed-dev
-	@$(BIN)/python packaging/system_packages.py
+	@$(BIN)/python packaging/system_packages.py --for-tests
 	$(MAKE) lint types
 	$(QT) $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.render.export import save_animation, save_frame
+from gemmviz.render.export import save_frame, save_reel
+from gemmviz.render.format import Look
 from gemmviz.run.executor import trace_kernel
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
@@ -28,6 +30,7 @@ from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, picture
 from gemmviz.show.shot import Against, Shot, default_shot, shot_text
 from gemmviz.show.speeds import speed_case_by
+from gemmviz.show.staging import Manner, run_reel, staged
 from gemmviz.show.subjects import grid_case
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
@@ -72,9 +75,9 @@ def main() -> None:
     left, right = (reader_by(setup, Interpreter(), one)[0] for setup in setups)
     first, second = (counted_by(setup, Interpreter()) for setup in setups)
     _save(both, pair_at(both, left, right, (first, second)), "pair.png")
-    tiled = Reader(_replay("04_tiled", Problem(8, 8, 8), TILE_WIDTH=4))
-    film = (frame for step in range(tiled.replay.steps) for frame in stage.film(tiled.at(step), ViewOptions(), 600))
-    save_animation(film, FOLDER / "tiled.gif")
+    tiled = staged(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"), lambda kernel: nullcontext(Interpreter()))
+    manner = Manner(Look(960, 540, fps=10), speed=1.6)
+    save_reel(run_reel(tiled, manner, [0], range(tiled.steps)), FOLDER / "tiled.gif", manner.look)
 
 
 def _setup(name: str, size: int, **parameters: int) -> Setup:

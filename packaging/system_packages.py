@@ -1,5 +1,6 @@
 """Makes sure that Qt's system libraries are there. Debian and Ubuntu, as root: installs them. Elsewhere: names those that are
-missing and exits with 1.
+missing and exits with 1. ``--for-tests``: installs as well the programs that read what is exported, where that can be done;
+tests that miss one are skipped.
 """
 
 import os
@@ -10,15 +11,25 @@ import sys
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.qt.libraries import missing_libraries, packages_of, platform_here, require_qt
 
+_READERS = {
+    "ffprobe": "ffmpeg",
+    "pdftoppm": "poppler-utils",
+    "rsvg-convert": "librsvg2-bin",
+    "soffice": "libreoffice-impress",
+    "fc-match": "fontconfig",
+    "chromium": "chromium",
+}
+
 
 def main() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     platform = (platform_here() if "--for-window" in sys.argv else "") or "offscreen"
-    missing = missing_libraries(platform)
-    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
-        packages = packages_of(missing)
-        print("Installing the system libraries that Qt needs:", *packages, flush=True)
+    packages = packages_of(missing_libraries(platform))
+    if "--for-tests" in sys.argv:
+        packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
+    if packages and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing what Qt and the tests need:", *packages, flush=True)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "--quiet=2"], env=quiet, check=False)
         command = ["apt-get", "install", "--yes", "--no-install-recommends", "--quiet=2", *packages]

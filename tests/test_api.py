@@ -92,7 +92,7 @@ def test_a_saved_view_is_drawn_as_it_was_saved(tmp_path: Path) -> None:
     for view in ("warp", "rate"):
         shot = replace(gemmviz.Shot(setup_for(load_kernel("tiled"))), view=view, at=Position(4), theme="light")
         gemmviz.save(shot, tmp_path / "view.toml")
-        assert main(["render", str(tmp_path / "view.toml"), "-o", str(tmp_path / "view.svg")]) == 0
+        assert main(["export", str(tmp_path / "view.toml"), "-o", str(tmp_path / "view.svg")]) == 0
         assert gemmviz.scene(tmp_path / "view.toml").svg == (tmp_path / "view.svg").read_text(encoding="utf-8")
 
 

@@ -38,15 +38,15 @@ def test_trace_info_and_render(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert facts["trace"]["setup"]["problem"] == {"M": 8, "N": 16, "K": 12}
     assert facts["arrays"]["value"]["shape"] == facts["arrays"]["element"]["shape"]
     for name in ("f.svg", "f.png"):
-        assert main(["render", path, "--step", "5", "--block", "2,1", "-o", str(tmp_path / name)]) == 0
+        assert main(["export", path, "--step", "5", "--block", "2,1", "-o", str(tmp_path / name)]) == 0
         assert (tmp_path / name).stat().st_size > 1000
-    assert main(["render", path, "--block", "0,0", "-o", str(tmp_path / "f.svg")]) == 2
+    assert main(["export", path, "--block", "0,0", "-o", str(tmp_path / "f.svg")]) == 2
 
 
 def test_render_shows_whom_what_and_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def frame(*options: str) -> str:
         path = tmp_path / "frame.svg"
-        assert main(["render", "04_tiled", "-o", str(path), *options]) == 0
+        assert main(["export", "04_tiled", "-o", str(path), *options]) == 0
         return path.read_text()
 
     assert "thread (1, 1): reads" in frame("--thread", "5")
@@ -54,11 +54,11 @@ def test_render_shows_whom_what_and_when(tmp_path: Path, capsys: pytest.CaptureF
     assert "warp 0" in frame("--layer", "warp")
     assert "moving-0-3" in frame("--moment", "0.5")
     assert "lane-titles" in frame("--view", "warp")
-    assert main(["render", "04_tiled", "-o", str(tmp_path / "f.svg"), "--thread", "99"]) == 2
+    assert main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), "--thread", "99"]) == 2
     assert "thread 99 is not in the trace" in capsys.readouterr().err
     for wrong in (["--moment", "2"], ["--warp", "0", "--thread", "1"], ["--device", "toaster"]):
         with pytest.raises(SystemExit):
-            main(["render", "04_tiled", "-o", str(tmp_path / "f.svg"), *wrong])
+            main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), *wrong])
 
 
 def test_devices_set_the_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,18 +105,18 @@ def test_instrument_prints_the_twin(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "code", "words"),
     [
         (["nonsense"], 2, "there is no kernel 'nonsense'"),
-        (["render", "04_tiled", "-o", "nowhere/x.svg"], 1, "there is no folder nowhere"),
+        (["export", "04_tiled", "-o", "nowhere/x.svg"], 1, "there is no folder nowhere"),
         (["counts", "nonsense"], 2, "there is no kernel 'nonsense'"),
         (["counts", "04_tiled", "-D", "TILE_WIDTH=64"], 2, "nearest that works: TILE_WIDTH = 32"),
         (["counts", "04_tiled", "-D", "TILE_WIDTH"], 2, "write -D NAME=NUMBER"),
         (["counts", "04_tiled", "-m", "0"], 2, "at least one row"),
         (["info", "missing.gvt"], 2, "no such file"),
-        (["render", "missing.toml", "-o", "x.svg"], 2, "no such file"),
-        (["render", "04_tiled", "--camera", "2", "-o", "x.svg"], 2, "write ZOOM,X,Y"),
+        (["export", "missing.toml", "-o", "x.svg"], 2, "no such file"),
+        (["export", "04_tiled", "--camera", "2", "-o", "x.svg"], 2, "write ZOOM,X,Y"),
         (["counts", "04_tiled", "-D", "TILE=4"], 2, "has no parameter TILE"),
-        (["render", "04_tiled", "--step", "999", "-o", "x.svg"], 2, "has 29 steps"),
-        (["render", "04_tiled", "--phase", "3", "-o", "x.svg"], 2, "2 phases"),
-        (["render", "04_tiled", "-o", "x.doc"], 2, "use .png or .svg"),
+        (["export", "04_tiled", "--step", "999", "-o", "x.svg"], 2, "has 29 steps"),
+        (["export", "04_tiled", "--phase", "3", "-o", "x.svg"], 2, "2 phases"),
+        (["export", "04_tiled", "-o", "x.doc"], 2, "use .png, .svg, .pdf"),
         (["trace", "04_tiled", "--blocks", "0:9,0:1", "-o", "x.gvt"], 2, "not in the grid"),
         (["trace", "04_tiled", "--blocks", "all", "-o", "/nowhere/x.gvt"], 1, "can't be written"),
     ],
@@ -175,7 +175,7 @@ def test_without_a_display_the_main_job_is_done(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "no display" in done.stdout
     assert (tmp_path / "out" / "04_tiled.gif").stat().st_size > 10000
-    assert len(list((tmp_path / "out").glob("*.png"))) == 29
+    assert len(list((tmp_path / "out").glob("04_tiled/*.png"))) == 29
 
 
 def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_the_engine_needs_neither_qt_nor_cupy(tmp_path: Path) -> None:
         "for name in ('PySide6', 'shiboken6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
         "from gemmviz.cli.main import main\n"
         f"sys.exit(main(['trace', '04_tiled', '-o', r'{tmp_path / 'x.gvt'}']) "
-        f"or main(['render', r'{tmp_path / 'x.gvt'}', '-o', r'{tmp_path / 'x.svg'}']))"
+        f"or main(['export', r'{tmp_path / 'x.gvt'}', '-o', r'{tmp_path / 'x.svg'}']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -228,9 +228,9 @@ def test_some_phases(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert "phases 2-3" in capsys.readouterr().out
     assert main(["info", file]) == 0
     assert "phases traced: 2-3, counted from 1" in capsys.readouterr().out
-    assert main(["render", file, "--phase", "1", "-o", str(tmp_path / "x.svg")]) == 2
+    assert main(["export", file, "--phase", "1", "-o", str(tmp_path / "x.svg")]) == 2
     assert "of the phases, 2 to 3 are in the trace" in capsys.readouterr().err
-    assert main(["render", file, "--phase", "2", "-o", str(tmp_path / "x.svg")]) == 0
+    assert main(["export", file, "--phase", "2", "-o", str(tmp_path / "x.svg")]) == 0
     assert "only phases 2 to 3 traced" in (tmp_path / "x.svg").read_text(encoding="utf-8")
     assert main(["trace", "04_tiled", "--phases", "7-9", "-o", file]) == 2
     assert "ends before phase 7" in capsys.readouterr().err
@@ -243,7 +243,7 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
         shot, setup=shot.setup.changed(M=12), view="memory", focus=Focus((1, 0, 0), 0), at=Position(4), theme="light"
     )
     save_view(shot, tmp_path / "v.toml")
-    assert main(["render", str(tmp_path / "v.toml"), "-o", str(tmp_path / "v.svg")]) == 0
+    assert main(["export", str(tmp_path / "v.toml"), "-o", str(tmp_path / "v.svg")]) == 0
     seen = (tmp_path / "v.svg").read_text(encoding="utf-8")
     assert "step 5 of 29" in seen
     assert "block (1, 0), warp 0" in seen
@@ -251,14 +251,14 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
     words = words_of(shot)
     assert main([*words, "-o", str(tmp_path / "w.svg")]) == 0  # what "Copy as command line" gives
     assert (tmp_path / "w.svg").read_text(encoding="utf-8") == seen
-    assert main(["render", str(tmp_path / "v.toml"), "--step", "9", "-o", str(tmp_path / "v.svg")]) == 0
+    assert main(["export", str(tmp_path / "v.toml"), "--step", "9", "-o", str(tmp_path / "v.svg")]) == 0
     assert "step 9 of 29" in (tmp_path / "v.svg").read_text(encoding="utf-8")
 
 
 def test_render_marks_hazards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
     (tmp_path / "mine.cu").write_text(kernel_from(body).text)
-    command = ["render", str(tmp_path / "mine.cu"), "--step", "2", "-o", str(tmp_path / "f.svg")]
+    command = ["export", str(tmp_path / "mine.cu"), "--step", "2", "-o", str(tmp_path / "f.svg")]
     assert main(command) == 1
     assert "read after write" in capsys.readouterr().err
     assert 'id="conflict-' in (tmp_path / "f.svg").read_text(encoding="utf-8")
@@ -266,21 +266,21 @@ def test_render_marks_hazards(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_run_that_ended_early_is_rendered_up_to_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.cu").write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
-    assert main(["render", str(tmp_path / "mine.cu"), "-o", str(tmp_path / "f.svg")]) == 1
+    assert main(["export", str(tmp_path / "mine.cu"), "-o", str(tmp_path / "f.svg")]) == 1
     assert "out of range" in capsys.readouterr().err
     assert 'id="stop' in (tmp_path / "f.svg").read_text(encoding="utf-8")
 
 
 def test_a_benchmark_is_rendered_too(tmp_path: Path) -> None:
-    assert main(["render", "04_tiled", "--view", "tile", "-o", str(tmp_path / "t.svg")]) == 0
+    assert main(["export", "04_tiled", "--view", "tile", "-o", str(tmp_path / "t.svg")]) == 0
     assert "GFLOP/s by tile size" in (tmp_path / "t.svg").read_text(encoding="utf-8")
     recorded = next((ROOT / "assets" / "measurements").glob("benchmark-*.json"))
-    assert main(["render", str(recorded), "--view", "share", "-o", str(tmp_path / "s.svg")]) == 0
+    assert main(["export", str(recorded), "--view", "share", "-o", str(tmp_path / "s.svg")]) == 0
     assert "Share of cuBLAS" in (tmp_path / "s.svg").read_text(encoding="utf-8")
 
 
 def test_every_command_is_a_file_that_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {"gui", "kernels", "trace", "counts", "render", "instrument", "info", "bench", "verify", "schedule"} < set(
+    assert {"gui", "kernels", "trace", "counts", "export", "instrument", "info", "bench", "verify", "schedule"} < set(
         commands()
     )
     with pytest.raises(SystemExit):

@@ -22,7 +22,7 @@ from gemmviz.files.devices import device_names, load_device
 from gemmviz.gui.actions import actions
 from gemmviz.gui.docks import panels
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.render.export import stills
+from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views, views_of
 from gemmviz.scenes.theme import load_theme, theme_names
 from gemmviz.show import metrics
@@ -30,7 +30,7 @@ from gemmviz.spec.catalog import kernel_names, load_kernel
 from tests.gui.conftest import metrics_of, pictured, text_in
 
 ROOT = Path(__file__).resolve().parent.parent
-_CACHES: tuple[Callable[..., Any], ...] = (views, commands, panels, stills, device_names, load_device, theme_names, load_theme)
+_CACHES: tuple[Callable[..., Any], ...] = (views, commands, panels, formats, device_names, load_device, theme_names, load_theme)
 
 
 def forget() -> None:
@@ -85,7 +85,7 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
     )
     assert list(views_of(Moment))[-1] == "plain"
     assert "Plain" in [action.text for action in actions()]
-    assert main(["render", "04_tiled", "--view", "plain", "-o", str(tmp_path / "p.svg")]) == 0
+    assert main(["export", "04_tiled", "--view", "plain", "-o", str(tmp_path / "p.svg")]) == 0
     assert ">plain<" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
@@ -108,12 +108,12 @@ def test_an_export_format(dropped: Callable[[ModuleType, str, str], None], tmp_p
     dropped(
         gemmviz.render.formats,
         "txt",
-        "from gemmviz.render.still import Still\n"
-        "STILL = Still('Text', lambda scene, path, scale: path.write_text(str(scene.width)) and None)\n",
+        "from gemmviz.render.format import Still\n"
+        "FORMAT = Still('Text', lambda scene, path, look: path.write_text(str(scene.width)) and None)\n",
     )
     assert "Text …" in [action.text for action in actions()]
-    assert main(["render", "04_tiled", "-o", str(tmp_path / "f.txt")]) == 0
-    assert (tmp_path / "f.txt").read_text() == "1600.0"
+    assert main(["export", "04_tiled", "-o", str(tmp_path / "f.txt")]) == 0
+    assert (tmp_path / "f.txt").read_text() == "1600"
 
 
 def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) -> None:
@@ -176,7 +176,7 @@ def test_a_theme(assets: Path, tmp_path: Path) -> None:
     (assets / "assets" / "themes" / "sepia.toml").write_text(sepia, encoding="utf-8")
     assert "sepia" in theme_names()
     assert load_theme("sepia").title in [action.text for action in actions()]
-    assert main(["render", "04_tiled", "--theme", "sepia", "-o", str(tmp_path / "s.svg")]) == 0
+    assert main(["export", "04_tiled", "--theme", "sepia", "-o", str(tmp_path / "s.svg")]) == 0
     assert "#F4ECD8" in (tmp_path / "s.svg").read_text(encoding="utf-8")
 
 
@@ -185,9 +185,9 @@ def test_the_engine_draws_no_qt_in_by_the_way() -> None:
     code = (
         "import sys\n"
         "for name in ('PySide6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
-        "from gemmviz.scenes.catalog import views\nfrom gemmviz.render.export import stills\n"
+        "from gemmviz.scenes.catalog import views\nfrom gemmviz.render.export import formats\n"
         "from gemmviz.cli.main import commands\nfrom gemmviz.show.session import Session\n"
-        "print(len(views()), len(stills()), len(commands()))"
+        "print(len(views()), len(formats()), len(commands()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -104,7 +104,7 @@ def test_a_file_whose_name_is_no_text_is_read_and_recorded(tmp_path: Path) -> No
     except OSError:
         pytest.skip("this system has no such names")
     assert main(["trace", str(path), "-o", str(tmp_path / "t.gvt")]) == 0
-    assert main(["render", str(tmp_path / "t.gvt"), "-o", str(tmp_path / "t.svg")]) == 0
+    assert main(["export", str(tmp_path / "t.gvt"), "-o", str(tmp_path / "t.svg")]) == 0
 
 
 def test_an_error_says_no_more_than_one_can_read() -> None:
@@ -163,7 +163,7 @@ def test_an_output_that_knows_few_letters_gets_what_it_can_take() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("words", [["trace"], ["render", "04_tiled", "--step", "x", "-o", "x.svg"], ["nothing", "--known"]])
+@pytest.mark.parametrize("words", [["trace"], ["export", "04_tiled", "--step", "x", "-o", "x.svg"], ["nothing", "--known"]])
 def test_wrong_usage_is_one_line_too(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     try:
         code = main(words)
@@ -181,9 +181,9 @@ def test_recorded_speeds_are_written_where_one_says(tmp_path: Path) -> None:
 
 
 def test_settings_of_a_run_are_refused_for_a_chart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["render", "04_tiled", "-m", "64", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 2
+    assert main(["export", "04_tiled", "-m", "64", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 2
     assert "shows measurements, of all kernels and sizes" in capsys.readouterr().err
-    assert main(["render", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0
+    assert main(["export", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0
 
 
 @pytest.mark.slow

@@ -162,10 +162,10 @@ def test_names_as_long_as_the_system_allows_no_more_are_refused_in_a_sentence(tm
 @pytest.mark.parametrize("suffix", [".cu", ".gvt", ".toml", ".json"])
 def test_what_is_no_plain_file_is_not_opened(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / f"fifo{suffix}")
-    assert main(["render", str(tmp_path / f"fifo{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
+    assert main(["export", str(tmp_path / f"fifo{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
     assert "no plain file" in capsys.readouterr().err
     (tmp_path / f"folder{suffix}").mkdir()
-    assert main(["render", str(tmp_path / f"folder{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
+    assert main(["export", str(tmp_path / f"folder{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
     assert "this is a folder" in capsys.readouterr().err
 
 

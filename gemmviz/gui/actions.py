@@ -100,18 +100,16 @@ def _files() -> Iterator[Action]:
     )
     first = {"png": "Ctrl+E", "svg": "Ctrl+Shift+E"}
     for suffix, still in stills().items():
-        for scale in still.scales:
-            pixels = f" {1920 * scale} × {1080 * scale}" if len(still.scales) > 1 else ""
-            key = first.get(suffix, "") if scale == still.scales[0] else ""
-            yield Action(
-                "File|Save &frame", f"{still.title}{pixels} …", partial(_save_frame, suffix, scale), (key,) if key else (),
-                f"save the frame as {still.title}" if key else "", why_not=_needs_picture,
-            )  # fmt: skip
+        key = first.get(suffix, "")
+        yield Action(
+            "File|Save &frame", f"{still.title} …", partial(_save_frame, suffix), (key,) if key else (),
+            f"save the frame as {still.title}" if key else "", why_not=_needs_picture,
+        )  # fmt: skip
     yield Action("File", "&Quit", lambda p: p.window.close(), ("Ctrl+Q",), apart=True)
 
 
-def _save_frame(suffix: str, scale: int, parts: Parts) -> None:
-    dialogs.ask_to_save_frame(parts.desk, parts.window, suffix, scale)
+def _save_frame(suffix: str, parts: Parts) -> None:
+    dialogs.ask_to_save_frame(parts.desk, parts.window, suffix)
 
 
 def _fill_recent(parts: Parts, menu: QMenu) -> None:

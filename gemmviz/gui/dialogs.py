@@ -15,7 +15,7 @@ from gemmviz.gui.desk import Desk
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart
 from gemmviz.render.export import save_frame
-from gemmviz.render.formats.png import PIXELS_PER_UNIT
+from gemmviz.render.format import Look
 from gemmviz.render.qt.painter import scene_image
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Scene
@@ -50,20 +50,20 @@ def seen(desk: Desk) -> Scene | None:
     return None if subject is None else picture(desk.session.shot, subject, desk.theme)
 
 
-def ask_to_save_frame(desk: Desk, parent: QWidget, suffix: str, scale: int = 1) -> None:
+def ask_to_save_frame(desk: Desk, parent: QWidget, suffix: str) -> None:
     """What is seen now, as a picture."""
     scene, session = seen(desk), desk.session
     if scene is not None:
         name = session.shot.view
         if session.is_replay:
             name = f"{file_stem(session.shot.setup.kernel.name)}-{name}-step{session.step + 1}"
-        save_scene(desk, parent, scene, name, suffix, scale)
+        save_scene(desk, parent, scene, name, suffix)
 
 
-def save_scene(desk: Desk, parent: QWidget, scene: Scene, name: str, suffix: str, scale: int = 1) -> None:
+def save_scene(desk: Desk, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
     """Asks where, and saves a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"
-    _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path, scale), draws=True)
+    _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
 def save_numbers(desk: Desk, parent: QWidget, chart: Chart) -> None:
@@ -80,7 +80,7 @@ def ask_to_save_benchmark(desk: Desk, parent: QWidget) -> None:
 
 def copy_scene(desk: Desk, scene: Scene) -> None:
     """Puts a picture of 1920 x 1080 on the clipboard."""
-    QGuiApplication.clipboard().setImage(scene_image(scene, PIXELS_PER_UNIT))
+    QGuiApplication.clipboard().setImage(scene_image(scene, Look().scale(scene)))
     desk.session.say("The picture is on the clipboard")
 
 

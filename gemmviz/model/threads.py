@@ -69,10 +69,10 @@ def parse_blocks(text: str) -> BlockRange:
 
 
 def parse_phases(text: str) -> Range:
-    """The phases that ``P`` or ``P-Q`` means, as people count them: from 1, the last one included. Half-open and from 0, as
-    traces have them. Raises UsageError for another text.
+    """The phases that ``P``, ``P-Q`` or ``P:Q`` means, as people count them: from 1, the last one included. Half-open and from
+    0, as traces have them. Raises UsageError for another text.
     """
-    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    found = re.fullmatch(r"(\d+)(?:[-:](\d+))?", text)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= first <= last:
         raise UsageError(f"{text!r} are no phases", remedy="write P or P-Q, like 2-3: they count from 1, as on the screen")

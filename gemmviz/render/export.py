@@ -1,69 +1,108 @@
-"""Saves scenes to files: the suffix says how."""
+"""Saves pictures and films to files, whole or not at all: the suffix says how."""
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
+from typing import TypeVar
 
 import gemmviz.render.formats as folder
 from gemmviz.files.whole import written_whole
 from gemmviz.model.errors import UsageError
-from gemmviz.render.qt.libraries import require_qt
-from gemmviz.render.still import Still
+from gemmviz.render.format import Deck, Film, Format, Look, Page, Still
+from gemmviz.render.reel import Reel
 from gemmviz.scenes.primitives import Scene
 
-if TYPE_CHECKING:
-    from gemmviz.render.qt.painter import ScenePainter
+Told = Callable[[int, int], None]  # how many pictures of how many are done; may raise to end it all
+Item = TypeVar("Item")
 
-_PALETTE_FRAMES = 12
+
+def _nothing(done: int, of: int) -> None:
+    pass
 
 
 @cache
-def stills() -> dict[str, Still]:
-    """The formats of single frames, by suffix without its dot: every module of ``gemmviz.render.formats``."""
+def formats() -> dict[str, Format]:
+    """By suffix without its dot: every module of ``gemmviz.render.formats``."""
     names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
-    found = {name: importlib.import_module(f"{folder.__name__}.{name}").STILL for name in names}
+    found: dict[str, Format] = {name: importlib.import_module(f"{folder.__name__}.{name}").FORMAT for name in names}
     return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
 
 
-def save_frame(scene: Scene, path: Path, scale: int = 1) -> None:
-    """Writes one frame. ``scale`` 1 is 1920 x 1080 pixels; vectors don't need it. Raises GemmvizError."""
-    still = stills().get(path.suffix.lower().removeprefix("."))
+def stills() -> dict[str, Still]:
+    """The formats of single pictures."""
+    return {suffix: each for suffix, each in formats().items() if isinstance(each, Still)}
+
+
+def format_of(path: Path) -> Format:
+    """By the suffix. Raises UsageError for one that none has."""
+    found = formats().get(_suffix(path))
+    if found is None:
+        remedy = f"use {', '.join(f'.{suffix}' for suffix in formats())}"
+        raise UsageError(f"nothing can be saved as {path.suffix or 'a file without suffix'}", remedy=remedy)
+    return found
+
+
+def _suffix(path: Path) -> str:
+    return path.suffix.lower().removeprefix(".")
+
+
+def save_frame(scene: Scene, path: Path, look: Look | None = None) -> None:
+    """Writes one picture. Raises GemmvizError."""
+    still = stills().get(_suffix(path))
     if still is None:
         known = " or ".join(f".{suffix}" for suffix in stills())
         raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
     with written_whole(path) as part:
-        still.save(scene, part, scale)
+        still.save(scene, part, look or Look())
 
 
-def save_animation(frames: Iterable[tuple[Scene, int]], path: Path, pixels_per_unit: float = 0.6) -> None:
-    """Writes an endlessly repeated GIF of scenes, each shown for so many milliseconds; one palette serves all."""
-    require_qt()
-    from PIL import Image
-
-    from gemmviz.render.qt.painter import ScenePainter
-
-    painter = ScenePainter()
-    scenes, durations = zip(*frames, strict=True)
-    sampled = scenes[:: max(1, len(scenes) // _PALETTE_FRAMES)]
-    palette = Image.fromarray(np.vstack([_pixels(each, pixels_per_unit, painter) for each in sampled])).quantize(255)
-    images = [
-        Image.fromarray(_pixels(each, pixels_per_unit, painter)).quantize(palette=palette, dither=Image.Dither.NONE)
-        for each in scenes
-    ]
+def save_reel(reel: Reel, path: Path, look: Look | None = None, told: Told = _nothing) -> None:
+    """Writes all of a reel into one file: its first picture, where the format is one of pictures. Raises GemmvizError, and
+    whatever ``told`` raises; nothing is written then.
+    """
+    look, kind = look or Look(), format_of(path)
+    if look.is_transparent and not kind.can_be_clear:
+        clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
+        raise UsageError(f"a {kind.title} has no transparent background", remedy=f"use {clear}")
     with written_whole(path) as part:
-        images[0].save(part, save_all=True, append_images=images[1:], duration=list(durations), loop=0)
+        match kind:
+            case Still():
+                kind.save(reel.first(), part, look)
+            case Film():
+                kind.save(_with_frames_counted(reel, told), part, look)
+            case Deck() | Page():
+                slides = reel.slides
+                kind.save(replace(reel, slides=lambda: _counted(slides(), reel.slide_count, told)), part, look)
 
 
-def _pixels(scene: Scene, pixels_per_unit: float, painter: "ScenePainter") -> npt.NDArray[np.uint8]:
-    """The painted scene: uint8 (rows, columns, 3)."""
-    from gemmviz.render.qt.painter import scene_image
+def save_numbered(reel: Reel, target: Path, suffix: str, look: Look | None = None, told: Told = _nothing) -> list[Path]:
+    """Writes each picture of a reel into a file of its own in a folder, which is made if need be; their paths. Raises as
+    ``save_reel``; files that are complete stay.
+    """
+    still = stills().get(suffix)
+    if still is None:
+        raise UsageError(f"single pictures can't be saved as {suffix}", remedy=f"use --as {' or --as '.join(stills())}")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"there can't be a folder: {error.strerror}", file=str(target)) from None
+    digits, paths = max(3, len(str(reel.slide_count))), []
+    for number, slide in enumerate(_counted(reel.slides(), reel.slide_count, told), 1):
+        path = target / f"{number:0{digits}}.{suffix}"
+        save_frame(slide.scene, path, look)
+        paths.append(path)
+    return paths
 
-    image = scene_image(scene, pixels_per_unit, painter)
-    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine() // 4, 4)
-    return np.ascontiguousarray(rows[:, : image.width(), 2::-1])
+
+def _with_frames_counted(reel: Reel, told: Told) -> Reel:
+    return replace(reel, frames=lambda fps: _counted(reel.frames(fps), reel.frame_count(fps), told))
+
+
+def _counted(items: Iterator[Item], of: int, told: Told) -> Iterator[Item]:
+    for done, item in enumerate(items):
+        told(done, of)
+        yield item
+    told(of, of)

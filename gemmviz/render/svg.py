@@ -1,37 +1,86 @@
-"""Writes a scene as SVG: shapes are vectors, text is text in the bundled font, which travels inside the file."""
+"""Writes a scene as SVG: shapes are vectors; letters are text in a font that travels inside the file, or shapes as well."""
 
 import base64
 import io
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from gemmviz.render.png import encode_png
-from gemmviz.scenes.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.primitives import Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scenes.theme import channels
 
+Letters = Literal["fonts", "named", "outlines"]
 _MOST_VECTOR_CELLS = 256 * 256
+_SHARES: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
 
 
-def _family(face: Face) -> str:
-    """The embedded font, and for programs that can't read it the nearest of their own."""
-    fallback = "monospace" if face == "mono" else "sans-serif"
-    return f"{_FAMILY[face]}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
+class _Writer:
+    """How letters get into a document: as text in fonts that travel inside it, as text in fonts that its reader has, or as
+    shapes.
+    """
+
+    def __init__(self, letters: Letters, families: Mapping[Face, str]) -> None:
+        self.letters, self.families = letters, families
+
+    def family(self, face: Face) -> str:
+        """The font, and for programs that can't read one inside the document the nearest of their own."""
+        if self.letters == "named":
+            return self.families[face] + ('" font-weight="600' if face == "semibold" else "")
+        fallback = "monospace" if face == "mono" else "sans-serif"
+        return f"{self.families[face]}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
+
+    def texts(self, at: Iterable[tuple[float, float]], texts: Iterable[str], size: float, anchor: Anchor, face: Face) -> str:
+        """Texts of one kind; their colour is that of the group around them."""
+        placed = zip(at, texts, strict=True)
+        if self.letters == "outlines":
+            return "".join(_outlined(x, y, text, size, anchor, face) for (x, y), text in placed if text)
+        return "".join(
+            f'<text x="{_n(x)}" y="{_n(y)}"{_length(text, size, face)}>{escape(text)}</text>' for (x, y), text in placed if text
+        )
+
+    def group(self, content: str, colour: str, size: float, anchor: Anchor, face: Face) -> str:
+        if not content:
+            return ""
+        if self.letters == "outlines":
+            return f'<g fill="{colour}">{content}</g>'
+        style = f'font-family="{self.family(face)}" font-size="{_n(size)}" text-anchor="{anchor}" xml:space="preserve"'
+        return f'<g fill="{colour}" {style}>{content}</g>'
 
 
-def scene_svg(scene: Scene) -> str:
-    """The SVG document of a scene; each primitive is a group whose id is its key."""
-    size = f"{_n(scene.width)} {_n(scene.height)}"
-    groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p)}</g>\n" for p in scene.all)
+def _length(text: str, size: float, face: Face) -> str:
+    """How long a text of several letters is: a reader with another font makes it fit."""
+    if len(text) < 2:
+        return ""
+    return f' textLength="{_n(text_width(text, size, face))}" lengthAdjust="spacingAndGlyphs"'
+
+
+def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: Face) -> str:
+    from gemmviz.render.outlines import text_outline  # its fonts take a while to load
+
+    path, units = text_outline(text, face)
+    left, scale = x - _SHARES[anchor] * text_width(text, size, face), f"{size / units:.6g}"
+    return f'<path transform="translate({_n(left)} {_n(y)}) scale({scale} -{scale})" d="{path}"/>' if path else ""
+
+
+def scene_svg(
+    scene: Scene, letters: Letters = "fonts", *, is_transparent: bool = False, families: Mapping[Face, str] | None = None
+) -> str:
+    """The SVG document of a scene; each primitive is a group whose id is its key. ``letters``: as text, in "fonts" that are
+    inside the document or in "named" ones of these ``families``, or as "outlines".
+    """
+    writer = _Writer(letters, families or _FAMILY)
+    width, height = _n(scene.width), _n(scene.height)
+    groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)
+    fonts = f"<style>{_font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
+    ground = "" if is_transparent else f'<rect width="{width}" height="{height}" fill="{scene.background}"/>\n'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
-        f'width="{_n(scene.width)}" height="{_n(scene.height)}">\n'
-        f"<style>{_font_faces(scene.all)}</style>\n"
-        f'<rect width="100%" height="100%" fill="{scene.background}"/>\n{groups}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
+        f"{fonts}{ground}{groups}</svg>\n"
     )
 
 
@@ -39,7 +88,7 @@ def _n(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
-def _cells(cells: Cells) -> str:
+def _cells(cells: Cells, writer: _Writer) -> str:
     """One path a colour: its cells as squares, those that no line parts as one; an image where there are very many."""
     if cells.fill.size > _MOST_VECTOR_CELLS:
         return _image(cells)
@@ -59,27 +108,24 @@ def _cells(cells: Cells) -> str:
         boxes = zip(x.tolist(), y.tolist(), sides.tolist(), strict=True)
         path = "".join(f"M{_n(x)} {_n(y)}h{_n(side)}v{high}h-{_n(side)}z" for x, y, side in boxes)
         parts.append(f'<path fill="{cells.palette[entry]}" d="{path}"/>')
-    return "".join(parts) + _cell_labels(cells)
+    return "".join(parts) + _cell_labels(cells, writer)
 
 
-def _cell_labels(cells: Cells) -> str:
+def _cell_labels(cells: Cells, writer: _Writer) -> str:
     if cells.labels is None:
         return ""
     parts = []
     for entry in np.unique(cells.fill).tolist():
         rows, columns = np.nonzero((cells.fill == entry) & (cells.labels != ""))
-        texts = "".join(
-            f'<text x="{_n(cells.x + (column + 0.5) * cells.size)}" '
-            f'y="{_n(cells.y + (row + 0.5) * cells.pitch + CAP_HEIGHT * cells.label_size / 2)}">'
-            f"{escape(str(cells.labels[row, column]))}</text>"
-            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-        )
-        style = f'fill="{cells.inks[entry]}" font-size="{_n(cells.label_size)}" text-anchor="middle"'
-        parts.append(f'<g font-family="{_family("regular")}" {style}>{texts}</g>' if texts else "")
+        x = cells.x + (columns + 0.5) * cells.size
+        y = cells.y + (rows + 0.5) * cells.pitch + CAP_HEIGHT * cells.label_size / 2
+        at, texts = zip(x.tolist(), y.tolist(), strict=True), cells.labels[rows, columns].tolist()
+        content = writer.texts(at, texts, cells.label_size, "middle", "regular")
+        parts.append(writer.group(content, cells.inks[entry], cells.label_size, "middle", "regular"))
     return "".join(parts)
 
 
-def _rects(rects: Rects) -> str:
+def _rects(rects: Rects, writer: _Writer) -> str:
     fill, radius = rects.fill or "none", f' rx="{_n(rects.radius)}"' if rects.radius else ""
     stroke = f' stroke="{rects.stroke}" stroke-width="{_n(rects.stroke_width)}"' if rects.stroke else ""
     return "".join(
@@ -88,23 +134,15 @@ def _rects(rects: Rects) -> str:
     )
 
 
-def _lines(lines: Lines) -> str:
+def _lines(lines: Lines, writer: _Writer) -> str:
     dash = f' stroke-dasharray="{_n(lines.width * 3)} {_n(lines.width * 4)}"' if lines.dashed else ""
     path = "".join(f"M{_n(x1)} {_n(y1)}L{_n(x2)} {_n(y2)}" for x1, y1, x2, y2 in lines.segments.tolist())
     return f'<path d="{path}" stroke="{lines.stroke}" stroke-width="{_n(lines.width)}"{dash} fill="none"/>'
 
 
-def _labels(labels: Labels) -> str:
-    style = (
-        f'font-family="{_family(labels.face)}" font-size="{_n(labels.size)}" fill="{labels.colour}" '
-        f'text-anchor="{labels.anchor}" xml:space="preserve"'
-    )
-    return "".join(
-        f'<text x="{_n(x)}" y="{_n(y)}" textLength="{_n(text_width(text, labels.size, labels.face))}" '
-        f'lengthAdjust="spacingAndGlyphs" {style}>{escape(text)}</text>'
-        for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True)
-        if text
-    )
+def _labels(labels: Labels, writer: _Writer) -> str:
+    content = writer.texts(map(tuple, labels.at.tolist()), labels.texts, labels.size, labels.anchor, labels.face)
+    return writer.group(content, labels.colour, labels.size, labels.anchor, labels.face)
 
 
 def _image(cells: Cells) -> str:
@@ -117,25 +155,23 @@ def _image(cells: Cells) -> str:
     )
 
 
-def _squares(squares: Squares) -> str:
+def _squares(squares: Squares, writer: _Writer) -> str:
     stroke = f' stroke="{squares.line}"' if squares.line else ""
     parts = [
         f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(side)}" height="{_n(side)}" fill="{squares.palette[entry]}"{stroke}/>'
         for (x, y, side), entry in zip(squares.boxes.tolist(), squares.fill.tolist(), strict=True)
     ]
     if squares.labels is not None:
-        style = f'font-family="{_family("regular")}" font-size="{_n(squares.label_size)}" text-anchor="middle"'
-        parts += [
-            f'<text x="{_n(x + side / 2)}" y="{_n(y + side / 2 + CAP_HEIGHT * squares.label_size / 2)}" '
-            f'fill="{squares.inks[entry]}" {style}>{escape(text)}</text>'
-            for (x, y, side), entry, text in zip(
-                squares.boxes.tolist(), squares.fill.tolist(), squares.labels.tolist(), strict=True
-            )
-        ]
+        for (x, y, side), entry, text in zip(
+            squares.boxes.tolist(), squares.fill.tolist(), squares.labels.tolist(), strict=True
+        ):
+            at = x + side / 2, y + side / 2 + CAP_HEIGHT * squares.label_size / 2
+            content = writer.texts([at], [text], squares.label_size, "middle", "regular")
+            parts.append(writer.group(content, squares.inks[entry], squares.label_size, "middle", "regular"))
     return "".join(parts)
 
 
-_WRITERS: dict[type, Callable[[Any], str]] = {
+_WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
     Cells: _cells,
     Rects: _rects,
     Lines: _lines,

@@ -42,7 +42,9 @@ def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Pr
     near = eased(come) * (1 - gone)
     middle[:, 1] += (box[1] + (middle[:, 1] - box[1]) * _CROWD - middle[:, 1]) * near
     side = max(2.5, min(0.34 * table.cell, 14.0))
-    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme.text)
+    palette, fill = thread_colours(
+        moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, options.theme.text
+    )
     squares = np.column_stack([middle - side / 2, np.full(len(middle), side)])
     return (Squares("arriving", squares, fill, palette, palette, None, 0.0, options.theme.background),)
 

@@ -13,7 +13,7 @@ from gemmviz.model.words import spaced
 from gemmviz.scenes.frame import MARGIN, ViewOptions
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import fitted, text_width
-from gemmviz.scenes.theme import WARP_ACCENTS, Theme, mixed
+from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
 
 _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
@@ -128,7 +128,7 @@ def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
         for number, family in enumerate(chart.beside)
     }
     for number, family in enumerate(kernels):
-        accent = WARP_ACCENTS[number % len(WARP_ACCENTS)]
+        accent = theme.warps[number % len(theme.warps)]
         found[family] = accent if theme.is_dark else mixed(accent, theme.text, _INK)
     return found
 

@@ -7,16 +7,16 @@ import numpy.typing as npt
 
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.frame import Layer
-from gemmviz.scenes.theme import LANE_ACCENTS, WARP_ACCENTS
+from gemmviz.scenes.theme import WARP_ACCENTS, Theme
 
 GROUPED: tuple[Layer, ...] = ("warp", "lane", "block")
 COLOURS = len(WARP_ACCENTS)
 _ROW_OF_BLOCKS = 3  # colours from one row of blocks to the next: neighbours differ
 
 
-def group_accents(layer: Layer) -> tuple[str, ...]:
+def group_accents(layer: Layer, theme: Theme) -> tuple[str, ...]:
     """The colours of the groups of a layer: of lanes from the first to the last, else each as different as can be."""
-    return LANE_ACCENTS if layer == "lane" else WARP_ACCENTS
+    return theme.lanes if layer == "lane" else theme.warps
 
 
 def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
@@ -33,12 +33,12 @@ def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.
 
 
 def thread_colours(
-    trace: Trace, threads: npt.NDArray[Any], layer: Layer, alone: str
+    trace: Trace, threads: npt.NDArray[Any], layer: Layer, theme: Theme, alone: str
 ) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
     """Colours, and for each thread of the trace the one that it has: its group's, or ``alone`` where a layer has no groups."""
     if layer not in GROUPED:
         return (alone,), np.zeros(len(threads), np.uint8)
-    return group_accents(layer), group_colours(trace, threads, layer).astype(np.uint8)
+    return group_accents(layer, theme), group_colours(trace, threads, layer).astype(np.uint8)
 
 
 def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:

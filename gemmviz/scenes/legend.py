@@ -11,7 +11,6 @@ from gemmviz.scenes.groups import group_colours
 from gemmviz.scenes.palette import HEAT_LEVELS, heat_palette, most_loads
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, boxes, points
 from gemmviz.scenes.text import text_width
-from gemmviz.scenes.theme import LANE_ACCENTS, WARP_ACCENTS, warp_accent
 
 _SIDE, _LEADING = 18.0, 28.0
 
@@ -25,24 +24,24 @@ def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
 
 def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     warps = moment.trace.space.warps_per_block
-    shown = min(warps, len(WARP_ACCENTS))
+    shown = min(warps, len(options.theme.warps))
     more = ", then again" if warps > shown else ""
-    entries = [(warp_accent(warp), f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
+    entries = [(options.theme.warps[warp], f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
     return [*entries, (options.theme.text, "several")] if warps > 1 else entries
 
 
 def _lanes(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
-    each = moment.trace.rules.warp_size // len(LANE_ACCENTS)
-    entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(LANE_ACCENTS)]
+    each = moment.trace.rules.warp_size // len(options.theme.lanes)
+    entries = [(colour, f"{number * each}…{(number + 1) * each - 1}") for number, colour in enumerate(options.theme.lanes)]
     return [("", "lanes"), *entries, (options.theme.text, "several")]
 
 
 def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     (x0, x1), (y0, y1), _ = moment.trace.blocks.ranges
     blocks = [(x, y) for y in range(y0, y1) for x in range(x0, x1)]
-    threads = np.arange(min(len(blocks), len(WARP_ACCENTS))) * moment.trace.space.threads_per_block
+    threads = np.arange(min(len(blocks), len(options.theme.warps))) * moment.trace.space.threads_per_block
     colours = group_colours(moment.trace, threads, "block").tolist()
-    entries = [(WARP_ACCENTS[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
+    entries = [(options.theme.warps[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
     more = [("", "and so on")] if len(blocks) > len(entries) else []
     return [("", "blocks x, y"), *entries, *more, (options.theme.text, "several")]
 

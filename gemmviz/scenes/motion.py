@@ -90,7 +90,7 @@ def _chips(
     threads: npt.NDArray[np.int64], options: ViewOptions,
 ) -> Squares:  # fmt: skip
     alone = _accent(moment, group, options.theme)
-    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, alone)
+    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, alone)
     size = 0.0
     if len(middle) <= _MOST_LABELLED:
         size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)

@@ -24,7 +24,7 @@ Palette = tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
-def matrix_palette(theme: Theme, name: str, accents: tuple[str, ...] = WARP_ACCENTS) -> Palette:
+def matrix_palette(theme: Theme, name: str, accents: tuple[str, ...]) -> Palette:
     """Colours of BASE, in the block's AREA, SOURCE of what is read from a tile now, LIT, lit by SEVERAL groups of threads, by
     each group (``accents``), owned by each group, and of sums that are more and more complete.
     """

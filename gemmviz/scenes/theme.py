@@ -34,7 +34,7 @@ class TypeSizes:
 @dataclass(frozen=True, slots=True)
 class Theme:
     """``accents`` are keyed by matrix name; other colours by what they are for. ``is_dark``: light on dark; ``type``: sizes of
-    text.
+    text; ``is_grey``: without colours; ``warps`` and ``lanes``: colours of eight groups of threads, in turn and in order.
     """
 
     title: str
@@ -48,6 +48,9 @@ class Theme:
     warning: str
     accents: dict[str, str] = field(hash=False)
     type: TypeSizes = TypeSizes()
+    is_grey: bool = False
+    warps: tuple[str, ...] = WARP_ACCENTS
+    lanes: tuple[str, ...] = LANE_ACCENTS
 
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)
@@ -75,11 +78,6 @@ def load_theme(name: str) -> Theme:
 def theme_names() -> tuple[str, ...]:
     """The names of all theme files."""
     return tuple(sorted(path.stem for path in (resource_folder("assets") / "themes").glob("*.toml")))
-
-
-def warp_accent(warp: int) -> str:
-    """Eight colours in turn."""
-    return WARP_ACCENTS[warp % len(WARP_ACCENTS)]
 
 
 @cache

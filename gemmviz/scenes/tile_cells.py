@@ -30,7 +30,7 @@ from gemmviz.scenes.palette import (
     shared_cells,
 )
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, boxes, points
-from gemmviz.scenes.theme import WARP_ACCENTS, Theme
+from gemmviz.scenes.theme import Theme
 
 _HEADING = 24.0
 _NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, then the matrices, counted from 0
@@ -64,8 +64,8 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
         fill, palette, texts = _heat(moment, number, array, kinds, theme)
         inks = inks_for(theme, palette)
     else:
-        palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer))
-        inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer))
+        palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer, theme))
+        inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
         fill = _look(moment, number, kinds, content, options)
         is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels) > 0
         texts = _texts(moment, content) if content is not None and is_readable else None
@@ -85,7 +85,7 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
 
 
 @lru_cache(maxsize=16)
-def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette = WARP_ACCENTS) -> Palette:
+def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -> Palette:
     """Threes of (stale, held, touched) for nothing, constant, computed and a copy of each matrix in the trace's order; then
     touched by several groups of threads, and by each (``accents``).
     """
@@ -97,7 +97,7 @@ def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette
 
 
 @lru_cache(maxsize=16)
-def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette = WARP_ACCENTS) -> Palette:
+def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -> Palette:
     """Text on ``tile_palette``: faint on what an earlier phase stored."""
     palette = tile_palette(arrays, theme, accents)
     return tuple(

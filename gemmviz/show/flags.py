@@ -288,11 +288,11 @@ def _taken(args: argparse.Namespace, shot: Shot, flags: list[Flag]) -> Shot:
 
 
 def words_of(shot: Shot) -> list[str]:
-    """What stands behind ``gemmviz`` to render this shot."""
+    """What stands behind ``gemmviz`` to save this shot."""
     if shot.against is not None:
         return _words_of_two(shot, shot.against)
     kernel = shot.setup.kernel
-    found = ["render", kernel.name if kernel.is_shipped else kernel.file]
+    found = ["export", kernel.name if kernel.is_shipped else kernel.file]
     for flag in setup_flags():
         found += _given(flag, shot)
     own = setup_for(kernel)

@@ -156,11 +156,23 @@ def default_shot() -> Shot:
 
 def shot_text(shot: Shot) -> str:
     """The shot as TOML. A kernel that ships with gemmviz goes by its name, any other with all its text."""
-    plain = to_plain(shot, brief=True)
+    return toml_text({"format": FORMAT, "version": VERSION, **plain_of(shot)})
+
+
+def plain_of(shot: Shot) -> dict[str, Any]:
+    """The shot as dicts, lists and what they may hold in a file."""
+    plain: dict[str, Any] = to_plain(shot, brief=True)
     plain["setup"]["kernel"] = _kernel_of(shot.setup)
     if shot.against is not None:
         plain["against"]["setup"]["kernel"] = _kernel_of(shot.against.setup)
-    return toml_text({"format": FORMAT, "version": VERSION, **plain})
+    return plain
+
+
+def shot_of(plain: dict[str, Any]) -> Shot:
+    """What ``plain_of`` was made from. Raises FormatError, or UsageError for what there is none of."""
+    shot = from_plain(_with_kernel(plain), Shot)
+    device_for(shot.setup)
+    return shot
 
 
 def _kernel_of(setup: Setup) -> Any:
@@ -177,9 +189,7 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         version = plain.pop("version", 0)
         if not isinstance(version, int) or version > VERSION:
             raise FormatError(f"this view has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
-        shot = from_plain(_with_kernel(plain), Shot)
-        device_for(shot.setup)
-        return shot
+        return shot_of(plain)
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)

@@ -110,10 +110,10 @@ def test_the_command_counts_both(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert "not the same" not in capsys.readouterr().err
     assert main(["compare", "04_tiled", "04_tiled", "--mark", "A[99,2]"]) == 2
     assert "A has no element [99, 2]: it is 8 × 8" in capsys.readouterr().err
-    assert main(["render", "04_tiled", "--view", "pair", "-o", str(picture)]) == 2
+    assert main(["export", "04_tiled", "--view", "pair", "-o", str(picture)]) == 2
     assert "gemmviz compare" in capsys.readouterr().err
     view = tmp_path / "two.toml"
     setup = setup_for(load_kernel("04_tiled"))
     save_view(Shot(setup, view="pair", against=Against(setup.changed(TILE_WIDTH=2), "k")), view)
-    assert main(["render", str(view), "-o", str(picture)]) == 0
+    assert main(["export", str(view), "-o", str(picture)]) == 0
     assert "Locked at the same k" in picture.read_text(encoding="utf-8")

@@ -206,7 +206,7 @@ def _read_view(path: Path, cancelled: Cancel) -> None:
 # Lines
 
 
-_COMMANDS = ("render", "trace", "counts", "info", "kernels", "launches", "instrument", "verify", "bench", "schedule", "nothing")
+_COMMANDS = ("export", "trace", "counts", "info", "kernels", "launches", "instrument", "verify", "bench", "schedule", "nothing")
 _MEASURING = ("bench", "verify")
 _ARGUMENTS = (
     "04_tiled", "tiled", "02", "nothing.cu", "", "-", "--", "-m", "-n", "-k", "4", "0", "-1", "7", "99999999999999999999", "nan",

@@ -300,7 +300,7 @@ def test_traces_views_and_frames_are_saved_and_opened(
     session.go(5)
     session.show_view("banks")
     for name, action in [
-        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …"), ("a.svg", "SVG …"), ("a.png", "PNG 3840 × 2160 …")
+        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …"), ("a.svg", "SVG …"), ("a.png", "PNG …")
     ]:  # fmt: skip
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         window.menus.all[action].trigger()
@@ -318,7 +318,7 @@ def test_traces_views_and_frames_are_saved_and_opened(
 def test_the_command_that_makes_the_picture_is_copied(window: MainWindow, qtbot: QtBot) -> None:
     window.session.player.jump(1)
     qtbot.keyClick(window, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    assert QGuiApplication.clipboard().text() == "gemmviz render 04_tiled --step 2 --output frame.svg"
+    assert QGuiApplication.clipboard().text() == "gemmviz export 04_tiled --step 2 --output frame.svg"
 
 
 def test_number_keys_change_the_view(window: MainWindow, qtbot: QtBot) -> None:

@@ -80,7 +80,7 @@ def test_a_shot_comes_back_from_its_command_line(shot: Shot) -> None:
     add_setup(parser, "KERNEL")
     add_view(parser)
     command, *words = words_of(shot)
-    assert command == "render"
+    assert command == "export"
     assert shot_from(parser.parse_args(words)) == shot
 
 

@@ -15,7 +15,6 @@ from gemmviz.show.flags import add_setup, is_set, setup_from
 from gemmviz.show.shot import Shot
 
 _MOST_FRAMES = 60
-_STEP_MS = 600
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -45,37 +44,35 @@ def _has_display() -> bool:
 
 
 def _without_display(path: Path | None, shot: Shot | None) -> int:
-    """Writes a picture of each of up to 60 steps, evenly spread, and an animation of them, into the folder ``out``."""
-    from gemmviz.analysis.moment import Reader
-    from gemmviz.analysis.replay import Replay
+    """Writes a picture of each of up to 60 steps, evenly spread, and an animation of all, into the folder ``out``."""
+    from contextlib import closing
+
     from gemmviz.files.trace_file import read_trace
-    from gemmviz.render.export import save_animation, save_frame
+    from gemmviz.model.outcome import Outcome
+    from gemmviz.render.export import save_numbered, save_reel
+    from gemmviz.render.format import Look
     from gemmviz.run.choosing import engine_for
-    from gemmviz.scenes.catalog import view_named
-    from gemmviz.scenes.frame import ViewOptions
-    from gemmviz.show.picture import run
     from gemmviz.show.shot import default_shot, read_view
+    from gemmviz.show.staging import Manner, run_reel, staged, staged_run
     from gemmviz.spec.catalog import load_kernel
     from gemmviz.spec.legality import setup_for
 
     if path is not None and kind_of(path) == "trace":
         trace = read_trace(path)
+        stage = staged_run(Shot(trace.setup), Outcome(trace, trace.by))
     else:
         if path is not None:
             shot = read_view(path) if kind_of(path) == "view" else Shot(setup_for(load_kernel(str(path))))
-        shot = shot or default_shot()
-        trace = run(shot.setup, shot.focus.block, engine_for("cpu"), values=True).whole
-    stage, options, reader = view_named("stage"), ViewOptions(), Reader(Replay.of(trace))
-    folder, name = Path("out"), file_stem(trace.setup.kernel.name)
-    folder.mkdir(exist_ok=True)
-    steps = range(0, trace.steps, max(1, -(-trace.steps // _MOST_FRAMES)))
+        stage = staged(shot or default_shot(), lambda kernel: closing(engine_for("cpu")))
+    folder, name = Path("out"), file_stem(stage.shot.setup.kernel.name)
+    steps = list(range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES))))
+    reel = run_reel(stage, Manner(), steps, range(stage.steps))
     print(f"There is no display to open a window on, so the replay of {name} is rendered to {folder}/ instead.")
-    for step in steps:
-        save_frame(stage.scene(reader.at(step), options), folder / f"{name}-step{step + 1:04}.png")
-    film = (frame for step in steps for frame in stage.film(reader.at(step), options, _STEP_MS))
-    save_animation(film, folder / f"{name}.gif")
-    print(f"{folder}/{name}.gif: {many(len(steps), 'step')}; {trace.check}")
-    return 0 if trace.check.passed else 1
+    save_numbered(reel, folder / name, "png")
+    save_reel(reel, folder / f"{name}.gif", Look(960, 540, fps=10))
+    print(f"{folder}/{name}.gif: {many(len(steps), 'picture')}")
+    outcome = stage.outcome
+    return 0 if outcome is None or outcome.trace is None or outcome.trace.check.passed else 1
 
 
 COMMAND = Command("open the window (also without naming this command)", _add, _run, order=0)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from gemmviz.render.still import Still
+from gemmviz.render.format import Look, Still
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.primitives import Scene
 
 
-def _save(scene: Scene, path: Path, scale: int) -> None:
-    path.write_text(scene_svg(scene), encoding="utf-8")
+def _save(scene: Scene, path: Path, look: Look) -> None:
+    text = scene_svg(scene, "outlines" if look.has_outlines else "fonts", is_transparent=look.is_transparent)
+    path.write_text(text, encoding="utf-8")
 
 
-STILL = Still("SVG", _save, order=2)
+FORMAT = Still("SVG", _save, order=2)

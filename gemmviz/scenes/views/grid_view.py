@@ -17,7 +17,7 @@ from gemmviz.scenes.magnify import moved
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import fitted, text_width, wrapped
-from gemmviz.scenes.theme import WARP_ACCENTS, Theme, mixed
+from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
 
 _COLUMNS, _LEVELS = 400, 8
@@ -74,8 +74,8 @@ def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: Vie
     high = rows * planes
     cell = min(room.width / columns, (room.height - 34) / high, 170.0)
     x, y = room.x + (room.width - columns * cell) / 2, room.y + 34
-    fill = np.where(state == RUNNING, 2 + case.schedule.sm % len(WARP_ACCENTS), np.where(state == DONE, 1, 0))
-    palette = (theme.empty, theme.tint("C", 0.5), *WARP_ACCENTS)
+    fill = np.where(state == RUNNING, 2 + case.schedule.sm % len(theme.warps), np.where(state == DONE, 1, 0))
+    palette = (theme.empty, theme.tint("C", 0.5), *theme.warps)
     inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
     labels, size = None, 0.0
     if len(state) <= _MOST_LABELS:
@@ -178,7 +178,7 @@ def _legend(options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.note
     x, y = options.width - MARGIN, options.height - (106 if _is_narrow(options) else 34)
     found: list[Primitive] = []
-    colours = {"done": theme.tint("C", 0.5), "running, coloured by SM": WARP_ACCENTS[0], "waiting": theme.empty}
+    colours = {"done": theme.tint("C", 0.5), "running, coloured by SM": theme.warps[0], "waiting": theme.empty}
     for text, colour in colours.items():
         x -= text_width(text, size)
         found.append(Labels(f"legend-{text}", points((x, y)), (text,), size, theme.faint))

@@ -159,7 +159,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     grid = grid_of(table, array, options)
     if options.layer != "reuse" or array.name == "C":
         state = matrix_state(moment, number, grid, options.layer)
-        palette = matrix_palette(theme, array.name, group_accents(options.layer))
+        palette = matrix_palette(theme, array.name, group_accents(options.layer, theme))
         return matrix_cells(array.name, state, palette, table, grid, options)
     counted = counting_grid(table, array, options)
     grid = in_window(counted, table)

@@ -1,0 +1,226 @@
+"""Whatever can be shown, as a file: one picture, numbered pictures, slides, a film, a page that plays."""
+
+import argparse
+import re
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment
+from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, wrong
+from gemmviz.cli.progress import Progress
+from gemmviz.files.benchmark_file import read_benchmark
+from gemmviz.files.kinds import kind_of
+from gemmviz.files.trace_file import read_trace
+from gemmviz.model.errors import UsageError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.render.export import format_of, save_numbered, save_reel, stills
+from gemmviz.render.format import Film, Look, Still
+from gemmviz.render.reel import Reel
+from gemmviz.run.engine import Engine
+from gemmviz.scenes.catalog import view_named
+from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
+from gemmviz.show.lesson import Lesson, read_lesson
+from gemmviz.show.shot import Shot, default_shot
+from gemmviz.show.staging import PARTS, Manner, Staged, lesson_reel, run_reel, staged, staged_benchmark, staged_run
+from gemmviz.show.stills import phase_numbered, step_numbered
+from gemmviz.show.subjects import OF_LAUNCHES
+
+_MOST_SLIDES = 400
+_BY = ("step", "phase")
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE")
+    add_view(parser)
+    parser.add_argument("--steps", metavar="A:B", help="the steps from A to B, counted from 1, instead of all or one")
+    parser.add_argument("--by", choices=_BY, default="step", help="what a slide or a numbered picture is of (default: step)")
+    parser.add_argument("--size", default="1920x1080", metavar="WxH", help="in pixels (default: %(default)s)")
+    parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames a second of a film (default: %(default)s)")
+    parser.add_argument("--speed", type=float, default=2.0, metavar="N", help="steps a second of a film (default: %(default)g)")
+    parser.add_argument("--no-code", action="store_true", help="without source lines, where a saved view has them")
+    for part in PARTS:
+        parser.add_argument(f"--no-{part}", action="store_true", help=f"without {_PART_WORDS[part]}")
+    parser.add_argument("--transparent", action="store_true", help="without a background, in what can do without")
+    parser.add_argument("--outlines", action="store_true", help="letters as shapes, in SVG: they look alike in every program")
+    parser.add_argument("--film", action="store_true", help="slides end with one that plays the film")
+    parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="what numbered pictures are, where -o is a folder")
+    add_on(parser, "cpu")
+    add_timeout(parser)
+    add_output(parser, "FILE|FOLDER/", required=True)
+
+
+_PART_WORDS = {"title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step"}
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is to be saved: a run or a card in its first shot, or a lesson; and who runs kernels."""
+
+    args: argparse.Namespace
+    manner: Manner
+
+    def engine(self, kernel: KernelSpec) -> AbstractContextManager[Engine]:
+        return engine_of(self.args, kernel)
+
+    def dressed(self, shot: Shot) -> Shot:
+        """A shot with what was given of how it is looked at."""
+        shot = view_from(self.args, shot)
+        return replace(shot, code=False) if self.args.no_code else shot
+
+
+def _run(args: argparse.Namespace) -> int:
+    source = _Source(args, _manner(args))
+    path, kind = Path(args.kernel), kind_of(Path(args.kernel))
+    lesson = read_lesson(path) if kind == "view" else None
+    if lesson is not None and len(lesson.stops) > 1:
+        reel = _lesson(source, lesson)
+        _save(args, reel, source.manner.look)
+        return 0
+    stage = _staged(source, path, None if lesson is None else lesson.stops[0].shot)
+    _save(args, _reel(source, stage), source.manner.look)
+    return _judged(stage)
+
+
+def _manner(args: argparse.Namespace) -> Manner:
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", args.size)
+    if found is None:
+        raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, as 1920x1080")
+    look = Look(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film)
+    return Manner(look, args.speed, frozenset(part for part in PARTS if getattr(args, f"no_{part}")))
+
+
+def _lesson(source: _Source, lesson: Lesson) -> Reel:
+    args = source.args
+    if is_set(args) or args.steps or args.step is not None or args.phase is not None:
+        raise UsageError("a lesson has its own settings and steps", remedy="leave out -m, -n, -k, -D, --steps and the like")
+    return lesson_reel(lesson, source.engine, source.manner, source.dressed)
+
+
+# What is staged
+
+
+def _staged(source: _Source, path: Path, shot: Shot | None) -> Staged:
+    args, kind = source.args, kind_of(path)
+    if kind in ("trace", "benchmark") and is_set(args):
+        raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
+    if kind == "trace":
+        return _at(args, _staged_trace(source, path))
+    if kind == "benchmark":
+        shot = source.dressed(replace(default_shot(), view="rate", theme="dark"))
+        if view_named(shot.view).chart is None:
+            raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
+        return staged_benchmark(shot, read_benchmark(path, recorded=True))
+    shot = source.dressed(shot_from(args))
+    if view_named(shot.view).chart is not None and is_set(args):
+        remedy = "leave out -m, -n, -k, -D and the like"
+        raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
+    found = staged(shot, source.engine)
+    remark(None if found.outcome is None else found.outcome.instead_of)
+    return _at(args, found)
+
+
+def _staged_trace(source: _Source, path: Path) -> Staged:
+    trace = read_trace(path)
+    x, y, z = (start for start, _ in trace.blocks.ranges)
+    shot = source.dressed(Shot(trace.setup, Focus((x, y, z)), theme="dark"))
+    subject = view_named(shot.view).subject
+    if subject in OF_LAUNCHES:
+        return staged(shot, source.engine)
+    if view_named(shot.view).chart is not None:
+        raise UsageError(f"the view {shot.view!r} shows measurements", remedy="name a kernel or a benchmark")
+    if subject is not Moment:
+        raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
+    return staged_run(shot, Outcome(trace, trace.by))
+
+
+def _at(args: argparse.Namespace, stage: Staged) -> Staged:
+    """At the step that was given. Raises UsageError for a phase or a step that there is none of."""
+    replay = stage.replay
+    if replay is None:
+        return stage
+    if args.phase is not None:
+        return replace(stage, shot=replace(stage.shot, at=phase_numbered(args.phase, replay)))
+    if args.step is not None:
+        return replace(stage, shot=replace(stage.shot, at=step_numbered(args.step, replay)))
+    return stage
+
+
+# What of it
+
+
+def _reel(source: _Source, stage: Staged) -> Reel:
+    args = source.args
+    played = _range(args, stage)
+    is_alone = played is None and args.by == "step" and _wants_one(args)
+    if is_alone:
+        return run_reel(stage, source.manner, [stage.step], range(stage.step, stage.step + 1))
+    played = played or range(stage.steps)
+    shown = [step for step in stage.phase_steps() if step in played] if args.by == "phase" else list(played)
+    shown = shown or [played.start]
+    if len(shown) > _MOST_SLIDES and not _is_film(args):
+        remedy = f"choose at most {_MOST_SLIDES} with --steps A:B, or --by phase"
+        raise UsageError(f"{len(shown)} steps are {len(shown)} pictures", remedy=remedy)
+    return run_reel(stage, source.manner, shown, played)
+
+
+def _is_folder(args: argparse.Namespace) -> bool:
+    return args.kind is not None or str(args.output).endswith("/") or args.output.is_dir()
+
+
+def _wants_one(args: argparse.Namespace) -> bool:
+    """Whether a single picture is asked for: the file is one, or a step was named."""
+    named = args.step is not None or args.phase is not None
+    return named or (not _is_folder(args) and isinstance(format_of(args.output), Still))
+
+
+def _is_film(args: argparse.Namespace) -> bool:
+    return not _is_folder(args) and isinstance(format_of(args.output), Film)
+
+
+def _range(args: argparse.Namespace, stage: Staged) -> range | None:
+    """The steps that were asked for. Raises UsageError for what there is none of."""
+    if args.steps is None:
+        return None
+    found, most = re.fullmatch(r"(\d{0,9}):(\d{0,9})|(\d{1,9})", args.steps), stage.steps
+    if found is None:
+        raise UsageError(f"--steps {args.steps}: write FIRST:LAST, as 3:12")
+    first, last = (int(found[3]),) * 2 if found[3] else (int(found[1] or 1), int(found[2] or most))
+    if not 1 <= first <= last <= most:
+        raise UsageError(f"--steps {args.steps}: there are {most}, counted from 1", remedy=f"choose within 1:{most}")
+    return range(first - 1, last)
+
+
+# Where to
+
+
+def _save(args: argparse.Namespace, reel: Reel, look: Look) -> None:
+    told = Progress(str(args.output)).told
+    if _is_folder(args):
+        if args.kind is None:
+            raise UsageError(f"{args.output} is a folder", remedy=f"say what to write there: --as {' or '.join(stills())}")
+        save_numbered(reel, args.output, args.kind, look, told)
+        return
+    if isinstance(format_of(args.output), Still) and reel.slide_count > 1:
+        remedy = f"give a folder: -o {args.output.stem}/ --as {args.output.suffix.removeprefix('.')}"
+        raise UsageError(f"these are {reel.slide_count} pictures, and {args.output.name} holds one", remedy=remedy)
+    save_reel(reel, args.output, look, told)
+
+
+def _judged(stage: Staged) -> int:
+    """The exit code: what was drawn may be wrong."""
+    outcome, replay = stage.outcome, stage.replay
+    if outcome is None or replay is None or outcome.trace is None:
+        return 0
+    if outcome.fault is not None:
+        return complain(outcome.fault, 1)
+    if replay.hazards:
+        return complain(replay.hazards[0].fault(outcome.trace.setup.kernel.file), 1)
+    return 0 if outcome.trace.check.passed else complain(wrong(outcome.trace), 1)
+
+
+COMMAND = Command(
+    "save pictures, slides, films: of a kernel, a trace, a saved view, a lesson or a benchmark", _add, _run, order=4
+)

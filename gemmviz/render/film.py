@@ -1,0 +1,169 @@
+"""Writes films with FFmpeg's libraries, one frame after the other: what came before is in the file, what comes after is not
+drawn yet. While a frame is encoded the next one is painted.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.render.format import Look
+from gemmviz.render.qt.libraries import require_qt
+from gemmviz.render.reel import Frame, Reel
+
+if TYPE_CHECKING:
+    import av
+
+    from gemmviz.render.qt.raster import Raster
+
+_AHEAD = 3  # frames that wait for the encoder
+_BT709, _LIMITED = 1, 1  # as ITU-T H.273 numbers them
+_PALETTE_SAMPLES, _MOST_COLOURS = 16, 255
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How a film is coded. ``codecs``: FFmpeg's names, the first of which that is there is taken; ``pixels`` and, of a film
+    without a background, ``clear_pixels``: what it takes; ``options``: the encoder's; ``container``: the file's. ``step``: a
+    side has a multiple of so many pixels; ``most_fps``: what the format can tell apart.
+    """
+
+    file: str
+    codecs: tuple[str, ...]
+    pixels: str
+    clear_pixels: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    container: dict[str, str] = field(default_factory=dict)
+    step: int = 1
+    most_fps: int = 120
+
+
+MP4 = Coding(
+    "mp4", ("libx264", "libopenh264"), "yuv420p", step=2, container={"movflags": "+faststart"},
+    options={"preset": "superfast", "crf": "18", "tune": "animation", "threads": "2"},
+)  # fmt: skip
+
+
+def save_film(reel: Reel, path: Path, look: Look, coding: Coding) -> None:
+    """Raises UsageError for a size or a rate that the format doesn't have, GemmvizError where there is no encoder."""
+    require_qt()
+    _check(look, coding)
+    import av  # takes longer to load than a picture to draw
+
+    from gemmviz.render.qt.raster import Raster
+
+    raster = Raster(look)
+    with av.open(str(path), "w", format=coding.file, options={"fflags": "+bitexact", **coding.container}) as file:
+        stream: Any = file.add_stream(_codec(coding), rate=look.fps, options=coding.options)
+        stream.width, stream.height = look.width, look.height
+        stream.pix_fmt = (coding.clear_pixels if look.is_transparent else coding.pixels) or coding.pixels
+        context: Any = stream.codec_context
+        context.flags |= 1 << 23  # AV_CODEC_FLAG_BITEXACT
+        if coding.pixels.startswith("yuv"):
+            context.color_primaries = context.color_trc = context.colorspace = _BT709
+            context.color_range = _LIMITED
+        convert = _palette_of(reel, raster) if stream.pix_fmt == "pal8" else _converter(stream.pix_fmt, raster, look)
+        _encode(reel.frames(look.fps), convert, file, stream, look)
+
+
+def _check(look: Look, coding: Coding) -> None:
+    step = coding.step
+    if look.width % step or look.height % step:
+        near = f"{look.width // step * step}x{look.height // step * step}"
+        raise UsageError(f"a film as {coding.file.upper()} has sides of even pixels", remedy=f"use --size {near}")
+    if look.fps > coding.most_fps:
+        sentence = f"a film as {coding.file.upper()} has at most {coding.most_fps} frames a second"
+        raise UsageError(sentence, remedy=f"use --fps {coding.most_fps}")
+
+
+def _codec(coding: Coding) -> str:
+    import av
+
+    found = next((name for name in coding.codecs if name in av.codecs_available), None)
+    if found is None:
+        raise GemmvizError(f"FFmpeg here has no encoder {' or '.join(coding.codecs)}", remedy="pip install --upgrade av")
+    return found
+
+
+def _encode(frames: Iterator[Frame], convert: "Callable[[Frame], av.VideoFrame]", file: Any, stream: Any, look: Look) -> None:
+    """Paints and converts here, encodes beside. What the frames raise ends both."""
+    waiting: queue.Queue[av.VideoFrame | None] = queue.Queue(_AHEAD)
+    failed: list[Exception] = []
+
+    def encode() -> None:
+        number = 0
+        try:
+            while (ready := waiting.get()) is not None:
+                ready.pts, ready.time_base = number, Fraction(1, look.fps)
+                file.mux(stream.encode(ready))
+                number += 1
+            file.mux(stream.encode(None))
+        except Exception as error:
+            failed.append(error)
+            while waiting.get() is not None:
+                pass
+
+    beside = threading.Thread(target=encode, name="gemmviz-encoder")
+    beside.start()
+    try:
+        shown: tuple[Frame, av.VideoFrame] | None = None
+        for frame in frames:
+            if shown is None or not _is_same(shown[0], frame):
+                shown = frame, convert(frame)
+            waiting.put(shown[1])
+            if failed:
+                break
+    finally:
+        waiting.put(None)
+        beside.join()
+    if failed:
+        raise OSError(None, f"the film can't be encoded: {failed[0]}")
+
+
+def _is_same(a: Frame, b: Frame) -> bool:
+    """Whether nothing has moved."""
+    return a.still is b.still and not a.motion and not b.motion
+
+
+def _converter(pixels: str, raster: "Raster", look: Look) -> "Callable[[Frame], av.VideoFrame]":
+    """Painted where the library wants it, then converted: to BT.709, where there are no red, green and blue."""
+    import av
+    from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
+
+    painted, reformatter = av.VideoFrame(look.width, look.height, "bgra"), VideoReformatter()
+    to: dict[str, Any] = {"format": pixels}
+    if pixels.startswith("yuv"):
+        to |= {"dst_colorspace": Colorspace.ITU709, "dst_color_range": ColorRange.MPEG, "interpolation": "FAST_BILINEAR"}
+
+    def convert(frame: Frame) -> av.VideoFrame:
+        target = av.VideoFrame(look.width, look.height, "bgra") if pixels == "bgra" else painted
+        raster.paint_into(frame, memoryview(target.planes[0]), target.planes[0].line_size)
+        return target if pixels == "bgra" else reformatter.reformat(target, **to)
+
+    return convert
+
+
+def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFrame]":
+    """One palette for all of the film, from frames out of all of it."""
+    import av
+    from PIL import Image
+
+    count = reel.frame_count(1)
+    chosen = set(np.linspace(0, count - 1, min(count, _PALETTE_SAMPLES)).astype(int).tolist())
+    samples = [raster.array(frame)[::2, ::2] for number, frame in enumerate(reel.frames(1)) if number in chosen]
+    palette = Image.fromarray(np.vstack(samples)).quantize(_MOST_COLOURS)
+    colours = np.array(palette.getpalette("RGB"), np.uint8).reshape(-1, 3)
+    table = np.zeros((256, 4), np.uint8)
+    table[:, 0], table[: len(colours), 1:] = 255, colours  # opacity first
+
+    def convert(frame: Frame) -> av.VideoFrame:
+        image = Image.fromarray(raster.array(frame)).quantize(palette=palette, dither=Image.Dither.NONE)
+        return av.VideoFrame.from_ndarray((np.asarray(image), table), format="pal8")  # type: ignore[arg-type]
+
+    return convert

@@ -1,0 +1,16 @@
+"""An endlessly repeated animation in all colours, without loss."""
+
+from pathlib import Path
+
+from gemmviz.render.film import Coding, save_film
+from gemmviz.render.format import Film, Look
+from gemmviz.render.reel import Reel
+
+_CODING = Coding("apng", ("apng",), "rgb24", "rgba", container={"plays": "0"}, options={"pred": "up"})
+
+
+def _save(reel: Reel, path: Path, look: Look) -> None:
+    save_film(reel, path, look, _CODING)
+
+
+FORMAT = Film("Animated PNG", _save, can_be_clear=True, order=13)

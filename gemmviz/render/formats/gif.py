@@ -1,0 +1,16 @@
+"""An endlessly repeated animation that every program shows, in 255 colours."""
+
+from pathlib import Path
+
+from gemmviz.render.film import Coding, save_film
+from gemmviz.render.format import Film, Look
+from gemmviz.render.reel import Reel
+
+_CODING = Coding("gif", ("gif",), "pal8", container={"loop": "0"}, most_fps=50)
+
+
+def _save(reel: Reel, path: Path, look: Look) -> None:
+    save_film(reel, path, look, _CODING)
+
+
+FORMAT = Film("GIF animation", _save, order=12)

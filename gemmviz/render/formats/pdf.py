@@ -1,0 +1,17 @@
+"""Vectors on pages, one a picture. Written by Qt; its text can be searched."""
+
+from pathlib import Path
+
+from gemmviz.render.format import Deck, Look
+from gemmviz.render.qt.libraries import require_qt
+from gemmviz.render.reel import Reel
+
+
+def _save(reel: Reel, path: Path, look: Look) -> None:
+    require_qt()
+    from gemmviz.render.qt.pdf import write_pdf
+
+    write_pdf(reel, path)
+
+
+FORMAT = Deck("PDF", _save, order=3)

@@ -1,0 +1,19 @@
+"""VP9 video, free of patents, for the web."""
+
+from pathlib import Path
+
+from gemmviz.render.film import Coding, save_film
+from gemmviz.render.format import Film, Look
+from gemmviz.render.reel import Reel
+
+_CODING = Coding(
+    "webm", ("libvpx-vp9",), "yuv420p", "yuva420p", step=2,
+    options={"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "threads": "2", "crf": "24", "b": "0"},
+)  # fmt: skip
+
+
+def _save(reel: Reel, path: Path, look: Look) -> None:
+    save_film(reel, path, look, _CODING)
+
+
+FORMAT = Film("WebM video", _save, can_be_clear=True, order=11)

@@ -1,0 +1,18 @@
+"""An endlessly repeated animation in all colours, without loss, smaller than others."""
+
+from pathlib import Path
+
+from gemmviz.render.film import Coding, save_film
+from gemmviz.render.format import Film, Look
+from gemmviz.render.reel import Reel
+
+_CODING = Coding(
+    "webp", ("libwebp_anim",), "bgra", "bgra", container={"loop": "0"}, options={"lossless": "1", "compression_level": "1"}
+)
+
+
+def _save(reel: Reel, path: Path, look: Look) -> None:
+    save_film(reel, path, look, _CODING)
+
+
+FORMAT = Film("WebP animation", _save, can_be_clear=True, order=14)

@@ -1,0 +1,55 @@
+"""Pictures as pages of a PDF file, by Qt's reader of SVG and its writer of PDF."""
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QMarginsF, QRectF, QSizeF
+from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
+from PySide6.QtSvg import QSvgRenderer
+
+from gemmviz.render.qt.fonts import load_fonts
+from gemmviz.render.qt.offscreen import start_qt
+from gemmviz.render.reel import Reel
+from gemmviz.render.svg import scene_svg
+from gemmviz.scenes.primitives import Scene
+
+_DPI = 144
+_POINTS_HIGH = 540.0  # 13.33 x 7.5 inches for a slide
+_VARIABLE = {
+    re.compile(rb"(?<=Date \(D:)\d{14}"): b"20000101000000",
+    re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"): b"2000-01-01T00:00:00",
+    re.compile(rb"(?<=uuid:)[0-9a-f-]{36}"): b"0" * 36,
+    re.compile(rb"(?<=<)[0-9a-f]{72}(?=>)"): b"0" * 72,
+}  # what tells when the file was written, or was drawn by lot
+
+
+def write_pdf(reel: Reel, path: Path) -> None:
+    """A page for each slide; the same bytes whenever it is written. Raises OSError where it can't be."""
+    start_qt()
+    writer = QPdfWriter(str(path))
+    writer.setResolution(_DPI)
+    writer.setTitle(reel.name)
+    writer.setCreator("gemmviz")
+    painter = QPainter()
+    try:
+        for number, slide in enumerate(reel.slides()):
+            _set_page(writer, slide.scene)
+            if number:
+                writer.newPage()
+            elif not painter.begin(writer):
+                raise OSError(None, "the file can't be written here")
+            drawn = QSvgRenderer(QByteArray(scene_svg(slide.scene, "named", families=load_fonts()).encode()))
+            drawn.render(painter, QRectF(0, 0, writer.width() + 1, writer.height() + 1))
+    finally:
+        painter.end()
+    data = path.read_bytes()
+    for pattern, constant in _VARIABLE.items():
+        data = pattern.sub(constant, data)
+    path.write_bytes(data)
+
+
+def _set_page(writer: QPdfWriter, scene: Scene) -> None:
+    """A page in the shape of the picture, without margins."""
+    size = QSizeF(_POINTS_HIGH * scene.width / scene.height, _POINTS_HIGH)
+    writer.setPageSize(QPageSize(size, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0))

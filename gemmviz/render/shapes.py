@@ -1,0 +1,154 @@
+"""A scene as DrawingML, the shapes of office programs (ECMA-376, part 1, chapter 20)."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from gemmviz.scenes.primitives import Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.text import text_width
+
+NAMESPACES = {
+    "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+    "p": "http://schemas.openxmlformats.org/presentationml/2006/main",
+    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+}
+# Fonts that office programs have: narrower than ours, so that what has room here has room there.
+_FONTS: dict[Face, tuple[str, str, float]] = {
+    "regular": ("Arial", "", 1.0),
+    "semibold": ("Arial", ' b="1"', 0.96),
+    "mono": ("Courier New", "", 0.98),
+}
+_ASCENT, _HEIGHT = 0.905, 1.15  # of the size of such a font: above its baseline, and in all
+_ALIGNED: dict[Anchor, str] = {"start": "l", "middle": "ctr", "end": "r"}
+_SHARES: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
+_WIDER = 1.15  # than our own text: a box that no other font outgrows
+
+
+def shape_count(scene: Scene) -> int:
+    """How many shapes a scene would be."""
+    return sum(_count(each) for each in scene.all)
+
+
+def _count(each: Primitive) -> int:
+    match each:
+        case Cells():
+            return int(each.fill.size)
+        case Labels():
+            return len(each.texts)
+        case Lines():
+            return 1
+    return len(each.boxes)
+
+
+class Shapes:
+    """Writes shapes; ``unit``: of EMU, of which an inch has 914400. Each is named after its primitive's key."""
+
+    def __init__(self, unit: float, first: int) -> None:
+        self._unit = unit
+        self._numbers = count(first)
+
+    def of(self, scene: Scene) -> str:
+        """All of a scene, from the bottom up."""
+        return "".join("".join(_WRITERS[type(each)](self, each)) for each in scene.all)
+
+    def box(
+        self, name: str, x: float, y: float, width: float, height: float, *, fill: str | None, stroke: str | None = None,
+        line: float = 1.0, geometry: str = "rect", text: str = "",
+    ) -> str:  # fmt: skip
+        inner = text or '<p:txBody><a:bodyPr/><a:p><a:endParaRPr lang="en-US"/></a:p></p:txBody>'
+        kind = ' txBox="1"' if text and fill is None and stroke is None else ""
+        outline = f'<a:ln w="{self._emu(line)}">{_solid(stroke)}</a:ln>' if stroke else "<a:ln><a:noFill/></a:ln>"
+        return (
+            f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={quoteattr(name)}/><p:cNvSpPr{kind}/>'
+            "<p:nvPr/></p:nvSpPr>"
+            f"<p:spPr>{self._placed(x, y, width, height)}"
+            f'<a:prstGeom prst="{geometry}"><a:avLst/></a:prstGeom>{_solid(fill)}{outline}</p:spPr>{inner}</p:sp>'
+        )
+
+    def text(self, words: str, size: float, colour: str, anchor: Anchor, face: Face, middle: bool = False) -> str:
+        name, strong, scale = _FONTS[face]
+        points = round(100 * size * scale * self._unit / 12700)
+        return (
+            f'<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0" anchor="{"ctr" if middle else "t"}">'
+            f'<a:noAutofit/></a:bodyPr><a:p><a:pPr algn="{_ALIGNED[anchor]}"/><a:r>'
+            f'<a:rPr lang="en-US" sz="{max(100, points)}"{strong}>{_solid(colour)}<a:latin typeface="{name}"/></a:rPr>'
+            f"<a:t>{escape(words)}</a:t></a:r></a:p></p:txBody>"
+        )
+
+    def cells(self, cells: Cells) -> Iterator[str]:
+        rows, columns = cells.fill.shape
+        gap = min(1.0, cells.size * 0.05) if cells.line else 0.0
+        for row in range(rows):
+            for column in range(columns):
+                entry = int(cells.fill[row, column])
+                words = "" if cells.labels is None else str(cells.labels[row, column])
+                x, y = cells.x + column * cells.size + gap / 2, cells.y + row * cells.pitch + gap / 2
+                text = self.text(words, cells.label_size, cells.inks[entry], "middle", "regular", True) if words else ""
+                fill = cells.palette[entry]
+                yield self.box(cells.key, x, y, cells.size - gap, cells.pitch - gap, fill=fill, text=text)
+
+    def squares(self, squares: Squares) -> Iterator[str]:
+        for number, (x, y, side) in enumerate(squares.boxes.tolist()):
+            entry, words = int(squares.fill[number]), "" if squares.labels is None else str(squares.labels[number])
+            text = self.text(words, squares.label_size, squares.inks[entry], "middle", "regular", True) if words else ""
+            yield self.box(squares.key, x, y, side, side, fill=squares.palette[entry], stroke=squares.line, text=text)
+
+    def rects(self, rects: Rects) -> Iterator[str]:
+        for x, y, width, height in rects.boxes.tolist():
+            is_round = rects.radius and rects.radius >= min(width, height) / 2
+            geometry = "ellipse" if is_round and width == height else "roundRect" if rects.radius else "rect"
+            stroke = rects.stroke if rects.stroke else None
+            yield self.box(
+                rects.key, x, y, width, height, fill=rects.fill, stroke=stroke, line=rects.stroke_width, geometry=geometry
+            )
+
+    def labels(self, labels: Labels) -> Iterator[str]:
+        for (x, y), words in zip(labels.at.tolist(), labels.texts, strict=True):
+            if words:
+                width = _WIDER * text_width(words, labels.size, labels.face)
+                left, top = x - _SHARES[labels.anchor] * width, y - _ASCENT * labels.size * _FONTS[labels.face][2]
+                text = self.text(words, labels.size, labels.colour, labels.anchor, labels.face)
+                yield self.box(labels.key, left, top, width, _HEIGHT * labels.size, fill=None, text=text)
+
+    def lines(self, lines: Lines) -> Iterator[str]:
+        """One shape with all of them."""
+        if not len(lines.segments):
+            return
+        x0, y0 = float(lines.segments[:, ::2].min()), float(lines.segments[:, 1::2].min())
+        width, height = float(lines.segments[:, ::2].max()) - x0, float(lines.segments[:, 1::2].max()) - y0
+        path = "".join(
+            f"<a:moveTo>{self._point(x1 - x0, y1 - y0)}</a:moveTo><a:lnTo>{self._point(x2 - x0, y2 - y0)}</a:lnTo>"
+            for x1, y1, x2, y2 in lines.segments.tolist()
+        )
+        size = f'w="{max(1, self._emu(width))}" h="{max(1, self._emu(height))}"'
+        dash = '<a:prstDash val="dash"/>' if lines.dashed else ""
+        yield (
+            f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={quoteattr(lines.key)}/><p:cNvSpPr/><p:nvPr/></p:nvSpPr>'
+            f"<p:spPr>{self._placed(x0, y0, width, height)}<a:custGeom><a:avLst/><a:gdLst/><a:ahLst/><a:cxnLst/>"
+            f'<a:rect l="0" t="0" r="r" b="b"/><a:pathLst><a:path {size} fill="none">{path}</a:path></a:pathLst></a:custGeom>'
+            f'<a:noFill/><a:ln w="{self._emu(lines.width)}">{_solid(lines.stroke)}{dash}</a:ln></p:spPr></p:sp>'
+        )
+
+    def _emu(self, value: float) -> int:
+        return round(value * self._unit)
+
+    def _point(self, x: float, y: float) -> str:
+        return f'<a:pt x="{self._emu(x)}" y="{self._emu(y)}"/>'
+
+    def _placed(self, x: float, y: float, width: float, height: float) -> str:
+        extent = f'cx="{max(0, self._emu(width))}" cy="{max(0, self._emu(height))}"'
+        return f'<a:xfrm><a:off x="{self._emu(x)}" y="{self._emu(y)}"/><a:ext {extent}/></a:xfrm>'
+
+
+def _solid(colour: str | None) -> str:
+    return "<a:noFill/>" if colour is None else f'<a:solidFill><a:srgbClr val="{colour[1:7]}"/></a:solidFill>'
+
+
+_WRITERS: dict[type, Callable[[Shapes, Any], Iterable[str]]] = {
+    Cells: Shapes.cells,
+    Rects: Shapes.rects,
+    Lines: Shapes.lines,
+    Labels: Shapes.labels,
+    Squares: Shapes.squares,
+}

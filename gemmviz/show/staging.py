@@ -1,0 +1,299 @@
+"""A shot with what it is about, so that it can be drawn at any of its steps; and as pictures and films that can be saved."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.pairing import Pair
+from gemmviz.analysis.position import Position, position_of, step_at
+from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.speeds import narrowed
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.schedule import GridCase
+from gemmviz.render.format import Look
+from gemmviz.render.reel import Frame, Reel, Slide
+from gemmviz.run.engine import Engine
+from gemmviz.scenes import sentence
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.frame import ARRIVAL, HEIGHT, WIDTH
+from gemmviz.scenes.magnify import magnified
+from gemmviz.scenes.primitives import Labels, Primitive, Scene
+from gemmviz.show.benchmarks import named, recorded
+from gemmviz.show.lesson import Lesson, Stop
+from gemmviz.show.pairs import counted_by, pair_at, reader_by
+from gemmviz.show.picture import Subject, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
+from gemmviz.show.shot import Shot
+from gemmviz.show.speeds import speed_case_by
+from gemmviz.show.stills import focus_inside
+from gemmviz.show.subjects import OF_LAUNCHES
+from gemmviz.show.time import INSTANTS
+
+EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
+Part = str
+PARTS: dict[Part, tuple[str, ...]] = {
+    "title": ("title", "parameters", "note"),
+    "step": ("progress",),
+    "caption": ("action", "cost"),
+}  # of a picture's words, by the keys of their labels
+_COUNTED = "Every number is counted from the trace of the run."
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """``subject`` tells what is shown at a step. ``replay`` and ``outcome``: of the run that it is of, None where there is
+    none.
+    """
+
+    shot: Shot
+    steps: int
+    subject: Callable[[int], Subject]
+    replay: Replay | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def step(self) -> int:
+        """That of the shot."""
+        if self.is_launch:
+            return max(0, min(self.steps - 1, round(self.shot.instant * INSTANTS) - 1))
+        return 0 if self.replay is None else step_at(self.replay.trace, self.shot.at)
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether its time is that of a launch."""
+        return view_named(self.shot.view).subject is GridCase
+
+    def phase_steps(self) -> list[int]:
+        """Where phases begin."""
+        return [0] if self.replay is None else [int(step) for step in self.replay.phase_starts]
+
+
+def staged(shot: Shot, engine_of: EngineOf) -> Staged:
+    """Has run what the shot is about. Raises GemmvizError where there is nothing to show."""
+    kind = view_named(shot.view).subject
+    if kind is Moment:
+        with engine_of(shot.setup.kernel) as engine:
+            outcome = run(shot.setup, shot.focus.block, engine, values=True)
+            if outcome.trace is None:
+                raise outcome.fault or GemmvizError("the kernel gives no trace")
+            watched = watched_in(shot, outcome.trace, engine)
+        return staged_run(shot, outcome, watched)
+    if kind is Pair:
+        return _staged_pair(shot, engine_of)
+    if kind in OF_LAUNCHES:
+        return _staged_launch(shot)
+    if kind is Benchmark:
+        return staged_benchmark(shot, named(recorded(), shot.chart.source))
+    with engine_of(shot.setup.kernel) as engine:
+        case = speed_case_by(shot, engine)
+    return Staged(shot, 1, lambda step: case)
+
+
+def staged_run(shot: Shot, outcome: Outcome, watched: object = None, replay: Replay | None = None) -> Staged:
+    """Of a run that is over. Raises UsageError for whom it doesn't hold."""
+    assert outcome.trace is not None
+    trace = outcome.trace
+    replay = replay or with_hazards(Replay.of(trace), searched_blocks(trace))
+    shot = replace(shot, focus=focus_inside(shot.focus, trace))
+    if outcome.fault is not None and shot.at == Position():
+        shot = replace(shot, at=Position(replay.steps - 1))
+    reader = Reader(replay, shot.focus)
+    reader.watched = watched  # type: ignore[assignment]
+    replay.terms(reader.scope)
+    return Staged(shot, replay.steps, reader.at, replay, outcome)
+
+
+def staged_benchmark(shot: Shot, found: Benchmark | None) -> Staged:
+    """Of measurements. Raises UsageError where there are none."""
+    if found is None:
+        raise _nothing(shot)
+    shown = narrowed(found, shot.chart.width, shot.chart.with_host)
+    return Staged(shot, 1, lambda step: shown)
+
+
+def _staged_launch(shot: Shot) -> Staged:
+    case: Subject | None = OF_LAUNCHES[view_named(shot.view).subject](shot)
+    if case is None:
+        raise _nothing(shot)
+    return Staged(shot, INSTANTS if isinstance(case, GridCase) else 1, lambda step: case)
+
+
+def _staged_pair(shot: Shot, engine_of: EngineOf) -> Staged:
+    if shot.against is None:
+        raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
+    sides = []
+    for setup in (shot.against.setup, shot.setup):
+        with engine_of(setup.kernel) as engine:
+            sides.append((counted_by(setup, engine), reader_by(setup, engine, shot.focus)[0]))
+    (one, left), (other, right) = sides
+
+    def subject(step: int) -> Pair:
+        return pair_at(replace(shot, at=position_of(right.replay.trace, step)), left, right, (one, other))
+
+    return Staged(shot, right.replay.steps, subject, right.replay)
+
+
+def _nothing(shot: Shot) -> UsageError:
+    return UsageError(f"there is nothing to show in the view {shot.view!r}")
+
+
+# Pictures
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How what is staged is drawn for a file: ``look``; ``speed``: steps a second of a film; ``hidden``: PARTS that are left
+    out; ``hold_s``: for how long a film stays at a view that doesn't move. Raises UsageError for a speed that nothing has.
+    """
+
+    look: Look = field(default_factory=Look)
+    speed: float = 2.0
+    hidden: frozenset[Part] = frozenset()
+    hold_s: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.speed <= 240.0:
+            raise UsageError(f"a film can't go at {self.speed:g} steps a second", remedy="choose 0.05 to 240")
+
+    def frames_a_step(self, fps: int) -> int:
+        return max(1, round(fps / self.speed))
+
+
+def frame_at(
+    stage: Staged, step: int, moment: float, manner: Manner, subject: Subject | None = None, still: Scene | None = None
+) -> Frame:
+    """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before."""
+    shot = stage.shot
+    shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
+    wide, high = manner.look.width, manner.look.height
+    scale = min(wide / WIDTH, high / HEIGHT) * shot.type_scale
+    options = options_for(shot, theme_of(shot), (round(wide / scale), round(high / scale)), scale=scale)
+    view, subject = view_named(shot.view), subject or stage.subject(step)
+    still = still or _without(view.still(subject, options), manner.hidden)
+    motion = view.motion(subject, options)
+    if shot.camera.zoom == 1.0:
+        return Frame(still, motion)
+    whole = Frame(still, motion).scene
+    return Frame(magnified(whole, shot.camera.zoom, shot.camera.x, shot.camera.y))
+
+
+def _without(scene: Scene, hidden: frozenset[Part]) -> Scene:
+    """Without some of its words."""
+    keys = {key for part in hidden for key in PARTS[part]}
+    if not keys:
+        return scene
+
+    def stays(each: Primitive) -> bool:
+        return each.key not in keys and each.key.partition("-")[2] not in keys and each.key.rpartition("-")[0] not in keys
+
+    return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
+
+
+def slide_at(stage: Staged, step: int, manner: Manner, stop: Stop | None = None) -> Slide:
+    """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
+    subject = stage.subject(step)
+    scene = frame_at(stage, step, stage.shot.moment, manner, subject).scene
+    title, caption, notes = _told(subject, scene)
+    if stop is not None:
+        title, caption, notes = stop.title or title, stop.caption or caption, stop.notes or notes
+    return Slide(scene, title, caption, notes)
+
+
+def _told(subject: Subject, scene: Scene) -> tuple[str, str, str]:
+    """Title, caption and notes of what is shown."""
+    if isinstance(subject, Moment):
+        setup = subject.trace.setup
+        title = f"{setup.kernel.name}: {sentence.step_title(subject)}"
+        return title, f"{sentence.action(subject)}; {sentence.cost(subject)}", f"{_COUNTED} {subject.trace.check}"
+    texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
+    kind = type(subject)
+    assert kind in get_args(Subject)
+    return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
+
+
+# Reels
+
+
+def still_reel(stage: Staged, manner: Manner) -> Reel:
+    """The picture of the shot alone."""
+    return run_reel(stage, manner, [stage.step], range(stage.step, stage.step + 1))
+
+
+def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> Reel:
+    """A picture of each step ``shown``, and a film of those ``played``."""
+
+    def slides() -> Iterator[Slide]:
+        for step in shown:
+            yield slide_at(stage, step, manner)
+
+    def frames(fps: int) -> Iterator[Frame]:
+        return _played(stage, manner, played, fps)
+
+    name = stage.shot.setup.kernel.name
+    return Reel(name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps))
+
+
+def lesson_reel(
+    lesson: Lesson, engine_of: EngineOf, manner: Manner, changed: Callable[[Shot], Shot] = lambda shot: shot
+) -> Reel:
+    """A picture of each of its views, and a film that stays at each. ``changed``: what the shots are drawn with."""
+
+    def slides() -> Iterator[Slide]:
+        for stop in lesson.stops:
+            stage = staged(changed(stop.shot), engine_of)
+            yield slide_at(stage, stage.step, manner, stop)
+
+    def frames(fps: int) -> Iterator[Frame]:
+        for stop in lesson.stops:
+            stage = staged(changed(stop.shot), engine_of)
+            frame = Frame(frame_at(stage, stage.step, stage.shot.moment, manner).scene)
+            for _ in range(held(fps)):
+                yield frame
+
+    def held(fps: int) -> int:
+        return max(1, round(manner.hold_s * fps))
+
+    count = len(lesson.stops)
+    return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps))
+
+
+def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
+    return len(played) * manner.frames_a_step(fps) if stage.steps > 1 else max(1, round(manner.hold_s * fps))
+
+
+def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[Frame]:
+    """Each step from its beginning to its end; what doesn't move in it is drawn twice at most."""
+    if stage.steps == 1:
+        frame = frame_at(stage, 0, stage.shot.moment, manner)
+        for _ in range(_frame_count(stage, manner, played, fps)):
+            yield frame
+        return
+    each = manner.frames_a_step(fps)
+    for step in played:
+        stood: Scene | None = None
+        for number in range(1, each + 1):
+            moment = number / each
+            has_come = moment >= ARRIVAL > (number - 1) / each
+            frame = frame_at(stage, step, moment, manner, still=None if stage.is_launch or has_come else stood)
+            stood = frame.still if stage.shot.camera.zoom == 1.0 else None
+            yield frame
+
+
+def built(stop: Stop, stage: Staged) -> list[Shot]:
+    """The shots by which a view comes, the last one its own."""
+    shot, replay = stage.shot, stage.replay
+    if replay is None or not stop.build:
+        return [shot]
+    trace = replay.trace
+    if stop.build == "lanes":
+        size = min(trace.rules.warp_size, trace.space.threads_per_block)
+        return [
+            *(replace(shot, focus=replace(shot.focus, warp=None, thread=lane, everyone=False)) for lane in range(size)),
+            shot,
+        ]
+    steps = stage.phase_steps() if stop.build == "phases" else list(range(stage.step))
+    return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < stage.step), shot]

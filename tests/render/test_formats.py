@@ -1,0 +1,274 @@
+"""What is saved, read by programs that nobody here wrote: FFmpeg, poppler, librsvg, cairo, LibreOffice, Qt's own SVG."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pptx
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.analysis.position import Position
+from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
+from gemmviz.render.format import Look
+from gemmviz.render.reel import Reel
+from gemmviz.run.engine import Engine
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.scenes.primitives import Scene
+from gemmviz.show.lesson import Lesson, Stop, lesson_text, parse_lesson
+from gemmviz.show.shot import Shot
+from gemmviz.show.staging import Manner, Staged, lesson_reel, run_reel, staged, still_reel
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+
+Pixels = npt.NDArray[np.int64]
+
+
+def interpreter(kernel: KernelSpec) -> AbstractContextManager[Engine]:
+    return nullcontext(Interpreter())
+
+
+FILMS = ("mp4", "webm", "gif", "apng", "webp")
+SMALL = Look(640, 360, fps=10)
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {program}")
+
+
+def stage_of(view: str = "stage", theme: str = "dark", at: int = 2) -> Staged:
+    return staged(Shot(setup_for(load_kernel("04_tiled")), view=view, theme=theme, at=Position(at)), interpreter)
+
+
+@pytest.fixture(scope="module")
+def stage() -> Staged:
+    return stage_of()
+
+
+def reel_of(stage: Staged, look: Look, steps: int = 4) -> Reel:
+    return run_reel(stage, Manner(look, speed=2.0), list(range(steps)), range(steps))
+
+
+def saved(stage: Staged, path: Path, look: Look = SMALL) -> Path:
+    save_reel(reel_of(stage, look), path, look)
+    return path
+
+
+def pixels(path: Path, size: tuple[int, int] = (960, 540)) -> Pixels:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB").resize(size, Image.Resampling.BOX)).astype(np.int64)
+
+
+def difference(a: Pixels, b: Pixels) -> float:
+    """Of 255, on average."""
+    return float(np.abs(a - b).mean())
+
+
+def frames_of(path: Path) -> tuple[int, str, dict[str, Any]]:
+    """How many frames there are, at what rate, and what FFmpeg says else."""
+    command = ["ffprobe", "-v", "error", "-count_frames", "-select_streams", "v", "-show_streams", "-of", "json", str(path)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["streams"][0]
+    return int(found["nb_read_frames"]), found["r_frame_rate"], found
+
+
+@needs("ffprobe")
+@pytest.mark.parametrize("suffix", ["mp4", "webm", "gif", "apng"])
+def test_a_film_has_each_of_its_frames(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+    count, rate, found = frames_of(saved(stage, tmp_path / f"f.{suffix}"))
+    assert count == 4 * 5
+    assert rate == "10/1"
+    assert (found["width"], found["height"]) == (640, 360)
+    if suffix in ("mp4", "webm"):
+        assert (found["color_space"], found["color_range"]) == ("bt709", "tv")
+
+
+@pytest.mark.parametrize("suffix", ["gif", "apng", "webp"])
+def test_an_animation_is_read_by_pillow(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+    with Image.open(saved(stage, tmp_path / f"f.{suffix}")) as image:
+        assert getattr(image, "n_frames", 1) > 4
+        assert image.size == (640, 360)
+        assert image.info["loop"] == 0
+
+
+@needs("ffmpeg")
+@pytest.mark.parametrize("suffix", FILMS[:4])
+def test_frames_look_like_the_picture(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+    """The last frame of the first step is the step's own picture."""
+    look = Look(1280, 720, fps=10)
+    path = saved(stage, tmp_path / f"f.{suffix}", look)
+    frame = tmp_path / "frame.png"
+    subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-vf", "select=eq(n\\,4)", "-frames:v", "1", frame], check=True)
+    save_frame(next(reel_of(stage, look).slides()).scene, tmp_path / "own.png", look)
+    assert difference(pixels(frame), pixels(tmp_path / "own.png")) < 4.0
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", *FILMS])
+def test_the_same_bytes_whenever_it_is_written(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+    sums = {hashlib.sha256(saved(stage, tmp_path / f"{number}.{suffix}").read_bytes()).hexdigest() for number in (1, 2)}
+    assert len(sums) == 1
+
+
+@pytest.mark.parametrize("suffix", formats())
+def test_what_is_stopped_leaves_the_old_file_as_it_was(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+    path = tmp_path / f"f.{suffix}"
+    path.write_bytes(b"old")
+
+    def stop(done: int, of: int) -> None:
+        if done == 2:
+            raise Cancelled
+
+    reel = reel_of(stage, SMALL)
+    if type(formats()[suffix]).__name__ == "Still":
+        with pytest.raises(Cancelled):
+            save_numbered(reel, tmp_path / "numbered", suffix, SMALL, stop)
+        assert len(list((tmp_path / "numbered").iterdir())) == 2  # those that are complete, and no half ones
+    else:
+        with pytest.raises(Cancelled):
+            save_reel(reel, path, SMALL, stop)
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [path.name]
+
+
+@needs("pdftoppm")
+@needs("pdftotext")
+def test_pages_of_a_pdf_are_the_pictures(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    path = saved(stage, tmp_path / "f.pdf")
+    subprocess.run(["pdftoppm", "-r", "96", "-png", path, tmp_path / "page"], check=True)
+    pages = sorted(tmp_path.glob("page-*.png"))
+    assert len(pages) == 4
+    for page, slide in zip(pages, reel_of(stage, SMALL).slides(), strict=True):
+        save_frame(slide.scene, tmp_path / "own.png")
+        assert difference(pixels(page), pixels(tmp_path / "own.png")) < 3.0
+    text = subprocess.run(["pdftotext", path, "-"], capture_output=True, text=True, check=True).stdout
+    assert "04_tiled, TILE_WIDTH" in text
+
+
+def vectors(path: Path, scene: Scene, look: Look) -> Path:
+    save_frame(scene, path, look)
+    return path
+
+
+@needs("rsvg-convert")
+@pytest.mark.parametrize(("outlines", "most"), [(True, 3.0), (False, 6.0)])
+def test_librsvg_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication, outlines: bool, most: float) -> None:
+    scene = still_reel(stage, Manner()).first()
+    path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=outlines))
+    subprocess.run(["rsvg-convert", "-w", "1920", path, "-o", tmp_path / "drawn.png"], check=True)
+    save_frame(scene, tmp_path / "own.png")
+    assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < most
+
+
+def test_qt_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    scene = still_reel(stage, Manner()).first()
+    path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=True))
+    image = QImage(1920, 1080, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.magenta)  # none of it is to be seen: the background is in the file
+    painter = QPainter(image)
+    QSvgRenderer(str(path)).render(painter)
+    painter.end()
+    image.save(str(tmp_path / "drawn.png"))
+    save_frame(scene, tmp_path / "own.png")
+    assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < 3.0
+
+
+def test_what_is_transparent_shows_what_is_behind(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    look = Look(640, 360, fps=10, is_transparent=True)
+    for suffix in ("png", "apng", "webp"):
+        with Image.open(saved(stage, tmp_path / f"f.{suffix}", look)) as image:
+            corner = image.convert("RGBA").getpixel((3, 180))
+            assert isinstance(corner, tuple)
+            assert corner[3] == 0, suffix
+    assert "#12151C" not in saved(stage, tmp_path / "f.svg", look).read_text(encoding="utf-8").partition("<g")[0]
+    with pytest.raises(UsageError, match="no transparent background"):
+        saved(stage, tmp_path / "f.mp4", look)
+
+
+def test_slides_can_be_edited(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    path = saved(stage, tmp_path / "f.pptx", Look())
+    slides = pptx.Presentation(str(path)).slides
+    assert len(slides) == 4
+    for number, slide in enumerate(slides, 1):
+        texts = [shape.text_frame.text for shape in slide.shapes if shape.has_text_frame and shape.text_frame.text]
+        assert "04_tiled, TILE_WIDTH = 4" in texts
+        assert texts.count("0,0") >= 3
+        assert texts[-1] == str(number)
+        assert f"step {number} of 29" in slide.notes_slide.notes_text_frame.text
+
+
+def test_many_cells_are_a_picture_on_a_slide(tmp_path: Path, qapp: QApplication) -> None:
+    stage = staged(Shot(setup_for(load_kernel("04_tiled")).changed(M=32, N=32, K=32)), interpreter)
+    save_reel(run_reel(stage, Manner(), [0], range(1)), tmp_path / "f.pptx", Look(has_film=True, fps=5))
+    first, film = pptx.Presentation(str(tmp_path / "f.pptx")).slides
+    picture = next(shape for shape in first.shapes if shape.shape_type == 13)
+    assert picture._element.xpath(".//*[local-name() = 'svgBlip']")
+    assert any(shape.shape_type == 16 for shape in film.shapes)  # a movie
+
+
+@needs("soffice")
+@needs("pdftoppm")
+@pytest.mark.slow
+def test_libreoffice_shows_the_slides(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    saved(stage, tmp_path / "f.pptx")
+    home = f"-env:UserInstallation=file://{tmp_path / 'home'}"
+    subprocess.run(
+        ["soffice", home, "--headless", "--convert-to", "pdf", "--outdir", tmp_path, tmp_path / "f.pptx"],
+        check=True,
+        capture_output=True,
+    )
+    subprocess.run(["pdftoppm", "-r", "96", "-png", tmp_path / "f.pdf", tmp_path / "page"], check=True)
+    pages = sorted(tmp_path.glob("page-*.png"))
+    assert len(pages) == 4
+    for page, slide in zip(pages, reel_of(stage, SMALL).slides(), strict=True):
+        save_frame(slide.scene, tmp_path / "own.png")
+        assert difference(pixels(page), pixels(tmp_path / "own.png")) < 6.0  # another font
+
+
+def test_a_lesson_comes_back_and_is_saved(tmp_path: Path, qapp: QApplication) -> None:
+    shots = [
+        Shot(setup_for(load_kernel(name)), view=view, theme="print")
+        for name, view in (("04_tiled", "stage"), ("02_naive", "banks"))
+    ]
+    lesson = Lesson(
+        "Two ways", tuple(Stop(shot, f"View {number}", "what is said", build="phases") for number, shot in enumerate(shots))
+    )
+    assert parse_lesson(lesson_text(lesson)) == lesson
+    reel = lesson_reel(lesson, interpreter, Manner(SMALL))
+    save_reel(reel, tmp_path / "l.pptx", SMALL)
+    assert [
+        slide.notes_slide.notes_text_frame.text.splitlines()[0] for slide in pptx.Presentation(str(tmp_path / "l.pptx")).slides
+    ] == ["View 0", "View 1"]
+    save_reel(reel, tmp_path / "l.mp4", SMALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('format = "gemmviz lesson"\nversion = 9', "version 9"), ('format = "gemmviz lesson"\nversion = 1', "no [[step]]"),
+        ('format = "gemmviz lesson"\nversion = 1\n[[step]]\ntitle = "x"', "step 1 has no [step.shot]"), ("", "neither a lesson"),
+        ('format = "gemmviz lesson"\nversion = 1\n[[step]]\nwho = "x"\n[step.shot]\nview = "stage"', "who"),
+    ],
+)  # fmt: skip
+def test_what_is_no_lesson_is_refused(text: str, said: str) -> None:
+    with pytest.raises(GemmvizError) as found:
+        parse_lesson(text, "l.toml")
+    assert said in str(found.value)
+    assert "l.toml" in str(found.value)
+
+
+def test_a_size_that_no_film_has(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    for look, said in ((Look(641, 360), "even pixels"), (Look(640, 360, fps=60), "at most 50")):
+        with pytest.raises(UsageError, match=said):
+            saved(stage, tmp_path / ("f.mp4" if look.width == 641 else "f.gif"), look)
+    assert list(tmp_path.iterdir()) == []
