@@ -17,7 +17,7 @@ _READERS = {
     "rsvg-convert": "librsvg2-bin",
     "soffice": "libreoffice-impress",
     "fc-match": "fontconfig",
-    "chromium": "chromium",
+    "chromedriver": "chromium-driver",
 }
 
 

@@ -1,7 +1,8 @@
 """What is saved: pictures that stand, and the same as a film; each is drawn when it is asked for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gemmviz.scenes.primitives import Primitive, Scene
 
@@ -29,11 +30,29 @@ class Slide:
     notes: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step for a page that plays, by theme: the scene ``before`` and ``after`` what moves has arrived, and what moves at each
+    of four moments: at the beginning, shortly before and after chips fan out, and at arrival. ``phase``: its number; ``rows``:
+    which rows of the facts' record it has.
+    """
+
+    before: Mapping[str, Scene]
+    after: Mapping[str, Scene]
+    motion: Mapping[str, tuple[tuple[Primitive, ...], ...]]
+    title: str
+    caption: str
+    phase: int = 0
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Reel:
     """``slides`` draws the pictures in turn, of which there are ``slide_count``; ``frames`` those of a film with so many a
-    second, of which there are ``frame_count``. ``name`` says what it is of; ``facts``: what a page needs besides to answer
-    questions about what is shown.
+    second, of which there are ``frame_count``; ``steps`` what a page plays. ``name`` says what it is of; ``facts``: what a
+    page needs to answer questions about what is shown; ``theme``, ``inks`` (of text, dark and light), ``watched``: how a page
+    begins.
+    ``fan``: which share of their way chips of many go before they fan out.
     """
 
     name: str
@@ -41,20 +60,13 @@ class Reel:
     slide_count: int
     frames: Callable[[int], Iterator[Frame]]
     frame_count: Callable[[int], int]
-    facts: dict[str, object] = field(default_factory=dict)
+    steps: Callable[[], Iterator[Step]]
+    facts: Callable[[], dict[str, Any]] = dict
+    theme: str = "dark"
+    inks: tuple[str, str] = ("#FFFFFF", "#000000")
+    watched: str = ""
+    fan: float = 0.5
 
     def first(self) -> Scene:
         """The first of its pictures."""
         return next(self.slides()).scene
-
-
-def reel_of(scene: Scene, name: str = "picture", caption: str = "") -> Reel:
-    """A single picture."""
-
-    def slides() -> Iterator[Slide]:
-        yield Slide(scene, name, caption)
-
-    def frames(fps: int) -> Iterator[Frame]:
-        yield Frame(scene)
-
-    return Reel(name, slides, 1, frames, lambda fps: 1)

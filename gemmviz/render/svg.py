@@ -76,7 +76,7 @@ def scene_svg(
     writer = _Writer(letters, families or _FAMILY)
     width, height = _n(scene.width), _n(scene.height)
     groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)
-    fonts = f"<style>{_font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
+    fonts = f"<style>{font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
     ground = "" if is_transparent else f'<rect width="{width}" height="{height}" fill="{scene.background}"/>\n'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
@@ -180,7 +180,7 @@ _WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
 }
 
 
-def _font_faces(primitives: Iterable[Primitive]) -> str:
+def font_faces(primitives: Iterable[Primitive]) -> str:
     """@font-face rules with just the glyphs that the scene uses."""
     used: dict[Face, set[str]] = {}
     for primitive in primitives:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.moment import Moment
@@ -25,7 +25,7 @@ _LEADING = 1.28
 _LOW, LOW_BAND = 600.0, 58.0
 
 
-def eased(share: float) -> float:
+def eased(share: Any) -> Any:
     """Slow, quick, slow."""
     return share**2 * (3 - 2 * share)
 

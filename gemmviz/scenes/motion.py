@@ -21,7 +21,7 @@ from gemmviz.scenes.tile_cells import tile_matrix
 _SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
 _MOST_LABELLED, _MOST_RINGS = 80, 600
 _MOST_FANNED = 512
-_FAN = 0.55  # of the way: where a chip of many begins to fan out
+FAN = 0.55  # of the way: where a chip of many begins to fan out
 _HUB = 0.7  # how near to where they go that is
 Floats = npt.NDArray[np.float64]
 
@@ -71,15 +71,15 @@ def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -
     which = which.ravel()
     if first == 0.0 and last == 1.0 and len(kept) < len(start):
         hub = start + (_means(end, which) - start) * _HUB
-        if share < _FAN:
-            middle = (start + (hub - start) * (share / _FAN))[kept]
+        if share < FAN:
+            middle = (start + (hub - start) * (share / FAN))[kept]
             texts = np.array([_many(text, copies) for text, copies in zip(texts[kept].tolist(), count.tolist(), strict=True)])
             threads = threads[kept]
         elif len(start) > _MOST_FANNED:
-            met = hub + (_means(end, which) - hub) * ((share - _FAN) / (1 - _FAN))
+            met = hub + (_means(end, which) - hub) * ((share - FAN) / (1 - FAN))
             middle, texts, threads = met[kept], texts[kept], threads[kept]
         else:
-            middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - _FAN) / (1 - _FAN))
+            middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - FAN) / (1 - FAN))
     else:
         middle = start + (_side_by_side(end, group.end[known], side) - start) * share
     return _chips(moment, group, middle, side, texts, threads, options)

@@ -3,8 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import get_args
+from functools import partial
+from typing import Any, get_args
 
+import numpy as np
+
+from gemmviz.analysis.focus import focus_text, scope_of
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
@@ -15,14 +19,19 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import GridCase
+from gemmviz.model.trace import Trace
 from gemmviz.render.format import Look
-from gemmviz.render.reel import Frame, Reel, Slide
+from gemmviz.render.page import THEMES
+from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.scenes import sentence
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ARRIVAL, HEIGHT, WIDTH
+from gemmviz.scenes.frame import ARRIVAL, HEIGHT, WIDTH, eased
+from gemmviz.scenes.layout import shown_shape
 from gemmviz.scenes.magnify import magnified
+from gemmviz.scenes.motion import FAN
 from gemmviz.scenes.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.theme import load_theme
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.lesson import Lesson, Stop
 from gemmviz.show.pairs import counted_by, pair_at, reader_by
@@ -40,6 +49,17 @@ PARTS: dict[Part, tuple[str, ...]] = {
     "step": ("progress",),
     "caption": ("action", "cost"),
 }  # of a picture's words, by the keys of their labels
+_MOST_FACTS = 1 << 20  # accesses that a page holds
+_NEAR = 1e-4
+
+
+def _moment_at(share: float) -> float:
+    """How much of a step has passed when copies have gone so much of their way."""
+    tried = np.linspace(0.0, 1.0, 10_001)
+    return float(ARRIVAL * tried[np.searchsorted(eased(tried), share)])
+
+
+_SAMPLES = (0.0, _moment_at(FAN) - _NEAR, _moment_at(FAN) + _NEAR, ARRIVAL - _NEAR)
 _COUNTED = "Every number is counted from the trace of the run."
 
 
@@ -233,8 +253,15 @@ def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> 
     def frames(fps: int) -> Iterator[Frame]:
         return _played(stage, manner, played, fps)
 
+    def steps() -> Iterator[Step]:
+        for step in played:
+            yield page_step(stage, step, manner)
+
     name = stage.shot.setup.kernel.name
-    return Reel(name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps))
+    return Reel(
+        name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
+        partial(facts_of, stage), _page_theme(stage.shot), _inks(), _watched(stage), FAN,
+    )  # fmt: skip
 
 
 def lesson_reel(
@@ -257,8 +284,14 @@ def lesson_reel(
     def held(fps: int) -> int:
         return max(1, round(manner.hold_s * fps))
 
-    count = len(lesson.stops)
-    return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps))
+    def steps() -> Iterator[Step]:
+        for stop in lesson.stops:
+            stage = staged(changed(stop.shot), engine_of)
+            found = page_step(stage, stage.step, manner)
+            yield replace(found, title=stop.title or found.title, caption=stop.caption or found.caption, rows=[])
+
+    count, theme = len(lesson.stops), _page_theme(changed(lesson.stops[0].shot))
+    return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, theme=theme, inks=_inks())
 
 
 def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
@@ -281,6 +314,74 @@ def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[
             frame = frame_at(stage, step, moment, manner, still=None if stage.is_launch or has_come else stood)
             stood = frame.still if stage.shot.camera.zoom == 1.0 else None
             yield frame
+
+
+# Pages
+
+
+def page_step(stage: Staged, step: int, manner: Manner) -> Step:
+    """A step in both themes of a page, before and after what moves has arrived, and what moves."""
+    subject = stage.subject(step)
+    stills: dict[float, dict[str, Scene]] = {0.0: {}, 1.0: {}}
+    motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
+    for theme in THEMES:
+        dressed = replace(stage, shot=replace(stage.shot, theme=theme))
+        for moment, scenes in stills.items():
+            scenes[theme] = frame_at(dressed, step, moment, manner, subject).still
+        moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
+        motion[theme] = tuple(frame_at(dressed, step, each, manner, subject, stills[1.0][theme]).motion for each in moments)
+    title, caption, _ = _told(subject, stills[1.0][THEMES[0]])
+    phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
+    return Step(stills[0.0], stills[1.0], motion, title, caption, phase, _rows(stage, step))
+
+
+def _rows(stage: Staged, step: int) -> list[dict[str, Any]]:
+    """Where the record of a step stands among the facts."""
+    if stage.replay is None or not isinstance(stage.subject(step), Moment) or not _has_facts(stage.replay.trace):
+        return []
+    trace = stage.replay.trace
+    row = int(trace.row[step])
+    return [
+        {"row": row + number, "array": operand.array, "offsets": list(operand.offsets)}
+        for number, operand in enumerate(trace.site_of(step).operands)
+    ]
+
+
+def facts_of(stage: Staged) -> dict[str, Any]:
+    """The record of the watched block, for who asks a page about a cell or a thread."""
+    if stage.replay is None or view_named(stage.shot.view).subject is not Moment or not _has_facts(stage.replay.trace):
+        return {}
+    trace = stage.replay.trace
+    block = scope_of(stage.shot.focus, trace).of_block
+    arrays = []
+    for array in trace.arrays:
+        rows, columns = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
+        arrays.append(
+            {"name": array.name, "space": array.space, "rows": rows, "columns": columns, "columnMajor": array.column_major}
+        )
+    return {
+        "threads": trace.space.threads_per_block, "warp": trace.rules.warp_size, "arrays": arrays,
+        "elements": trace.element[:, block].tolist(),
+    }  # fmt: skip
+
+
+def _has_facts(trace: Trace) -> bool:
+    return trace.steps * trace.space.threads_per_block <= _MOST_FACTS
+
+
+def _watched(stage: Staged) -> str:
+    if stage.replay is None or view_named(stage.shot.view).subject is not Moment:
+        return ""
+    return focus_text(stage.shot.focus, stage.replay.trace)
+
+
+def _page_theme(shot: Shot) -> str:
+    return THEMES[0] if theme_of(shot).is_dark else THEMES[1]
+
+
+def _inks() -> tuple[str, str]:
+    dark, light = (load_theme(name).text for name in THEMES)
+    return dark, light
 
 
 def built(stop: Stop, stage: Staged) -> list[Shot]:

@@ -1,0 +1,430 @@
+// Replays what gemmviz saved: draws the scene's own primitives on a canvas. No library, no network.
+
+const ARRIVAL = 0.85;
+const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30];
+
+const eased = (share) => share * share * (3 - 2 * share);
+
+export async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(plain).text());
+}
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+/** A table row by row, of what the page holds column by column, in tenths, as differences. */
+function rowsOf([columns, ...steps]) {
+  const rows = steps.length / columns, found = new Array(steps.length);
+  for (let column = 0; column < columns; column++) {
+    for (let row = 0, value = 0; row < rows; row++) {
+      value += steps[column * rows + row];
+      found[row * columns + column] = value / 10;
+    }
+  }
+  return found;
+}
+
+/** The replay as a value: where it is, whom it watches, what is drawn. */
+export class Replay {
+  constructor(data) {
+    this.data = data;
+    this.step = 0;
+    this.moment = 1;
+    this.theme = data.theme;
+    this.speed = 2;
+    this.isPlaying = false;
+    this.watched = null; // {first, last} of the block's threads
+    this.fills = new Map();
+  }
+
+  get steps() {
+    return this.data.steps.length;
+  }
+
+  get now() {
+    return this.data.steps[this.step];
+  }
+
+  colour(number) {
+    return number < 0 ? null : this.data.colours[number][this.theme === "light" ? 1 : 0];
+  }
+
+  go(step, moment = 1) {
+    this.step = Math.max(0, Math.min(this.steps - 1, step));
+    this.moment = moment;
+  }
+
+  phase(direction) {
+    const starts = this.data.steps.flatMap((step, at) => (at === 0 || step.phase !== this.data.steps[at - 1].phase ? [at] : []));
+    const next = direction > 0 ? starts.find((at) => at > this.step) : starts.filter((at) => at < this.step).pop();
+    this.go(next ?? (direction > 0 ? this.steps - 1 : 0));
+  }
+
+  advance(seconds) {
+    if (!this.isPlaying) return false;
+    const at = (this.step + this.moment + seconds * this.speed) % this.steps;
+    this.step = Math.floor(at);
+    this.moment = at - this.step;
+    return true;
+  }
+
+  get primitives() {
+    const still = this.moment >= ARRIVAL ? this.now.after : this.now.before;
+    const [below, above] = still;
+    return [...below.map((at) => this.primitive(at)), ...this.motion(), ...above.map((at) => this.primitive(at))];
+  }
+
+  /** With its boxes in place. */
+  primitive(number) {
+    const found = this.data.primitives[number];
+    if (typeof found.b === "number") found.b = rowsOf(this.data.parts[found.b]);
+    return found;
+  }
+
+  /** What is on its way: between the two samples around the moment, as long as they hold the same things. */
+  motion() {
+    if (this.moment >= ARRIVAL || !this.now.motion) return [];
+    const share = eased(this.moment / ARRIVAL), fan = this.data.fan;
+    const [first, along] = share < fan ? [0, share / fan] : [2, (share - fan) / (1 - fan)];
+    const [from, to] = [this.now.motion[first], this.now.motion[first + 1]].map((list) => list.map((at) => this.primitive(at)));
+    const ends = new Map(to.map((each) => [each.k, each]));
+    return from.map((each) => between(each, ends.get(each.k), along));
+  }
+
+  fill(cells) {
+    if (!this.fills.has(cells.f)) this.fills.set(cells.f, bytesOf(this.data.parts[cells.f]));
+    return this.fills.get(cells.f);
+  }
+
+  /** Which threads of the block touch which element of which array in this step: [array, thread, element]. */
+  *touches() {
+    const facts = this.data.facts;
+    for (const row of this.now.rows ?? []) {
+      const elements = facts.elements[row.row];
+      for (let thread = 0; thread < elements.length; thread++) {
+        if (elements[thread] >= 0) for (const offset of row.offsets) yield [row.array, thread, elements[thread] + offset];
+      }
+    }
+  }
+
+  isWatched(thread) {
+    return this.watched === null || (thread >= this.watched.first && thread <= this.watched.last);
+  }
+
+  /** Row and column of an element as a table shows it. */
+  place(array, element) {
+    const columns = array.columns, rows = array.rows;
+    return array.columnMajor ? [element % rows, Math.floor(element / rows)] : [Math.floor(element / columns), element % columns];
+  }
+
+  table(array) {
+    const keys = array.space === "shared" ? [`tile-${array.name}`] : [array.name];
+    return this.primitives.find((each) => each.t === "c" && keys.includes(each.k));
+  }
+
+  hit(x, y) {
+    return this.primitives.filter((each) => each.t === "c").reverse().find((each) => {
+      const [rows, columns] = each.n;
+      return x >= each.x && y >= each.y && x < each.x + columns * each.s && y < each.y + rows * each.h;
+    });
+  }
+
+  /** What is to be said of the cell at a point. */
+  told(x, y) {
+    const cells = this.hit(x, y);
+    if (!cells || !this.data.facts.arrays) return "";
+    const array = this.data.facts.arrays.find((each) => cells.k === each.name || cells.k === `tile-${each.name}`);
+    if (!array) return "";
+    const row = Math.floor((y - cells.y) / cells.h + cells.o[0]) * cells.m, column = Math.floor((x - cells.x) / cells.s + cells.o[1]) * cells.m;
+    const here = [...this.touches()].filter(([number, , element]) => {
+      const [r, c] = this.place(this.data.facts.arrays[number], element);
+      return this.data.facts.arrays[number] === array && r >= row && r < row + cells.m && c >= column && c < column + cells.m;
+    });
+    const threads = [...new Set(here.map(([, thread]) => thread))];
+    const name = cells.m > 1 ? `${array.name}[${row}…${row + cells.m - 1}, ${column}…${column + cells.m - 1}]` : `${array.name}[${row}, ${column}]`;
+    if (!threads.length) return name;
+    const shown = threads.slice(0, 12).join(", ") + (threads.length > 12 ? " …" : "");
+    return `${name}: thread${threads.length > 1 ? "s" : ""} ${shown} of the block in this step`;
+  }
+}
+
+function between(from, to, along) {
+  if (!to || to.t !== from.t) return from;
+  if (from.t === "q" && from.b.length === to.b.length) return { ...from, b: from.b.map((value, at) => value + (to.b[at] - value) * along) };
+  if (from.t === "r" && from.b.length === to.b.length)
+    return { ...from, w: from.w + (to.w - from.w) * along, b: from.b.map((value, at) => value + (to.b[at] - value) * along) };
+  return from;
+}
+
+const ICONS = {
+  first: "M4 4h2v16H4zM20 4v16L8 12z", back: "M18 4v16L6 12z", play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
+  on: "M6 4l12 8-12 8z", last: "M18 4h2v16h-2zM4 4l12 8-12 8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
+};
+const icon = (name) => `<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path d="${ICONS[name]}" fill="${name === "theme" ? "none" : "currentColor"}" stroke="currentColor"/></svg>`;
+const FAMILIES = { regular: "400 Xpx gemmviz, sans-serif", semibold: "600 Xpx gemmviz-semibold, sans-serif", mono: "400 Xpx gemmviz-mono, monospace" };
+const ALIGN = { start: "left", middle: "center", end: "right" };
+
+/** Draws a replay on a canvas. */
+export class Painter {
+  constructor(replay) {
+    this.replay = replay;
+    this.images = new Map();
+  }
+
+  paint(context, width, height) {
+    const { data } = this.replay;
+    const scale = Math.min(width / data.width, height / data.height);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = this.replay.colour(data.background);
+    context.fillRect(0, 0, width, height);
+    context.setTransform(scale, 0, 0, scale, (width - data.width * scale) / 2, (height - data.height * scale) / 2);
+    for (const each of this.replay.primitives) this[each.t](context, each, scale);
+    this.watch(context);
+  }
+
+  c(context, cells, scale) {
+    const [rows, columns] = cells.n;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.image(cells), cells.x, cells.y, columns * cells.s, rows * cells.h);
+    if (cells.g >= 0 && Math.min(cells.s, cells.h) * scale >= 4) {
+      context.fillStyle = this.replay.colour(cells.g);
+      const thick = Math.max(1 / scale, Math.min(2 / scale, cells.s * 0.05));
+      for (let at = 1; at < columns; at++) context.fillRect(cells.x + at * cells.s - thick / 2, cells.y, thick, rows * cells.h);
+      for (let at = 1; at < rows; at++) context.fillRect(cells.x, cells.y + at * cells.h - thick / 2, columns * cells.s, thick);
+    }
+    if (cells.l !== undefined && cells.z * scale >= 6) this.labels(context, cells);
+  }
+
+  image(cells) {
+    const key = `${cells.f} ${cells.p} ${this.replay.theme}`;
+    if (!this.images.has(key)) {
+      if (this.images.size > 600) this.images.clear();
+      const [rows, columns] = cells.n, fill = this.replay.fill(cells), palette = this.replay.data.parts[cells.p];
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [columns, rows];
+      const context = canvas.getContext("2d"), pixels = context.createImageData(columns, rows);
+      const values = palette.map((number) => Number.parseInt(this.replay.colour(number).slice(1), 16));
+      for (let at = 0; at < fill.length; at++) {
+        const value = values[fill[at]];
+        pixels.data.set([value >> 16, (value >> 8) & 255, value & 255, 255], 4 * at);
+      }
+      context.putImageData(pixels, 0, 0);
+      this.images.set(key, canvas);
+    }
+    return this.images.get(key);
+  }
+
+  labels(context, cells) {
+    const [, columns] = cells.n, fill = this.replay.fill(cells), inks = this.replay.data.parts[cells.i];
+    context.font = FAMILIES.regular.replace("X", cells.z);
+    context.textAlign = "center";
+    this.replay.data.parts[cells.l].forEach((text, at) => {
+      if (!text) return;
+      context.fillStyle = this.replay.colour(inks[fill[at]]);
+      context.fillText(text, cells.x + ((at % columns) + 0.5) * cells.s, cells.y + (Math.floor(at / columns) + 0.5) * cells.h + 0.3635 * cells.z);
+    });
+  }
+
+  q(context, squares) {
+    const palette = this.replay.data.parts[squares.p], inks = this.replay.data.parts[squares.i];
+    const fill = this.replay.fill(squares), texts = squares.l === undefined ? [] : this.replay.data.parts[squares.l];
+    context.font = FAMILIES.regular.replace("X", squares.z || 1);
+    context.textAlign = "center";
+    for (let at = 0; at < fill.length; at++) {
+      const [x, y, side] = squares.b.slice(3 * at, 3 * at + 3);
+      context.fillStyle = this.replay.colour(palette[fill[at]]);
+      context.fillRect(x, y, side, side);
+      if (squares.g >= 0) {
+        context.strokeStyle = this.replay.colour(squares.g);
+        context.lineWidth = 1;
+        context.strokeRect(x, y, side, side);
+      }
+      if (texts[at]) {
+        context.fillStyle = this.replay.colour(inks[fill[at]]);
+        context.fillText(texts[at], x + side / 2, y + side / 2 + 0.3635 * squares.z);
+      }
+    }
+  }
+
+  r(context, rects) {
+    for (let at = 0; at < rects.b.length; at += 4) {
+      const [x, y, width, height] = rects.b.slice(at, at + 4);
+      context.beginPath();
+      context.roundRect(x, y, Math.max(0, width), Math.max(0, height), Math.min(rects.d, Math.abs(width) / 2, Math.abs(height) / 2));
+      if (rects.c >= 0) {
+        context.fillStyle = this.replay.colour(rects.c);
+        context.fill();
+      }
+      if (rects.g >= 0) {
+        context.strokeStyle = this.replay.colour(rects.g);
+        context.lineWidth = rects.w;
+        context.stroke();
+      }
+    }
+  }
+
+  l(context, lines) {
+    context.beginPath();
+    context.setLineDash(lines.d ? [3 * lines.w, 4 * lines.w] : []);
+    for (let at = 0; at < lines.b.length; at += 4) {
+      context.moveTo(lines.b[at], lines.b[at + 1]);
+      context.lineTo(lines.b[at + 2], lines.b[at + 3]);
+    }
+    context.strokeStyle = this.replay.colour(lines.g);
+    context.lineWidth = lines.w;
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  t(context, labels) {
+    context.font = FAMILIES[labels.f].replace("X", labels.z);
+    context.textAlign = ALIGN[labels.a];
+    context.fillStyle = this.replay.colour(labels.c);
+    labels.s.forEach((text, at) => context.fillText(text, labels.b[2 * at], labels.b[2 * at + 1]));
+  }
+
+  /** Rings around what the chosen threads touch. */
+  watch(context) {
+    if (this.replay.watched === null) return;
+    context.strokeStyle = this.replay.colour(this.replay.data.text);
+    context.lineWidth = 3;
+    for (const [number, thread, element] of this.replay.touches()) {
+      if (!this.replay.isWatched(thread)) continue;
+      const array = this.replay.data.facts.arrays[number], cells = this.replay.table(array);
+      if (!cells) continue;
+      const [row, column] = this.replay.place(array, element).map((at) => Math.floor(at / cells.m));
+      const [r, c] = [row - cells.o[0], column - cells.o[1]];
+      if (r >= 0 && c >= 0 && r < cells.n[0] && c < cells.n[1]) context.strokeRect(cells.x + c * cells.s, cells.y + r * cells.h, cells.s, cells.h);
+    }
+  }
+}
+
+/** A player with its buttons inside an element; gives back what moves it. */
+export function mount(element, data) {
+  const replay = new Replay(data), painter = new Painter(replay);
+  element.classList.add("gemmviz");
+  element.innerHTML = `
+    <canvas tabindex="0" role="img" aria-label="${data.name}"></canvas>
+    <div class="bar">
+      <button data-do="first" title="To the beginning (Home)" aria-label="To the beginning">${icon("first")}</button>
+      <button data-do="back" title="One step back (←)" aria-label="One step back">${icon("back")}</button>
+      <button data-do="play" title="Play and pause (Space)" aria-label="Play">${icon("play")}</button>
+      <button data-do="on" title="One step on (→)" aria-label="One step on">${icon("on")}</button>
+      <button data-do="last" title="To the end (End)" aria-label="To the end">${icon("last")}</button>
+      <input type="range" min="0" max="${replay.steps - 1}" value="0" title="Where in the run" aria-label="Step">
+      <span class="at"></span>
+      <select class="speed" title="Steps a second (+ and −)" aria-label="Speed">${SPEEDS.map((value) => `<option value="${value}">${value} /s</option>`).join("")}</select>
+      <select class="whom" title="Whom to watch" aria-label="Whom to watch"></select>
+      <button data-do="theme" title="Dark or light (D)" aria-label="Dark or light">${icon("theme")}</button>
+    </div>
+    <p class="told" aria-live="polite"></p>
+    <p class="hover"></p>`;
+  const find = (name) => element.querySelector(name);
+  const canvas = find("canvas"), context = canvas.getContext("2d"), slider = find("input");
+  find(".speed").value = String(replay.speed);
+  fillWhom(find(".whom"), data);
+  if (replay.steps < 2) find(".bar").hidden = true;
+
+  const draw = () => {
+    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = Math.round((width * data.height) / data.width);
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+      canvas.style.height = `${height}px`;
+    }
+    painter.paint(context, canvas.width, canvas.height);
+    slider.value = String(replay.step);
+    find(".at").textContent = `${replay.step + 1} / ${replay.steps}`;
+    if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").innerHTML = icon(replay.isPlaying ? "pause" : "play");
+    element.dataset.playing = String(replay.isPlaying);
+    const told = `${replay.now.title}. ${replay.now.caption}`;
+    if (!replay.isPlaying && find(".told").textContent !== told) find(".told").textContent = told;
+    element.dataset.step = String(replay.step + 1);
+    element.dataset.theme = replay.theme;
+    element.style.background = replay.colour(data.background);
+    element.style.color = replay.colour(data.text);
+  };
+
+  const actions = {
+    first: () => replay.go(0),
+    last: () => replay.go(replay.steps - 1),
+    back: () => replay.go(replay.step - 1),
+    on: () => replay.go(replay.step + 1),
+    play: () => (replay.isPlaying = !replay.isPlaying && replay.steps > 1),
+    theme: () => (replay.theme = replay.theme === "light" ? "dark" : "light"),
+    phaseOn: () => replay.phase(1),
+    phaseBack: () => replay.phase(-1),
+    faster: () => (replay.speed = SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(replay.speed) + 1)]),
+    slower: () => (replay.speed = SPEEDS[Math.max(0, SPEEDS.indexOf(replay.speed) - 1)]),
+  };
+  const act = (name) => {
+    if (!["play", "theme", "faster", "slower"].includes(name)) replay.isPlaying = false;
+    actions[name]();
+    find(".speed").value = String(replay.speed);
+    draw();
+    if (replay.isPlaying) run();
+  };
+  const keys = { " ": "play", ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", PageDown: "phaseOn", PageUp: "phaseBack", d: "theme", "+": "faster", "-": "slower" };
+  element.addEventListener("keydown", (event) => {
+    if (event.target.tagName === "SELECT" || !(event.key in keys)) return;
+    event.preventDefault();
+    act(keys[event.key]);
+  });
+  element.querySelectorAll("[data-do]").forEach((button) => button.addEventListener("click", () => act(button.dataset.do)));
+  slider.addEventListener("input", () => { replay.isPlaying = false; replay.go(Number(slider.value)); draw(); });
+  find(".speed").addEventListener("change", (event) => { replay.speed = Number(event.target.value); });
+  find(".whom").addEventListener("change", (event) => {
+    const [first, last] = event.target.value.split("-").map(Number);
+    replay.watched = event.target.value === "" ? null : { first, last };
+    draw();
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const scale = canvas.clientWidth / data.width;
+    find(".hover").textContent = replay.told(event.offsetX / scale, event.offsetY / scale);
+  });
+  canvas.addEventListener("pointerleave", () => (find(".hover").textContent = ""));
+
+  let last = 0;
+  const run = () => {
+    last = performance.now();
+    const tick = (time) => {
+      if (!element.isConnected || !replay.isPlaying) return;
+      replay.advance(Math.min(0.25, (time - last) / 1000));
+      last = time;
+      draw();
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  };
+  new ResizeObserver(draw).observe(canvas);
+  const families = ["gemmviz", "gemmviz-semibold", "gemmviz-mono"].map((name) => document.fonts.load(`20px ${name}`));
+  Promise.allSettled(families).then(draw);
+  draw();
+  return { replay, act, draw };
+}
+
+function fillWhom(select, data) {
+  const facts = data.facts;
+  if (!facts.threads) {
+    select.hidden = true;
+    return;
+  }
+  const options = [["", data.watched || "everyone"]];
+  const warps = Math.ceil(facts.threads / facts.warp);
+  for (let warp = 0; warp < warps && warps > 1; warp++) options.push([`${warp * facts.warp}-${Math.min(facts.threads, (warp + 1) * facts.warp) - 1}`, `warp ${warp}`]);
+  for (let thread = 0; thread < facts.threads; thread++) options.push([`${thread}-${thread}`, `thread ${thread}`]);
+  select.append(...options.map(([value, text]) => new Option(text, value)));
+}
+
+/** For notebooks, through anywidget. */
+export default {
+  async render({ model, el }) {
+    const style = document.createElement("style");
+    style.textContent = model.get("style");
+    const inside = document.createElement("div");
+    el.append(style, inside);
+    mount(inside, await unpacked(model.get("packed")));
+  },
+};

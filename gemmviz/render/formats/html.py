@@ -1,0 +1,14 @@
+"""A page that plays in every browser, and needs no network."""
+
+from pathlib import Path
+
+from gemmviz.render.format import Look, Page
+from gemmviz.render.page import page_html
+from gemmviz.render.reel import Reel
+
+
+def _save(reel: Reel, path: Path, look: Look) -> None:
+    path.write_text(page_html(reel, reel.theme), encoding="utf-8")
+
+
+FORMAT = Page("Web page", _save, order=5)

@@ -1,0 +1,174 @@
+"""A replay as one page that needs nothing else: the scenes' own primitives, and a player that draws them.
+
+What two steps have in common is there once: a step is a list of numbers of primitives, a primitive refers to parts by number.
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from gemmviz.files.resources import resource_folder
+from gemmviz.render.reel import Reel, Step
+from gemmviz.render.svg import font_faces
+from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
+
+THEMES = ("dark", "light")
+_TENTHS = 10
+
+
+class Pack:
+    """Primitives of all steps, in both themes, told apart by their colours alone."""
+
+    def __init__(self) -> None:
+        self.parts: list[Any] = []
+        self.primitives: list[dict[str, Any]] = []
+        self.colours: list[tuple[str, str]] = []
+        self.letters: list[Primitive] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._seen: dict[tuple[int, int], tuple[Primitive, Primitive, int]] = {}
+
+    def layer(self, dark: Iterable[Primitive], light: Iterable[Primitive]) -> list[int]:
+        """The numbers of some primitives."""
+        return [self._primitive(one, other) for one, other in zip(dark, light, strict=True)]
+
+    def colour(self, dark: str | None, light: str | None) -> int:
+        """The number of a colour that is another one in each theme; -1 for none."""
+        return -1 if dark is None or light is None else self._number("colour", (dark, light), self.colours)
+
+    def _number(self, kind: str, value: Any, pool: list[Any]) -> int:
+        key = kind, json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        if key not in self._numbers:
+            self._numbers[key] = len(pool)
+            pool.append(value)
+        return self._numbers[key]
+
+    def _part(self, value: Any) -> int:
+        return self._number("part", value, self.parts)
+
+    def _primitive(self, one: Primitive, other: Primitive) -> int:
+        seen = self._seen.get((id(one), id(other)))
+        if seen is None:
+            number = self._number("primitive", self._facts(one, other), self.primitives)
+            self._seen[id(one), id(other)] = seen = one, other, number  # both are kept, so that no other has their ids
+            self.letters.append(one)
+        return seen[2]
+
+    def _palette(self, one: tuple[str, ...], other: tuple[str, ...]) -> int:
+        return self._part([self.colour(a, b) for a, b in zip(one, other, strict=True)])
+
+    def _facts(self, one: Primitive, other: Primitive) -> dict[str, Any]:
+        match one, other:
+            case Cells(), Cells():
+                facts = {
+                    "t": "c", "x": _short(one.x), "y": _short(one.y), "s": _short(one.size), "h": _short(one.pitch),
+                    "n": list(one.fill.shape), "f": self._part(_text(one.fill)), "p": self._palette(one.palette, other.palette),
+                    "i": self._palette(one.inks, other.inks), "z": _short(one.label_size),
+                    "g": self.colour(one.line, other.line), "m": one.factor, "o": list(one.origin),
+                }  # fmt: skip
+                return {**facts, "k": one.key, **self._texts(one.labels)}
+            case Squares(), Squares():
+                facts = {
+                    "t": "q", "b": self._part(_numbers(one.boxes)), "f": self._part(_text(one.fill)),
+                    "z": _short(one.label_size),
+                    "p": self._palette(one.palette, other.palette), "i": self._palette(one.inks, other.inks),
+                    "g": self.colour(one.line, other.line),
+                }  # fmt: skip
+                return {**facts, "k": one.key, **self._texts(one.labels)}
+            case Rects(), Rects():
+                return {
+                    "t": "r", "k": one.key, "b": self._part(_numbers(one.boxes)), "c": self.colour(one.fill, other.fill),
+                    "g": self.colour(one.stroke, other.stroke), "w": _short(one.stroke_width), "d": _short(one.radius),
+                }  # fmt: skip
+            case Lines(), Lines():
+                return {
+                    "t": "l", "k": one.key, "b": self._part(_numbers(one.segments)), "g": self.colour(one.stroke, other.stroke),
+                    "w": _short(one.width), "d": int(one.dashed),
+                }  # fmt: skip
+            case Labels(), Labels():
+                return {
+                    "t": "t", "k": one.key, "b": self._part(_numbers(one.at)), "s": list(one.texts), "z": _short(one.size),
+                    "c": self.colour(one.colour, other.colour), "a": one.anchor, "f": one.face,
+                }  # fmt: skip
+        raise TypeError(f"{one.key} is another thing in another theme")
+
+    def _texts(self, labels: "np.ndarray[Any, np.dtype[np.str_]] | None") -> dict[str, int]:
+        return {} if labels is None else {"l": self._part(labels.ravel().tolist())}
+
+
+@dataclass(frozen=True)
+class Packed:
+    """``text``: all that the player needs, compressed; ``fonts``: the letters that it needs, as CSS."""
+
+    text: str
+    fonts: str
+    background: str
+
+
+def packed(reel: Reel, theme: str) -> Packed:
+    """The steps of a reel, each of which has its scenes in both THEMES."""
+    pack, steps = Pack(), []
+    first: Step | None = None
+    for step in reel.steps():
+        first = first or step
+        steps.append(_step(pack, step))
+    assert first is not None
+    dark, light = (first.after[name] for name in THEMES)
+    data = {
+        "name": reel.name, "width": dark.width, "height": dark.height, "theme": theme, "fan": reel.fan,
+        "background": pack.colour(dark.background, light.background), "text": pack.colour(*reel.inks), "steps": steps,
+        "watched": reel.watched, "facts": reel.facts(), "colours": pack.colours, "parts": pack.parts,
+        "primitives": pack.primitives,
+    }  # fmt: skip
+    plain = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+    text = base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
+    return Packed(text, font_faces(pack.letters), first.after[theme].background)
+
+
+def _step(pack: Pack, step: Step) -> dict[str, Any]:
+    found = {
+        "before": _still(pack, step.before), "after": _still(pack, step.after), "phase": step.phase, "title": step.title,
+        "caption": step.caption, "rows": step.rows,
+    }  # fmt: skip
+    samples = [pack.layer(*(step.motion[name][number] for name in THEMES)) for number in range(len(step.motion[THEMES[0]]))]
+    return {**found, **({"motion": samples} if any(samples) else {})}
+
+
+def _still(pack: Pack, scenes: Mapping[str, Scene]) -> list[list[int]]:
+    """What is below all that moves, and what is above it."""
+    dark, light = (scenes[name] for name in THEMES)
+    above = (*dark.above, *dark.words), (*light.above, *light.words)
+    return [pack.layer(dark.primitives, light.primitives), pack.layer(*above)]
+
+
+def page_html(reel: Reel, theme: str) -> str:
+    """The whole page."""
+    folder = resource_folder("assets") / "page"
+    template, style, player = ((folder / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "player.js"))
+    found = packed(reel, theme)
+    inside = player.replace("export default {", "const notebook = {").replace("export ", "")
+    return template.format(
+        title=escape(reel.name), style=style, fonts=found.fonts, background=found.background, packed=found.text, player=inside
+    )
+
+
+def _text(fill: "np.ndarray[Any, np.dtype[np.uint8]]") -> str:
+    return base64.b64encode(np.ascontiguousarray(fill).tobytes()).decode()
+
+
+def _short(value: float) -> float:
+    rounded = round(float(value), 2)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _numbers(values: "np.ndarray[Any, np.dtype[np.float64]]") -> list[int]:
+    """How many columns a table has, then column by column in tenths, each number as what it is more than the one before: what
+    stands in rows and columns repeats itself then.
+    """
+    tenths = np.round(values.T * _TENTHS).astype(np.int64)
+    return [len(tenths), *np.diff(tenths, axis=1, prepend=0).ravel().tolist()]

@@ -1,0 +1,143 @@
+"""The page that plays, driven in a browser without a network."""
+
+import base64
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QApplication
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from gemmviz.render.export import save_frame, save_reel
+from gemmviz.render.format import Look
+from gemmviz.show.lesson import Lesson, Stop
+from gemmviz.show.shot import Shot
+from gemmviz.show.staging import Manner, lesson_reel, run_reel, slide_at
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.render.test_formats import difference, interpreter, pixels, stage_of
+
+pytestmark = [
+    pytest.mark.skipif(
+        shutil.which("chromium") is None or shutil.which("chromedriver") is None, reason="needs chromium-driver"
+    ),
+    pytest.mark.slow,
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for each in (
+        "--headless=new",
+        "--no-sandbox",
+        "--window-size=1400,1100",
+        "--force-device-scale-factor=1",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+    ):
+        options.add_argument(each)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> webdriver.Chrome:
+    stage = stage_of(at=0)
+    save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), tmp_path / "p.html")
+    return opened(browser, tmp_path / "p.html")
+
+
+def opened(browser: webdriver.Chrome, path: Path) -> webdriver.Chrome:
+    browser.get(path.as_uri())
+    WebDriverWait(browser, 20).until(
+        lambda driver: driver.execute_script("return document.querySelector('.gemmviz')?.dataset.step")
+    )
+    browser.execute_async_script(
+        "const done = arguments[0]; document.fonts.ready.then(() => window.gemmviz).then((player) => { player.draw(); done(); })"
+    )
+    return browser
+
+
+def press(page: webdriver.Chrome, *keys: str) -> None:
+    canvas = page.find_element(By.TAG_NAME, "canvas")
+    for key in keys:
+        canvas.send_keys(key)
+
+
+def step(page: webdriver.Chrome) -> int:
+    return int(page.find_element(By.CSS_SELECTOR, ".gemmviz").get_attribute("data-step") or 0)
+
+
+def drawn(page: webdriver.Chrome) -> Any:
+    data = page.execute_script("return document.querySelector('canvas').toDataURL('image/png')").partition(",")[2]
+    return np.asarray(
+        Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB").resize((960, 540), Image.Resampling.BOX)
+    ).astype(np.int64)
+
+
+def test_keys_move_it(page: webdriver.Chrome) -> None:
+    press(page, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    assert step(page) == 2
+    press(page, Keys.PAGE_DOWN)
+    assert step(page) == 15
+    press(page, Keys.END)
+    assert step(page) == 29
+    press(page, Keys.HOME, " ")
+    WebDriverWait(page, 10).until(lambda driver: step(driver) > 1)
+    press(page, " ")
+    assert page.find_element(By.CSS_SELECTOR, ".gemmviz").get_attribute("data-playing") == "false"
+    assert "16 threads" in page.find_element(By.CSS_SELECTOR, ".told").text  # what a screen reader says
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_it_draws_what_the_picture_shows(page: webdriver.Chrome, tmp_path: Path, theme: str) -> None:
+    if theme == "light":
+        press(page, "d")
+    for number in (0, 5, 9):
+        press(page, Keys.HOME, *[Keys.ARROW_RIGHT] * number)
+        save_frame(slide_at(stage_of(theme=theme), number, Manner()).scene, tmp_path / "own.png", Look())
+        assert difference(drawn(page), pixels(tmp_path / "own.png")) < 4.0, number
+
+
+def test_a_thread_is_chosen_and_a_cell_is_pointed_at(page: webdriver.Chrome) -> None:
+    before = drawn(page)
+    page.execute_script("const s = document.querySelector('.whom'); s.value = '5-5'; s.dispatchEvent(new Event('change'))")
+    ringed = np.abs(drawn(page) - before).sum(axis=2) > 0
+    assert 0 < ringed.mean() < 0.02  # the one element that it reads
+    told = page.execute_script(
+        "return window.gemmviz.then(({replay}) => { const A = replay.primitives.find((each) => each.k === 'A');"
+        " return replay.told(A.x + 1.5 * A.s, A.y + 1.5 * A.h); })"
+    )
+    assert told == "A[1, 1]: thread 5 of the block in this step"
+
+
+def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:
+    shots = [
+        Shot(setup_for(load_kernel(name)), view=view, theme="dark")
+        for name, view in (("04_tiled", "stage"), ("02_naive", "occupancy"))
+    ]
+    lesson = Lesson("Two", tuple(Stop(shot, f"View {number}", f"words {number}") for number, shot in enumerate(shots)))
+    save_reel(lesson_reel(lesson, interpreter, Manner()), tmp_path / "l.html")
+    page = opened(browser, tmp_path / "l.html")
+    press(page, Keys.ARROW_RIGHT)
+    assert page.find_element(By.CSS_SELECTOR, ".told").text == "View 1. words 1"
+
+
+def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
+    from gemmviz.show.staging import staged
+
+    stage = staged(Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16)), interpreter)
+    save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), tmp_path / "p.html")
+    text = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert len(text) < 150_000
+    assert "http" not in text.replace("http://www.w3.org", "")
