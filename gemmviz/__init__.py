@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Measurements", "Picture", "Run", "Shot",
-    "count", "kernels", "load", "save", "scene", "trace",
+    "Count", "GemmvizError", "Kernel", "Measurements", "Picture", "Player", "Run", "Shot",
+    "count", "kernels", "load", "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Kernel,
         Measurements,
         Picture,
+        Player,
         Run,
         Shot,
         count,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         load,
         save,
         scene,
+        show,
         trace,
     )  # fmt: skip
 

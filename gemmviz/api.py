@@ -13,14 +13,18 @@ to do.
 """
 
 import atexit
+import sys
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from html import escape
+from importlib.util import find_spec
 from inspect import signature
 from operator import index
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import Any, SupportsIndex
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, totals
@@ -35,11 +39,15 @@ from gemmviz.files.whole import write_text
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.words import all_blocks, many
-from gemmviz.render.export import save_frame
+from gemmviz.render.export import formats, save_frame, save_reel
+from gemmviz.render.format import Deck, Film, Page
+from gemmviz.render.page import THEMES, page_html
+from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import CHOICES, On, chosen, engine_for
 from gemmviz.run.engine import Engine
@@ -49,13 +57,14 @@ from gemmviz.scenes.primitives import Scene
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.picture import moment_of, picture, run, searched_blocks, with_hazards
 from gemmviz.show.shot import SYSTEM_THEME, Shot, read_view, save_view
+from gemmviz.show.staging import Manner, run_reel, staged, staged_run
 from gemmviz.show.stills import check_view, focus_inside, phase_numbered, step_numbered
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import device_for, launch_for, setup_for
 
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Loaded", "Measurements", "Picture", "Run", "Shot", "count", "kernels", "load", "save",
-    "scene", "trace",
+    "Count", "GemmvizError", "Kernel", "Loaded", "Measurements", "Picture", "Player", "Run", "Shot", "count", "kernels", "load",
+    "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 
@@ -324,12 +333,64 @@ def _of_view(shot: Shot) -> Picture:
     return Picture(picture(shot, measured))
 
 
+@dataclass(frozen=True, eq=False)
+class Player:
+    """A run that plays in a notebook: through anywidget, where that is installed, else as a page in a frame."""
+
+    reel: Reel
+    theme: str = "light"
+
+    @property
+    def html(self) -> str:
+        """The whole page, which needs nothing else."""
+        return page_html(self.reel, self.theme)
+
+    def _repr_html_(self) -> str:
+        style = "width: 100%; aspect-ratio: 16 / 11; border: 0"
+        return f'<iframe title="{escape(self.reel.name)}" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        if find_spec("anywidget") is None:
+            return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        from gemmviz.notebook import widget
+
+        return widget(self.reel, self.theme)._repr_mimebundle_(**options)
+
+
+def show(what: Named | Run | Shot, *, theme: str = "light", **options: Any) -> Player:
+    """A run that plays in a notebook, with its buttons: of a kernel, which is run for it, of a run, or of a saved view.
+
+    ``theme``: "dark" or "light", as it begins. ``options``: of a kernel its sizes and parameters, and what ``trace`` takes.
+    """
+    if theme not in THEMES:
+        raise UsageError(f"a page has no theme {theme!r}", remedy=f"choose {' or '.join(THEMES)}")
+    found = load(what) if isinstance(what, str | PathLike) else what
+    if isinstance(found, Kernel):
+        found = trace(found, **options)
+    if not isinstance(found, Run | Shot):
+        raise UsageError(f"{type(found).__name__} doesn't play", remedy="show a kernel, a run or a saved view")
+    return Player(_reel(found), theme)
+
+
+def _reel(what: Run | Shot) -> Reel:
+    """All steps of a run, as pictures, a film or a page."""
+    if isinstance(what, Run):
+        stage = staged_run(Shot(what.setup, theme="light"), Outcome(what.trace, what.trace.by, what.fault))
+    else:
+        stage = staged(what, lambda kernel: closing(_engine("cpu", kernel)))
+    return run_reel(stage, Manner(), list(range(stage.steps)), range(stage.steps))
+
+
 def save(what: Kernel | Run | Shot | Picture | Measurements, path: str | PathLike[str]) -> None:
     """Writes a file, whole or not at all: a kernel as ``.cu``, a run as ``.gvt``, a view as ``.toml``, a picture as ``.svg`` or
-    ``.png`` (which needs Qt), measurements as ``.json``. Raises GemmvizError where it can't be written; a run that was stopped
-    can't be.
+    ``.png`` (which needs Qt), measurements as ``.json``; a run or a view also as slides (``.pptx``, ``.pdf``), a film
+    (``.mp4``, ``.gif``, …) or a page that plays (``.html``). Raises GemmvizError where it can't be written; a run that was
+    stopped can't be as ``.gvt``.
     """
     target = Path(path)
+    if isinstance(what, Run | Shot) and isinstance(formats().get(target.suffix.lower()[1:]), Film | Deck | Page):
+        save_reel(_reel(what), target)
+        return
     for kind, own in ((Kernel, "kernel"), (Run, "trace"), (Shot, "view"), (Measurements, "benchmark")):
         suffix = next(each.suffix for each in KINDS if each.name == own)
         if isinstance(what, kind) and target.suffix.lower() != suffix:
@@ -382,3 +443,13 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
         if name not in known:
             raise UsageError(f"{setup.kernel.name} has no {name}", remedy=f"it has {', '.join(known)}")
     return setup.changed(**{name: _whole(name, value) for name, value in numbers.items()})
+
+
+class _Showing(ModuleType):
+    """The package ``gemmviz.show``, which has the name of a function of the library: it can be called as that."""
+
+    def __call__(self, *what: Any, **options: Any) -> Player:
+        return show(*what, **options)
+
+
+sys.modules["gemmviz.show"].__class__ = _Showing

@@ -16,6 +16,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+import gemmviz
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.format import Look
 from gemmviz.show.lesson import Lesson, Stop
@@ -141,3 +142,14 @@ def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
     text = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert len(text) < 150_000
     assert "http" not in text.replace("http://www.w3.org", "")
+
+
+def test_a_notebook_plays_it(tmp_path: Path) -> None:
+    player = gemmviz.show("04_tiled", theme="dark", M=4, N=4, K=4, TILE_WIDTH=2)
+    bundle = player._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in (bundle[0] if isinstance(bundle, tuple) else bundle)
+    assert "<iframe" in player._repr_html_()
+    gemmviz.save(gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2), tmp_path / "r.html")
+    assert "data-do" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    with pytest.raises(gemmviz.GemmvizError, match="no theme"):
+        gemmviz.show("04_tiled", theme="blue")
