@@ -13,7 +13,6 @@ to do.
 """
 
 import atexit
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
@@ -24,7 +23,6 @@ from inspect import signature
 from operator import index
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import Any, SupportsIndex
 
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, totals
@@ -443,13 +441,3 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
         if name not in known:
             raise UsageError(f"{setup.kernel.name} has no {name}", remedy=f"it has {', '.join(known)}")
     return setup.changed(**{name: _whole(name, value) for name, value in numbers.items()})
-
-
-class _Showing(ModuleType):
-    """The package ``gemmviz.show``, which has the name of a function of the library: it can be called as that."""
-
-    def __call__(self, *what: Any, **options: Any) -> Player:
-        return show(*what, **options)
-
-
-sys.modules["gemmviz.show"].__class__ = _Showing
