@@ -21,7 +21,7 @@ class FileKind:
 KINDS = (
     FileKind("kernel", ".cu", "Kernels"),
     FileKind("trace", ".gvt", "Traces"),
-    FileKind("view", ".toml", "Saved views"),
+    FileKind("view", ".toml", "Saved views and lessons"),
     FileKind("benchmark", ".json", "Benchmarks"),
 )
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu
 
 from gemmviz.analysis.focus import Focus
@@ -62,6 +63,7 @@ def actions() -> Iterator[Action]:
     yield from _edits()
     yield from _views()
     yield from _plays()
+    yield from _lectures()
     yield from _watches()
     yield Action("Help", "&Keys", lambda parts: show_keys(parts.window, actions()), ("F1",))
     yield Action("Help", "&Tour", lambda parts: parts.start_tour())
@@ -78,7 +80,7 @@ def _files() -> Iterator[Action]:
         "File",
         "Re&load the kernel's file",
         lambda p: p.desk.opening.reload(),
-        ("F5",),
+        ("Ctrl+R",),
         "reload your file",
         why_not=lambda p: "" if p.desk.opening.followed else "This kernel is not from a file of yours",
     )
@@ -98,6 +100,10 @@ def _files() -> Iterator[Action]:
         ("Ctrl+Shift+S",),
         "save what is seen, to come back to",
     )
+    yield Action(
+        "File", "Save &lesson …", lambda p: dialogs.ask_to_save_lesson(p.desk, p.window),
+        why_not=lambda p: "" if p.desk.bookmarks.lesson.stops else "No view was kept yet: Shift+B keeps one",
+    )  # fmt: skip
     first = {"png": "Ctrl+E", "svg": "Ctrl+Shift+E"}
     for suffix, still in stills().items():
         key = first.get(suffix, "")
@@ -338,6 +344,47 @@ def _press_or_play(parts: Parts) -> None:
 
 def _needs_time(parts: Parts) -> str:
     return "" if parts.desk.session.has_time else _NO_TIME
+
+
+# Lectures
+
+
+def _lectures() -> Iterator[Action]:
+    yield Action("Lecture", "&Begin", lambda p: p.lecture.begin(), ("F5",), "the lecture: full screen", why_not=_needs_picture)
+    yield Action(
+        "Lecture", "Begin with &presenter's window", lambda p: p.lecture.begin(with_notes=True), ("Shift+F5",),
+        "the lecture with notes", why_not=_needs_picture,
+    )  # fmt: skip
+    yield Action(
+        "Lecture", "&Keep this view", lambda p: p.desk.bookmarks.keep(), ("Shift+B",), "keep this view", apart=True,
+        why_not=_needs_picture,
+    )  # fmt: skip
+    for text, direction, key, what in (
+        ("&Next view", 1, "Ctrl+PgDown", "next kept view"), ("Pre&vious view", -1, "Ctrl+PgUp", "previous kept view"),
+    ):  # fmt: skip
+        yield Action(
+            "Lecture", text, partial(_walk, direction), (key,), what,
+            why_not=lambda p: "" if p.desk.bookmarks.lesson.stops else "No view was kept yet: Shift+B keeps one",
+        )  # fmt: skip
+    yield Action("Lecture|On &screen", "Wherever the window is", partial(_choose_screen, ""), is_on=partial(_is_screen, ""))
+    for screen in QGuiApplication.screens() if QGuiApplication.instance() is not None else ():
+        size = screen.geometry()
+        title = f"{screen.name() or 'Screen'}, {size.width()} × {size.height()}"
+        yield Action(
+            "Lecture|On &screen", title, partial(_choose_screen, screen.name()), is_on=partial(_is_screen, screen.name())
+        )
+
+
+def _walk(direction: int, parts: Parts) -> None:
+    parts.desk.bookmarks.walk(direction)
+
+
+def _choose_screen(name: str, parts: Parts) -> None:
+    parts.desk.preferences.put("screen", name)
+
+
+def _is_screen(name: str, parts: Parts) -> bool:
+    return parts.desk.preferences.text("screen") == name
 
 
 # Whom to watch

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from gemmviz.gui.preferences import Preferences
 from gemmviz.scenes.theme import Theme
+from gemmviz.show.bookmarks import Bookmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.opening import Opening
 from gemmviz.show.pointer import Pointer
@@ -22,7 +23,9 @@ class Desk:
     def __init__(self, post: Post, preferences: Preferences) -> None:
         self.preferences = preferences
         self.session = Session(post)
-        self.opening = Opening(self.session, post)
+        self.bookmarks = Bookmarks(self.session)
+        self.bookmarks.restore(preferences.last_lesson())
+        self.opening = Opening(self.session, post, self.bookmarks)
         self.pointer, self.saving = Pointer(self.session, post), Saving(post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
@@ -36,6 +39,7 @@ class Desk:
 
     def close(self) -> bool:
         """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
+        self.preferences.keep_lesson(self.bookmarks.lesson)
         for each in (self.opening, self.pointer, self.session):
             each.close()
         has_ended = have_ended((*self.session.lanes, self.opening.lane, self.pointer.lane), _LONGEST_WORK_S)

@@ -20,6 +20,7 @@ from gemmviz.render.qt.painter import scene_image
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.flags import command_line
+from gemmviz.show.lesson import save_lesson
 from gemmviz.show.picture import picture
 from gemmviz.show.shot import save_view
 
@@ -42,6 +43,12 @@ def ask_to_save_view(desk: Desk, parent: QWidget) -> None:
     shot = desk.session.shot
     name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
     _save(desk, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
+
+
+def ask_to_save_lesson(desk: Desk, parent: QWidget) -> None:
+    """The views that were kept, as a list to come back to, to export and to give away."""
+    lesson = desk.bookmarks.lesson
+    _save(desk, parent, "Save lesson", "lesson.toml", "Lessons (*.toml)", lambda path: save_lesson(lesson, path), recent=True)
 
 
 def seen(desk: Desk) -> Scene | None:

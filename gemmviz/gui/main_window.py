@@ -12,6 +12,7 @@ from gemmviz.gui.banner import Banner
 from gemmviz.gui.benchmark_page import BenchmarkPage
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.docks import Docks
+from gemmviz.gui.lecture import Lecture
 from gemmviz.gui.menus import Menus
 from gemmviz.gui.parts import Parts
 from gemmviz.gui.posting import Poster
@@ -48,7 +49,8 @@ class MainWindow(QMainWindow):
         self._was_alone, self.has_ended = False, False
         self._lay_out()
         self.docks = Docks(self, self.desk)
-        self.menus = Menus(Parts(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour))
+        self.lecture = Lecture(self, self.desk)
+        self.menus = Menus(Parts(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture))
         self._elapsed = QElapsedTimer()
         self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
         self._clock.timeout.connect(lambda: self.session.player.tick(self._elapsed.restart()))
@@ -190,9 +192,10 @@ class MainWindow(QMainWindow):
         self.session.player.play(False)
         self.docks.hide(False)  # what is hidden for now is not to be hidden the next time
         self.preferences.put("geometry", self.saveGeometry())
-        self.preferences.put("layout", self.saveState())
-        self.preferences.put("speed", self.session.player.speed)
+        for key, value in (("layout", self.saveState()), ("speed", self.session.player.speed)):
+            self.preferences.put(key, value)
         self.preferences.keep_shot(self.session.shot)
+        self.lecture.end()
         self.hide()
         self.has_ended = self.desk.close()
         super().closeEvent(event)

@@ -7,12 +7,15 @@ from PySide6.QtWidgets import QMainWindow
 
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.docks import Docks
+from gemmviz.gui.lecture import Lecture
 from gemmviz.gui.replay_page import ReplayPage
 
 
 @dataclass(frozen=True)
 class Parts:
-    """``hide_docks`` is told whether the stage is to be alone; ``start_tour`` begins the tour."""
+    """``hide_docks`` is told whether the stage is to be alone; ``start_tour`` begins the tour;
+    ``lecture`` shows the picture alone.
+    """
 
     desk: Desk
     window: QMainWindow
@@ -20,3 +23,4 @@ class Parts:
     replay: ReplayPage
     hide_docks: Callable[[bool], None]
     start_tour: Callable[[], None]
+    lecture: Lecture

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from PySide6.QtCore import QByteArray
 
 from gemmviz.files.whole import is_file
+from gemmviz.model.errors import GemmvizError
+from gemmviz.show.lesson import Lesson, lesson_text, parse_lesson
 from gemmviz.show.shot import Shot, parse_shot, shot_text
 
 _MOST_RECENT = 8
@@ -74,6 +76,16 @@ class Preferences:
 
     def keep_shot(self, shot: Shot) -> None:
         self.put("shot", shot_text(shot))
+
+    def keep_lesson(self, lesson: Lesson) -> None:
+        self.put("lesson", lesson_text(lesson) if lesson.stops else "")
+
+    def last_lesson(self) -> Lesson:
+        """The views that were kept the last time; none where they can't be had any more."""
+        try:
+            return parse_lesson(self.text("lesson")) if self.text("lesson") else Lesson()
+        except GemmvizError:
+            return Lesson()
 
     def last_shot(self) -> Shot | None:
         """The shot of the last time, None where there is none. Raises GemmvizError where it can't be had any more."""

@@ -14,12 +14,14 @@ from gemmviz.files.whole import is_file
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
+from gemmviz.show.bookmarks import Bookmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.findings import recorded_run
 from gemmviz.show.following import Following
+from gemmviz.show.lesson import read_lesson
 from gemmviz.show.notices import Notice
 from gemmviz.show.session import Session
-from gemmviz.show.shot import Shot, read_view
+from gemmviz.show.shot import Shot
 from gemmviz.show.tasks import Latest
 from gemmviz.show.wishes import Granted, Wishes, granted
 from gemmviz.spec.catalog import load_kernel
@@ -32,8 +34,8 @@ class Opening:
     path of what was opened, ``busied`` when reading begins and ends.
     """
 
-    def __init__(self, session: Session, post: Post) -> None:
-        self.session = session
+    def __init__(self, session: Session, post: Post, bookmarks: Bookmarks) -> None:
+        self.session, self.bookmarks = session, bookmarks
         self.opened, self.busied = Event(), Event()
         self.followed: Path | None = None
         self.lane: Latest[Show] = Latest(post, self._on_read, self._on_failed)
@@ -132,13 +134,17 @@ class Opening:
         return self._and_tell(path, show)
 
     def _view(self, path: Path) -> Show:
-        shot = read_view(path)
+        lesson = read_lesson(path)
 
         def show() -> None:
             self._follow(None)
             self.session.player.play(False)
             self.session.unread = ""
-            self.session.ask(shot, Wishes.of(shot.setup))
+            if len(lesson.stops) > 1:
+                self.bookmarks.open(lesson)
+            else:
+                shot = lesson.stops[0].shot
+                self.session.ask(shot, Wishes.of(shot.setup))
 
         return self._and_tell(path, show)
 

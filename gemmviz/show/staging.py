@@ -26,7 +26,7 @@ from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.scenes import sentence
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ARRIVAL, HEIGHT, WIDTH, eased
+from gemmviz.scenes.frame import ARRIVAL, HEIGHT, WIDTH, captioned, eased
 from gemmviz.scenes.layout import shown_shape
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.motion import FAN
@@ -220,6 +220,7 @@ def slide_at(stage: Staged, step: int, manner: Manner, stop: Stop | None = None)
     title, caption, notes = _told(subject, scene)
     if stop is not None:
         title, caption, notes = stop.title or title, stop.caption or caption, stop.notes or notes
+        scene = captioned(scene, stop.caption)
     return Slide(scene, title, caption, notes)
 
 
@@ -277,7 +278,7 @@ def lesson_reel(
     def frames(fps: int) -> Iterator[Frame]:
         for stop in lesson.stops:
             stage = staged(changed(stop.shot), engine_of)
-            frame = Frame(frame_at(stage, stage.step, stage.shot.moment, manner).scene)
+            frame = Frame(captioned(frame_at(stage, stage.step, stage.shot.moment, manner).scene, stop.caption))
             for _ in range(held(fps)):
                 yield frame
 
@@ -382,19 +383,3 @@ def _page_theme(shot: Shot) -> str:
 def _inks() -> tuple[str, str]:
     dark, light = (load_theme(name).text for name in THEMES)
     return dark, light
-
-
-def built(stop: Stop, stage: Staged) -> list[Shot]:
-    """The shots by which a view comes, the last one its own."""
-    shot, replay = stage.shot, stage.replay
-    if replay is None or not stop.build:
-        return [shot]
-    trace = replay.trace
-    if stop.build == "lanes":
-        size = min(trace.rules.warp_size, trace.space.threads_per_block)
-        return [
-            *(replace(shot, focus=replace(shot.focus, warp=None, thread=lane, everyone=False)) for lane in range(size)),
-            shot,
-        ]
-    steps = stage.phase_steps() if stop.build == "phases" else list(range(stage.step))
-    return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < stage.step), shot]

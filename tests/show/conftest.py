@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.show.bookmarks import Bookmarks
 from gemmviz.show.opening import Opening
 from gemmviz.show.session import Session
 
@@ -39,7 +40,8 @@ class Desk:
     def __init__(self) -> None:
         self.inbox = Inbox()
         self.session = Session(self.inbox.post)
-        self.opening = Opening(self.session, self.inbox.post)
+        self.bookmarks = Bookmarks(self.session)
+        self.opening = Opening(self.session, self.inbox.post, self.bookmarks)
 
     def open(self, path: Path) -> None:
         """Opens a file, and waits until it is read."""

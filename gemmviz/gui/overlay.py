@@ -1,0 +1,137 @@
+"""What lies over the picture in a lecture: black or white, a spotlight, ink, the circle that is zoomed to, a countdown."""
+
+from typing import Literal
+
+from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.render.qt.fonts import font
+
+Tool = Literal["", "spotlight", "ink", "zoom"]
+_INK, _INK_WIDTH = "#E6461E", 5.0
+_SHADE, _RADIUS = 0.72, 0.16  # how dark it is around the spotlight, and its share of the height
+_LEAST_CIRCLE = 24.0  # pixels
+
+
+class Overlay(QWidget):
+    """``circled`` tells the box in pixels that was drawn around something."""
+
+    circled = Signal(object)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self.tool: Tool = ""
+        self.blank = ""  # "black", "white"
+        self.strokes: list[list[QPointF]] = []
+        self._circle: list[QPointF] = []
+        self._at = QPointF()
+        self._left_s = 0
+        self._since = QElapsedTimer()
+        self._clock = QTimer(self, interval=200)
+        self._clock.timeout.connect(self._tick)
+
+    def use(self, tool: Tool) -> None:
+        """Takes a tool, or puts it away."""
+        self.tool = "" if self.tool == tool else tool
+        self._circle = []
+        self.setCursor(Qt.CursorShape.CrossCursor if self.tool in ("ink", "zoom") else Qt.CursorShape.ArrowCursor)
+        self.update()
+
+    def show_blank(self, colour: str) -> None:
+        """All black or white; the picture again where it was already."""
+        self.blank = "" if self.blank == colour else colour
+        self.update()
+
+    def clear(self) -> None:
+        """No ink any more."""
+        self.strokes = []
+        self.update()
+
+    def count_down(self, seconds: int) -> None:
+        """So many more; none ends it."""
+        self._left_s = max(0, self.left_s) + seconds if seconds else 0
+        self._since.start()
+        self._clock.start() if self._left_s else self._clock.stop()
+        self.update()
+
+    @property
+    def left_s(self) -> int:
+        """Seconds that are left of a countdown."""
+        return max(0, self._left_s - int(self._since.elapsed() // 1000)) if self._left_s else 0
+
+    def _tick(self) -> None:
+        if self.left_s == 0:
+            self._clock.stop()
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self.tool == "ink":
+            self.strokes.append([event.position()])
+        elif self.tool == "zoom":
+            self._circle = [event.position()]
+        else:
+            event.ignore()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._at = event.position()
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            if self.tool == "ink" and self.strokes:
+                self.strokes[-1].append(self._at)
+            elif self.tool == "zoom":
+                self._circle.append(self._at)
+        if self.tool:
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self.tool == "zoom" and self._circle:
+            around = _box(self._circle)
+            self.use("zoom")
+            if min(around.width(), around.height()) >= _LEAST_CIRCLE:
+                self.circled.emit(around)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.blank:
+            painter.fillRect(self.rect(), QColor(self.blank))
+            painter.end()
+            return
+        if self.tool == "spotlight":
+            self._paint_spotlight(painter)
+        painter.setPen(
+            QPen(QColor(_INK), _INK_WIDTH, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+        )
+        for stroke in (*self.strokes, self._circle):
+            painter.drawPolyline(stroke)
+        if self._left_s:
+            self._paint_countdown(painter)
+        painter.end()
+
+    def _paint_spotlight(self, painter: QPainter) -> None:
+        around, radius = QPainterPath(), _RADIUS * self.height()
+        around.addRect(QRectF(self.rect()))
+        around.addEllipse(self._at, radius, radius)
+        shade = QColor("black")
+        shade.setAlphaF(_SHADE)
+        painter.fillPath(around, shade)
+
+    def _paint_countdown(self, painter: QPainter) -> None:
+        left, size = self.left_s, 0.12 * self.height()
+        text = f"{left // 60}:{left % 60:02}" if left else "Time"
+        box = QRectF(self.width() - 4.2 * size, 0.3 * size, 3.9 * size, 1.4 * size)
+        ground = QColor("black")
+        ground.setAlphaF(0.75)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(box, 0.2 * size, 0.2 * size)
+        painter.setFont(font("semibold", size))
+        painter.setPen(QColor("white" if left else _INK))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _box(points: list[QPointF]) -> QRectF:
+    xs, ys = [point.x() for point in points], [point.y() for point in points]
+    return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys)))

@@ -1,0 +1,142 @@
+"""The views that were kept, in their order: shown at a click, named, moved, and saved as a lesson."""
+
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.gui import dialogs
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.panel import Panel
+from gemmviz.show.lesson import BUILDS
+
+_BUILDS = {"": "All at once", "phases": "Phase by phase", "steps": "Step by step", "lanes": "Lane by lane"}
+_TIP = "What is seen now is kept with Shift+B; a double click, or Ctrl+Page Down and Ctrl+Page Up, shows it again"
+
+
+class SavedViews(QWidget):
+    """A list, and below it the words of the one that is chosen."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.bookmarks = desk, desk.bookmarks
+        self.setAccessibleName("Saved views")
+        self.list = QListWidget()
+        self.list.setToolTip(_TIP)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.title, self.caption, self.notes = QLineEdit(), QLineEdit(), QPlainTextEdit()
+        self.build = QComboBox()
+        for name in BUILDS:
+            self.build.addItem(_BUILDS[name], name)
+        for field, words, tip in (
+            (self.title, "Title", "What stands above a slide"), (self.caption, "Caption", "What is said below it"),
+            (self.notes, "Notes", "What only the speaker sees"),
+        ):  # fmt: skip
+            field.setPlaceholderText(words)
+            field.setToolTip(tip)
+        self.build.setToolTip("How it comes in a lecture: at once, or bit by bit")
+        self.buttons = {
+            name: self._button(text, tip)
+            for name, text, tip in (
+                ("keep", "Keep", "Keep what is seen now (Shift+B)"), ("take", "Take", "Put what is seen now in its place"),
+                ("up", "Up", "Further up"), ("down", "Down", "Further down"), ("remove", "Remove", "Out of the list"),
+                ("save", "Save …", "Save the list as a lesson"),
+            )
+        }  # fmt: skip
+        column = QVBoxLayout()
+        for widget in (self.title, self.caption, self.build):
+            column.addWidget(widget)
+        column.addStretch(1)
+        grid = QGridLayout()
+        for number, button in enumerate(self.buttons.values()):
+            grid.addWidget(button, number // 2, number % 2)
+        grid.setRowStretch(3, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.addWidget(self.list, 3)
+        row.addLayout(column, 3)
+        row.addWidget(self.notes, 3)
+        row.addLayout(grid)
+        self._connect()
+        self.draw()
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        made = QPushButton(text)
+        made.setToolTip(tip)
+        return made
+
+    def _connect(self) -> None:
+        marks = self.bookmarks
+        self.list.itemDoubleClicked.connect(lambda item: marks.go(self.list.row(item)))
+        self.list.currentRowChanged.connect(self._show_words)
+        self.title.editingFinished.connect(lambda: self._edit(title=self.title.text()))
+        self.caption.editingFinished.connect(lambda: self._edit(caption=self.caption.text()))
+        self.notes.textChanged.connect(lambda: self._edit(notes=self.notes.toPlainText()))
+        self.build.activated.connect(lambda: self._with_place(lambda at: marks.build(at, self.build.currentData())))
+        for name, what in (
+            ("take", marks.take), ("remove", marks.remove), ("up", lambda at: self._move(at, -1)),
+            ("down", lambda at: self._move(at, 1)),
+        ):  # fmt: skip
+            self.buttons[name].clicked.connect(lambda checked=False, what=what: self._with_place(what))
+        self.buttons["keep"].clicked.connect(lambda: marks.keep())
+        self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.desk, self))
+        marks.changed.listen(self.draw)
+
+    def _with_place(self, what: object) -> None:
+        place = self.list.currentRow()
+        if place >= 0 and callable(what):
+            what(place)
+
+    def _move(self, at: int, by: int) -> None:
+        self.bookmarks.move(at, at + by)
+        self.list.setCurrentRow(max(0, min(self.list.count() - 1, at + by)))
+
+    def _edit(self, **words: str) -> None:
+        place = self.list.currentRow()
+        stops = self.bookmarks.lesson.stops
+        if 0 <= place < len(stops) and any(getattr(stops[place], name) != text for name, text in words.items()):
+            self.bookmarks.edit(place, **words)
+
+    def draw(self) -> None:
+        """The list as it is."""
+        stops, place = self.bookmarks.lesson.stops, self.list.currentRow()
+        self.list.blockSignals(True)
+        self.list.clear()
+        for number, stop in enumerate(stops):
+            item = QListWidgetItem(f"{number + 1}  {stop.title or stop.shot.view}")
+            font = item.font()
+            font.setBold(number == self.bookmarks.at)
+            item.setFont(font)
+            self.list.addItem(item)
+        shown = self.bookmarks.at if self.bookmarks.at is not None else place
+        self.list.setCurrentRow(min(len(stops) - 1, max(-1, shown)))
+        self.list.blockSignals(False)
+        self._show_words()
+
+    def _show_words(self) -> None:
+        stops, place = self.bookmarks.lesson.stops, self.list.currentRow()
+        chosen = stops[place] if 0 <= place < len(stops) else None
+        for field in (self.title, self.caption):
+            field.setEnabled(chosen is not None)
+        self.notes.setEnabled(chosen is not None)
+        self.build.setEnabled(chosen is not None)
+        for name, button in self.buttons.items():
+            button.setEnabled(name == "keep" or (bool(stops) if name == "save" else chosen is not None))
+        for field, text in ((self.title, chosen.title if chosen else ""), (self.caption, chosen.caption if chosen else "")):
+            if field.text() != text:
+                field.setText(text)
+        if self.notes.toPlainText() != (chosen.notes if chosen else ""):
+            self.notes.setPlainText(chosen.notes if chosen else "")
+        self.build.setCurrentIndex(BUILDS.index(chosen.build) if chosen else 0)
+
+
+PANEL = Panel("Saved views", "bottom", SavedViews, order=9)

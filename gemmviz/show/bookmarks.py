@@ -1,0 +1,130 @@
+"""The views that a person keeps, in an order, to go through in a lecture: a lesson in the making."""
+
+from dataclasses import replace
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.position import position_of
+from gemmviz.show.events import Event
+from gemmviz.show.lesson import BUILDS, Build, Lesson, Stop
+from gemmviz.show.session import Session
+from gemmviz.show.shot import Shot
+from gemmviz.show.wishes import Wishes
+
+
+class Bookmarks:
+    """``lesson`` holds them, ``at`` is the place of the one that is shown, None for none; ``part`` counts what has come of one
+    that comes bit by bit. ``changed`` when any of this is another.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.lesson = Lesson()
+        self.at: int | None = None
+        self.part = 0
+        self.changed = Event()
+
+    @property
+    def now(self) -> Stop | None:
+        """The view that is shown; it may have been played on since."""
+        return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
+
+    @property
+    def next(self) -> Stop | None:
+        place = 0 if self.at is None else self.at + 1
+        return self.lesson.stops[place] if place < len(self.lesson.stops) else None
+
+    def keep(self, caption: str = "") -> None:
+        """The present shot, behind the one that is shown or at the end."""
+        place = len(self.lesson.stops) if self.at is None else self.at + 1
+        title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
+        self._become(self.lesson.with_stop(Stop(self.session.shot, title, caption), place), place)
+
+    def open(self, lesson: Lesson) -> None:
+        """Another list, at its first view."""
+        self._become(lesson, None)
+        self.go(0)
+
+    def restore(self, lesson: Lesson) -> None:
+        """Those of the last time; nothing is shown of them."""
+        self._become(lesson, None)
+
+    def go(self, place: int) -> None:
+        """Shows one of them, or the first part of one that comes bit by bit."""
+        if 0 <= place < len(self.lesson.stops):
+            self.at, self.part = place, 0
+            self._show(self.lesson.stops[place])
+
+    def walk(self, direction: int) -> bool:
+        """To the next part or view, or to the one before; whether there was one."""
+        stop = self.now
+        if stop is not None and stop.build and direction > 0 and self.part + 1 < self._parts(stop):
+            self.part += 1
+            self._show(stop)
+            return True
+        place = (-1 if self.at is None else self.at) + direction
+        if not 0 <= place < len(self.lesson.stops):
+            return False
+        self.go(place)
+        return True
+
+    def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
+        """Other words."""
+        was = self.lesson.stops[place]
+        stop = replace(
+            was,
+            title=was.title if title is None else title,
+            caption=was.caption if caption is None else caption,
+            notes=was.notes if notes is None else notes,
+        )
+        self._become(self.lesson.changed(place, stop), self.at)
+
+    def build(self, place: int, build: Build) -> None:
+        """How it comes."""
+        assert build in BUILDS
+        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
+
+    def take(self, place: int) -> None:
+        """The present shot in the place of one that was kept."""
+        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
+
+    def remove(self, place: int) -> None:
+        left = self.lesson.without(place)
+        at = self.at
+        if at is not None and at >= place:
+            at = None if at == place else at - 1
+        self._become(left, at)
+
+    def move(self, place: int, to: int) -> None:
+        if 0 <= to < len(self.lesson.stops):
+            self._become(self.lesson.moved(place, to), to if self.at == place else self.at)
+
+    def _become(self, lesson: Lesson, at: int | None) -> None:
+        self.lesson, self.at = lesson, at
+        self.changed.tell()
+
+    def _parts(self, stop: Stop) -> int:
+        """How many parts a view has: what has come is known once it is shown."""
+        return len(self._built(stop))
+
+    def _built(self, stop: Stop) -> list[Shot]:
+        """The shots by which a view comes, of the run that is shown."""
+        shot, shown = stop.shot, self.session.shown
+        if not stop.build or shown is None or shown.setup != shot.setup:
+            return [shot]
+        trace = shown.trace
+        if stop.build == "lanes":
+            lanes = min(trace.rules.warp_size, trace.space.threads_per_block)
+            return [*(replace(shot, focus=Focus(shot.focus.block, None, lane)) for lane in range(lanes)), shot]
+        steps = (
+            [int(start) for start in shown.replay.phase_starts] if stop.build == "phases" else list(range(shown.replay.steps))
+        )
+        return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < shot.at.step), shot]
+
+    def _show(self, stop: Stop) -> None:
+        shots = self._built(stop)
+        shot = shots[min(self.part, len(shots) - 1)]
+        self.session.player.play(False)
+        self.session.unread = ""
+        present = self.session.shot
+        self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), Wishes.of(shot.setup))
+        self.changed.tell()

@@ -1,0 +1,177 @@
+"""The lecture, as a presenter's keys move it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.lecture import Wall
+from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.preferences import Nowhere
+from gemmviz.scenes.primitives import Labels
+from gemmviz.show.lesson import read_lesson, save_lesson
+from tests.conftest import sure
+
+Key = Qt.Key
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    made = MainWindow(Nowhere(tour="seen"))
+    qtbot.addWidget(made)
+    made.start()
+    qtbot.waitUntil(lambda: made.session.shown is not None and not made.session.is_working, timeout=20_000)
+    made.session.player.play(False)
+    made.session.player.animate(False)
+    made.session.go(0)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def wall(window: MainWindow, qtbot: QtBot) -> Wall:
+    window.lecture.begin()
+    found = sure(window.lecture.wall)
+    qtbot.waitUntil(found.isActiveWindow)
+    found.resize(1920, 1080)
+    return found
+
+
+def press(wall: Wall, *keys: Key) -> None:
+    for key in keys:
+        QTest.keyClick(wall, key)
+
+
+def test_a_key_shows_the_picture_alone(window: MainWindow) -> None:
+    window.menus.all["&Begin"].trigger()
+    wall = sure(window.lecture.wall)
+    assert wall.isFullScreen()
+    wall.resize(1920, 1080)
+    scene = sure(wall.stage.scene)
+    sizes = [each.size for each in scene.words if isinstance(each, Labels) and each.key in ("title", "action", "cost")]
+    assert min(sizes) >= 0.022 * scene.height
+    press(wall, Key.Key_Escape)
+    assert not window.lecture.is_on
+
+
+def test_arrows_and_pages_move_it(window: MainWindow, wall: Wall) -> None:
+    press(wall, Key.Key_Right, Key.Key_Right, Key.Key_Left)
+    assert window.session.step == 1
+    press(wall, Key.Key_PageDown)
+    assert window.session.step == 14  # the next phase, where no view was kept
+    press(wall, Key.Key_Home, Key.Key_Space)
+    assert window.session.player.is_playing
+    press(wall, Key.Key_Space)
+    assert not window.session.player.is_playing
+
+
+def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp_path: Path) -> None:
+    session, marks = window.session, window.desk.bookmarks
+    marks.keep("The first load of a tile")
+    session.go(20)
+    marks.keep()
+    marks.edit(1, title="Later", notes="ask why")
+    press(wall, Key.Key_PageUp)
+    assert (session.step, marks.at) == (0, 0)
+    said = [" ".join(each.texts) for each in sure(wall.stage.scene).words if isinstance(each, Labels) and each.key == "action"]
+    assert said == ["The first load of a tile"]
+    press(wall, Key.Key_PageDown)
+    assert (session.step, marks.at) == (20, 1)
+    press(wall, Key.Key_PageDown)
+    assert marks.at == 1  # there is no other one
+    save_lesson(marks.lesson, tmp_path / "l.toml")
+    marks.remove(0)
+    window.desk.opening.open(tmp_path / "l.toml")
+    assert read_lesson(tmp_path / "l.toml").stops[1].notes == "ask why"
+
+
+def test_a_view_comes_bit_by_bit(window: MainWindow, wall: Wall, qtbot: QtBot) -> None:
+    session, marks = window.session, window.desk.bookmarks
+    session.go(20)
+    marks.keep()
+    marks.build(0, "phases")
+    marks.go(0)
+    assert session.step == 0
+    press(wall, Key.Key_PageDown)
+    assert session.step == 14
+    press(wall, Key.Key_PageDown)
+    assert session.step == 20
+    marks.build(0, "lanes")
+    marks.go(0)
+    assert session.shot.focus.thread == 0
+    press(wall, Key.Key_PageDown)
+    assert session.shot.focus.thread == 1
+
+
+def test_black_white_ink_and_the_countdown(window: MainWindow, wall: Wall) -> None:
+    overlay = wall.overlay
+    press(wall, Key.Key_B)
+    assert wall.grab().toImage().pixelColor(960, 540).name() == "#000000"
+    press(wall, Key.Key_W)
+    assert wall.grab().toImage().pixelColor(960, 540).name() == "#ffffff"
+    press(wall, Key.Key_Comma, Key.Key_I)
+    QTest.mousePress(overlay, Qt.MouseButton.LeftButton, pos=QPoint(100, 500))
+    QTest.mouseMove(overlay, QPoint(300, 520))
+    QTest.mouseRelease(overlay, Qt.MouseButton.LeftButton, pos=QPoint(300, 520))
+    assert len(overlay.strokes) == 1
+    press(wall, Key.Key_E, Key.Key_Q)
+    assert overlay.strokes == []
+    assert 58 <= overlay.left_s <= 60
+    QTest.keyClick(wall, Key.Key_Q, Qt.KeyboardModifier.ShiftModifier)
+    assert overlay.left_s == 0
+
+
+def test_what_is_circled_fills_the_wall(window: MainWindow, wall: Wall) -> None:
+    wide, high = wall.width(), wall.height()
+    wall._on_circled(QRectF(0.75 * wide, 0.5 * high, 0.25 * wide, 0.25 * high))
+    camera = window.session.shot.camera
+    assert (camera.zoom, camera.x, camera.y) == (4.0, 0.875, 0.625)
+    press(wall, Key.Key_F)
+    assert window.session.shot.camera.zoom == 1.0
+
+
+def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None:
+    marks = window.desk.bookmarks
+    for title, notes in (("One", "say this"), ("Two", "")):
+        marks.keep()
+        marks.edit(sure(marks.at), title=title, notes=notes)
+    marks.go(0)
+    window.lecture.begin(with_notes=True)
+    presenter = sure(window.lecture.presenter)
+    assert presenter.title.text() == "1 of 2: One"
+    assert "say this" in presenter.notes.text()
+    assert presenter.next.text() == "Next: Two"
+    assert presenter.left.text().endswith("left")
+    QTest.keyClick(presenter, Key.Key_PageDown)
+    assert presenter.title.text() == "2 of 2: Two"
+    QTest.keyClick(presenter, Key.Key_Escape)
+    assert not window.lecture.is_on
+
+
+def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
+    """The only screen stays; the wall fills it again."""
+    screen = QGuiApplication.primaryScreen()
+    window.lecture._on_screen_gone(screen)  # no other one is left: nothing to go to
+    wall.setGeometry(0, 0, 100, 100)
+    window.lecture._on_screen_changed()
+    assert wall.size() == screen.geometry().size()
+    assert window.lecture.is_on
+
+
+def test_views_are_there_the_next_time(qtbot: QtBot) -> None:
+    store = Nowhere(tour="seen")
+    for number in range(2):
+        window = MainWindow(store)
+        qtbot.addWidget(window)
+        window.start()
+        qtbot.waitUntil(lambda window=window: window.session.shown is not None, timeout=20_000)  # type: ignore[misc]
+        if number == 0:
+            window.session.go(7)
+            window.desk.bookmarks.keep("mine")
+        assert [stop.caption for stop in window.desk.bookmarks.lesson.stops] == ["mine"]
+        assert window.session.step == 7
+        window.close()
