@@ -7,14 +7,19 @@ _EVERY_S = 2.0
 
 
 class Progress:
-    """Says every other second how much is done, and for how long it will go on."""
+    """Says every other second how much is done, and for how long it will go on; to another program, where one is told, each
+    picture as it is done.
+    """
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, what: str, is_told: bool = False) -> None:
+        self._what, self._is_told = what, is_told
         self._began = self._said = time.monotonic()
 
     def told(self, done: int, of: int) -> None:
         """So many pictures of so many are done."""
+        if self._is_told:
+            print(done, of, flush=True)
+            return
         now = time.monotonic()
         if done and now - self._said >= _EVERY_S and sys.stderr.isatty():
             self._said = now

@@ -31,7 +31,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     try:
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
         _refuse(target, path)
-        _sweep(target)
+        sweep(target)
         handle, name = tempfile.mkstemp(prefix=f"{_prefix(target)}{os.getpid()}-", suffix=target.suffix, dir=target.parent)
         os.close(handle)
         part = Path(name)
@@ -63,7 +63,7 @@ def _prefix(target: Path) -> str:
     return f".{target.stem[:40]}.part-"
 
 
-def _sweep(target: Path) -> None:
+def sweep(target: Path) -> None:
     """Removes what a killed process left unfinished of this file."""
     for left in target.parent.glob(f"{glob.escape(_prefix(target))}*{glob.escape(target.suffix)}"):
         number = left.name.removeprefix(_prefix(target)).partition("-")[0]

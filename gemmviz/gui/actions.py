@@ -14,13 +14,14 @@ from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.pairing import Lock, Pair
 from gemmviz.gui import dialogs
 from gemmviz.gui.about import AboutBox
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.keys import show_keys
 from gemmviz.gui.parts import Parts
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.speed_case import SpeedCase
-from gemmviz.render.export import stills
+from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views_of
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import load_theme, theme_names
@@ -104,18 +105,17 @@ def _files() -> Iterator[Action]:
         "File", "Save &lesson …", lambda p: dialogs.ask_to_save_lesson(p.desk, p.window),
         why_not=lambda p: "" if p.desk.bookmarks.lesson.stops else "No view was kept yet: Shift+B keeps one",
     )  # fmt: skip
-    first = {"png": "Ctrl+E", "svg": "Ctrl+Shift+E"}
-    for suffix, still in stills().items():
-        key = first.get(suffix, "")
-        yield Action(
-            "File|Save &frame", f"{still.title} …", partial(_save_frame, suffix), (key,) if key else (),
-            f"save the frame as {still.title}" if key else "", why_not=_needs_picture,
-        )  # fmt: skip
+    yield Action(
+        "File", "&Export …", lambda p: ExportDialog(p.desk, p.window).exec(), ("Ctrl+E",), "export", why_not=_needs_picture,
+        apart=True,
+    )  # fmt: skip
+    for suffix, each in formats().items():
+        yield Action("File|Export &as", f"{each.title} …", partial(_export, suffix), why_not=_needs_picture)
     yield Action("File", "&Quit", lambda p: p.window.close(), ("Ctrl+Q",), apart=True)
 
 
-def _save_frame(suffix: str, parts: Parts) -> None:
-    dialogs.ask_to_save_frame(parts.desk, parts.window, suffix)
+def _export(suffix: str, parts: Parts) -> None:
+    ExportDialog(parts.desk, parts.window, suffix).exec()
 
 
 def _fill_recent(parts: Parts, menu: QMenu) -> None:

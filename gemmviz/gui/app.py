@@ -17,8 +17,10 @@ _BEFORE_TOUR_MS = 1500
 _SWITCH_S = 0.001
 
 
-def run_window(path: Path | None = None, shot: Shot | None = None) -> int:
-    """Shows the window with a file or a shot, or as it was the last time; the exit code of the program."""
+def run_window(path: Path | None = None, shot: Shot | None = None, lectures: bool = False) -> int:
+    """Shows the window with a file or a shot, or as it was the last time, or at once as a lecture; the exit code of the
+    program.
+    """
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("gemmviz")
     if isinstance(app, QApplication):
@@ -30,7 +32,9 @@ def run_window(path: Path | None = None, shot: Shot | None = None) -> int:
     window.start(path, shot)
     window.show()
     window.session.runners.look()
-    if window.preferences.text("tour") != "seen":
+    if lectures:
+        QTimer.singleShot(0, window.lecture.begin)
+    elif window.preferences.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
     code = app.exec()
     if not window.has_ended:  # nobody waits for work that can't be called off in time

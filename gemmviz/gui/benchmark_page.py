@@ -23,7 +23,8 @@ from gemmviz.analysis.speeds import widths_of
 from gemmviz.gui.controls import choice, line, plain, quietly
 from gemmviz.gui.curve_list import CurveList
 from gemmviz.gui.desk import Desk
-from gemmviz.gui.dialogs import ask_to_save_benchmark, ask_to_save_frame, chart_of, save_numbers
+from gemmviz.gui.dialogs import ask_to_save_benchmark, chart_of, save_numbers
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.refresh import Refresh
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.benchmark import Benchmark
@@ -104,8 +105,7 @@ class BenchmarkPage(QWidget):
 
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
-        menu.addAction("Picture, PNG …", lambda: ask_to_save_frame(self.desk, self, "png"))
-        menu.addAction("Picture, SVG …", lambda: ask_to_save_frame(self.desk, self, "svg"))
+        menu.addAction("Export …", lambda: ExportDialog(self.desk, self).exec())
         menu.addAction("Curves, CSV …", self._save_numbers)
         menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.desk, self))
         return menu

@@ -57,16 +57,6 @@ def seen(desk: Desk) -> Scene | None:
     return None if subject is None else picture(desk.session.shot, subject, desk.theme)
 
 
-def ask_to_save_frame(desk: Desk, parent: QWidget, suffix: str) -> None:
-    """What is seen now, as a picture."""
-    scene, session = seen(desk), desk.session
-    if scene is not None:
-        name = session.shot.view
-        if session.is_replay:
-            name = f"{file_stem(session.shot.setup.kernel.name)}-{name}-step{session.step + 1}"
-        save_scene(desk, parent, scene, name, suffix)
-
-
 def save_scene(desk: Desk, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
     """Asks where, and saves a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"

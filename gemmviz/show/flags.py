@@ -232,7 +232,7 @@ def _add(parser: Any, flag: Flag) -> None:
 
 def setup_from(args: argparse.Namespace) -> Setup:
     """What is to be run. Raises UsageError or SettingError."""
-    return _with_setup(args, Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)))).setup
+    return with_setup(args, Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)))).setup
 
 
 def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
@@ -252,7 +252,7 @@ def shot_from(args: argparse.Namespace) -> Shot:
         shot = read_view(path)
     else:
         shot = Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
-    return view_from(args, _with_setup(args, shot))
+    return view_from(args, with_setup(args, shot))
 
 
 def view_from(args: argparse.Namespace, shot: Shot) -> Shot:
@@ -260,7 +260,8 @@ def view_from(args: argparse.Namespace, shot: Shot) -> Shot:
     return _taken(args, shot, view_flags())
 
 
-def _with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
+def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
+    """The shot with what was given of its setup. Raises UsageError or SettingError."""
     parameters = dict(parameter(text) for text in args.D)
     setup = shot.setup
     setup_for(setup.kernel, parameters=parameters)  # says which there are none of
@@ -301,6 +302,11 @@ def words_of(shot: Shot) -> list[str]:
     for flag in view_flags():
         found += _given(flag, shot)
     return found
+
+
+def view_words(shot: Shot, without: tuple[str, ...] = ()) -> list[str]:
+    """Those of how it is looked at, without some flags."""
+    return [word for flag in view_flags() if flag.name not in without for word in _given(flag, shot)]
 
 
 def _words_of_two(shot: Shot, against: Against) -> list[str]:

@@ -2,9 +2,11 @@
 
 import argparse
 import re
+import signal
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
@@ -21,7 +23,7 @@ from gemmviz.render.format import Film, Look, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
-from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from
+from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.show.lesson import Lesson, read_lesson
 from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.staging import PARTS, Manner, Staged, lesson_reel, run_reel, staged, staged_benchmark, staged_run
@@ -47,6 +49,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--outlines", action="store_true", help="letters as shapes, in SVG: they look alike in every program")
     parser.add_argument("--film", action="store_true", help="slides end with one that plays the film")
     parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="what numbered pictures are, where -o is a folder")
+    parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
     add_on(parser, "cpu")
     add_timeout(parser)
     add_output(parser, "FILE|FOLDER/", required=True)
@@ -72,6 +75,7 @@ class _Source:
 
 
 def _run(args: argparse.Namespace) -> int:
+    signal.signal(signal.SIGTERM, _call_off)
     source = _Source(args, _manner(args))
     path, kind = Path(args.kernel), kind_of(Path(args.kernel))
     lesson = read_lesson(path) if kind == "view" else None
@@ -82,6 +86,11 @@ def _run(args: argparse.Namespace) -> int:
     stage = _staged(source, path, None if lesson is None else lesson.stops[0].shot)
     _save(args, _reel(source, stage), source.manner.look)
     return _judged(stage)
+
+
+def _call_off(number: int, frame: object) -> NoReturn:
+    """Who is asked to end takes what is unfinished along."""
+    raise SystemExit(128 + number)
 
 
 def _manner(args: argparse.Namespace) -> Manner:
@@ -113,7 +122,7 @@ def _staged(source: _Source, path: Path, shot: Shot | None) -> Staged:
         if view_named(shot.view).chart is None:
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
         return staged_benchmark(shot, read_benchmark(path, recorded=True))
-    shot = source.dressed(shot_from(args))
+    shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
     if view_named(shot.view).chart is not None and is_set(args):
         remedy = "leave out -m, -n, -k, -D and the like"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
@@ -197,7 +206,7 @@ def _range(args: argparse.Namespace, stage: Staged) -> range | None:
 
 
 def _save(args: argparse.Namespace, reel: Reel, look: Look) -> None:
-    told = Progress(str(args.output)).told
+    told = Progress(str(args.output), args.progress).told
     if _is_folder(args):
         if args.kind is None:
             raise UsageError(f"{args.output} is a folder", remedy=f"say what to write there: --as {' or '.join(stills())}")

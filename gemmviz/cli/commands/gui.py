@@ -19,6 +19,7 @@ _MOST_FRAMES = 60
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE", required=False)
+    parser.add_argument("--lecture", action="store_true", help="full screen, as F5 does")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -34,7 +35,7 @@ def _run(args: argparse.Namespace) -> int:
     require_qt(platform_here())
     from gemmviz.gui.app import run_window
 
-    return run_window(path, shot)
+    return run_window(path, shot, args.lecture)
 
 
 def _has_display() -> bool:

@@ -1,0 +1,111 @@
+"""The dialog writes what the command line writes, beside the window."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.export_dialog import ExportDialog
+from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.preferences import Nowhere
+from gemmviz.render.export import formats
+from gemmviz.scenes.primitives import Labels
+from tests.conftest import sure
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[MainWindow]:
+    made = MainWindow(Nowhere(tour="seen"))
+    qtbot.addWidget(made)
+    made.start()
+    qtbot.waitUntil(lambda: made.session.shown is not None and not made.session.is_working, timeout=20_000)
+    made.session.player.play(False)
+    made.session.go(3)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def dialog(window: MainWindow, qtbot: QtBot) -> ExportDialog:
+    made = ExportDialog(window.desk, window, "png")
+    qtbot.addWidget(made)
+    return made
+
+
+def choose(dialog: ExportDialog, suffix: str, what: str = "picture") -> None:
+    dialog.kind.setCurrentIndex(dialog.kind.findData(suffix))
+    dialog.what.setCurrentIndex(dialog.what.findData(what))
+
+
+def written(dialog: ExportDialog, path: Path, qtbot: QtBot) -> str:
+    dialog.write(dialog.order, path)
+    qtbot.waitUntil(lambda: dialog.process is None, timeout=60_000)
+    return dialog.told.text()
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", "html", "gif"])
+def test_it_writes_every_kind(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot, suffix: str) -> None:
+    choose(dialog, suffix)
+    path = tmp_path / f"f.{suffix}"
+    assert written(dialog, path, qtbot) == f"Saved {path}"
+    assert path.stat().st_size > 5000
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_steps_go_into_a_folder(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
+    choose(dialog, "png", "steps")
+    dialog.first.setValue(2)
+    dialog.last.setValue(4)
+    dialog.pixels.setCurrentIndex(dialog.pixels.count() - 1)
+    dialog.own_size.setText("800 × 600")
+    assert dialog.order.is_many
+    written(dialog, tmp_path / "steps", qtbot)
+    pictures = sorted((tmp_path / "steps").iterdir())
+    assert len(pictures) == 3
+    with Image.open(pictures[0]) as image:
+        assert image.size == (800, 600)
+
+
+def test_what_is_called_off_leaves_nothing(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
+    choose(dialog, "mp4", "steps")
+    dialog.write(dialog.order, tmp_path / "f.mp4")
+    qtbot.waitUntil(lambda: dialog.bar.value() > 0, timeout=60_000)
+    assert "left" in dialog.told.text()
+    dialog.reject()
+    qtbot.waitUntil(lambda: dialog.process is None, timeout=10_000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_preview_shows_the_choice(dialog: ExportDialog) -> None:
+    dialog.theme.setCurrentIndex(dialog.theme.findData("print"))
+    dialog.parts["step"].setChecked(False)
+    scene = sure(dialog.preview.scene)
+    assert scene.background == "#FFFFFF"
+    assert scene.find("progress") is None
+    assert isinstance(scene.find("title"), Labels)
+
+
+def test_only_what_means_something_is_offered(dialog: ExportDialog) -> None:
+    dialog.show()
+    for suffix, has_film in (("mp4", True), ("svg", False)):
+        choose(dialog, suffix, "steps")
+        assert dialog.film_row.isVisible() == has_film
+        assert dialog.outlines.isVisible() == (suffix == "svg")
+        assert dialog.clear.isVisible() == formats()[suffix].can_be_clear
+    dialog.pixels.setCurrentIndex(dialog.pixels.count() - 1)
+    dialog.own_size.setText("large")
+    assert not dialog.save.isEnabled()
+    assert "no size" in dialog.told.text()
+
+
+def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    window.desk.bookmarks.keep("one")
+    window.desk.bookmarks.keep("two")
+    dialog = ExportDialog(window.desk, window, "pptx")
+    qtbot.addWidget(dialog)
+    choose(dialog, "pptx", "lesson")
+    assert "Saved" in written(dialog, tmp_path / "l.pptx", qtbot)
