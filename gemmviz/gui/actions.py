@@ -106,7 +106,7 @@ def _files() -> Iterator[Action]:
         why_not=lambda p: "" if p.desk.bookmarks.lesson.stops else "No view was kept yet: Shift+B keeps one",
     )  # fmt: skip
     yield Action(
-        "File", "&Export …", lambda p: ExportDialog(p.desk, p.window).exec(), ("Ctrl+E",), "export", why_not=_needs_picture,
+        "File", "&Export …", lambda p: ExportDialog(p.desk, p.window).open(), ("Ctrl+E",), "export", why_not=_needs_picture,
         apart=True,
     )  # fmt: skip
     for suffix, each in formats().items():
@@ -115,7 +115,7 @@ def _files() -> Iterator[Action]:
 
 
 def _export(suffix: str, parts: Parts) -> None:
-    ExportDialog(parts.desk, parts.window, suffix).exec()
+    ExportDialog(parts.desk, parts.window, suffix).open()
 
 
 def _fill_recent(parts: Parts, menu: QMenu) -> None:

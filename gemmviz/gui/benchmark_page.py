@@ -105,7 +105,7 @@ class BenchmarkPage(QWidget):
 
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
-        menu.addAction("Export …", lambda: ExportDialog(self.desk, self).exec())
+        menu.addAction("Export …", lambda: ExportDialog(self.desk, self).open())
         menu.addAction("Curves, CSV …", self._save_numbers)
         menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.desk, self))
         return menu

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import QProcess, QProcessEnvironment
+from PySide6.QtCore import QProcess, QProcessEnvironment, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -52,6 +52,7 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self.desk, self.session = desk, desk.session
         self.setWindowTitle("Export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(1000)
         self.preview = SceneWidget("Preview", self)
         self.preview.setMinimumSize(480, 270)
@@ -109,6 +110,7 @@ class ExportDialog(QDialog):
         )  # fmt: skip
         for widget, tip in tips:
             widget.setToolTip(tip)
+            widget.setAccessibleName(tip)
 
     def _lay_out(self) -> None:
         form = QFormLayout()

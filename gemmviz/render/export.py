@@ -73,9 +73,12 @@ def save_reel(reel: Reel, path: Path, look: Look | None = None, told: Told = _no
                 kind.save(reel.first(), part, look)
             case Film():
                 kind.save(_with_frames_counted(reel, told), part, look)
-            case Deck() | Page():
+            case Deck():
                 slides = reel.slides
                 kind.save(replace(reel, slides=lambda: _counted(slides(), reel.slide_count, told)), part, look)
+            case Page():
+                steps = reel.steps
+                kind.save(replace(reel, steps=lambda: _counted(steps(), reel.slide_count, told)), part, look)
 
 
 def save_numbered(reel: Reel, target: Path, suffix: str, look: Look | None = None, told: Told = _nothing) -> list[Path]:

@@ -26,6 +26,7 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.about import about_text
 from gemmviz.gui.actions import actions
+from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.keys import keys_text
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
@@ -283,10 +284,19 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) ->
     assert window.session.shot.camera == Camera()
 
 
-def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "a.svg"), ""))
-    window.replay.stage.zoom_by(4)
+def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
+    """What the dialog of the menu writes."""
     window.menus.all["SVG …"].trigger()
+    dialog = window.findChildren(ExportDialog)[-1]
+    dialog.write(dialog.order, path)
+    qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
+    dialog.close()
+    return path
+
+
+def test_a_zoomed_frame_is_saved_as_seen(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.replay.stage.zoom_by(4)
+    exported(window, qtbot, tmp_path / "a.svg")
     seen = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert 'font-size="112"' in seen  # the names of the matrices, four times as large
     assert 'font-size="120"' not in seen  # the title stays as it is
@@ -300,7 +310,7 @@ def test_traces_views_and_frames_are_saved_and_opened(
     session.go(5)
     session.show_view("banks")
     for name, action in [
-        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …"), ("a.svg", "SVG …"), ("a.png", "PNG …")
+        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …")
     ]:  # fmt: skip
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         window.menus.all[action].trigger()
@@ -402,15 +412,12 @@ def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
     window.close()
 
 
-def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_frame_takes_the_shape_of_the_window_and_slides_do_not(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window.resize(1100, 900)
     stage = window.replay.stage
     qtbot.waitUntil(lambda: (scene_of(window).width, scene_of(window).height) == stage.frame_size)
     assert stage.frame_size[0] / stage.frame_size[1] == pytest.approx(stage.width() / stage.height(), rel=0.01)
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "s.svg"), ""))
-    window.menus.all["SVG …"].trigger()
+    exported(window, qtbot, tmp_path / "s.svg")
     assert 'viewBox="0 0 1600 900"' in (tmp_path / "s.svg").read_text(encoding="utf-8")
 
 

@@ -203,7 +203,7 @@ def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: Desk, tmp_path:
 def test_files_that_are_none_leave_what_is_shown(desk: Desk, tmp_path: Path) -> None:
     before = desk.session.shown
     for name, text, words in [
-        ("a.gvt", "x", "a.gvt"), ("a.toml", "[[", "a.toml:1:"), ("b.toml", "a = 1", "no saved view"),
+        ("a.gvt", "x", "a.gvt"), ("a.toml", "[[", "a.toml:1:"), ("b.toml", "a = 1", "nor a saved view"),
         ("c.json", "{}", "no benchmark"), ("d.cu", "int x;", "no gemmviz header"),
     ]:  # fmt: skip
         (tmp_path / name).write_text(text)

@@ -42,7 +42,10 @@ class SavedViews(QWidget):
             (self.notes, "Notes", "What only the speaker sees"),
         ):  # fmt: skip
             field.setPlaceholderText(words)
+            field.setAccessibleName(words)
             field.setToolTip(tip)
+        self.build.setAccessibleName("How it comes")
+        self.list.setAccessibleName("Saved views")
         self.build.setToolTip("How it comes in a lecture: at once, or bit by bit")
         self.buttons = {
             name: self._button(text, tip)
