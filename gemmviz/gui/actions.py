@@ -308,6 +308,11 @@ def _plays() -> Iterator[Action]:
         ("&Slower", lambda p: p.desk.session.player.faster(-1), ("-",), "slower"),
     ):  # fmt: skip
         yield Action("Play", text, run, keys, what, why_not=_needs_time)
+    for text, first, key, what in (
+        ("&Mark the first step to export", True, "[", "mark the first step to export"),
+        ("Mar&k the last step to export", False, "]", "mark the last"),
+    ):  # fmt: skip
+        yield Action("Play", text, partial(_mark, first), (key,), what, why_not=_needs_time, apart=first)
     yield Action(
         "Play",
         "&Animate steps taken by hand",
@@ -319,6 +324,10 @@ def _plays() -> Iterator[Action]:
         "Play", "Reduce &motion", lambda p: _calm(p), help="fades instead of flights",
         is_on=lambda p: p.desk.session.player.is_calm,
     )  # fmt: skip
+
+
+def _mark(first: bool, parts: Parts) -> None:
+    parts.desk.session.player.mark(first)
 
 
 def _calm(parts: Parts) -> None:

@@ -95,7 +95,11 @@ class ExportDialog(QDialog):
             self.theme.addItem(load_theme(name).title, name)
         for box in (self.first, self.last):
             box.setMaximum(max(1, steps))
-        self.last.setValue(steps)
+        marked = self.session.player.marked
+        self.first.setValue(marked.start + 1)
+        self.last.setValue(marked.stop)
+        if len(marked) < steps:
+            self.what.setCurrentIndex(self.what.findData("steps"))
         self.code.setChecked(self.session.shot.code)
         self.speed.setSuffix(" steps a second")
         self.fps.setSuffix(" frames a second")

@@ -19,6 +19,7 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.gui.controls import choice, quietly
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.icons import transport_icon
+from gemmviz.gui.scene_widget import faded
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.box import Box
@@ -36,6 +37,7 @@ class ScoreSlider(QSlider):
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self.replay: Replay | None = None
+        self.marked: range | None = None
         self.theme = load_theme("dark")
         self._painter = ScenePainter()
         self._score: QPixmap | None = None
@@ -50,6 +52,12 @@ class ScoreSlider(QSlider):
         self.replay, self.theme, self._score = replay, theme, None
         self.update()
 
+    def show_marks(self, marked: range) -> None:
+        """The steps that are to be exported; the others are shaded."""
+        if marked != self.marked:
+            self.marked = marked
+            self.update()
+
     @property
     def _room(self) -> Box:
         return Box(_EDGE, _TOP, max(1.0, self.width() - 2 * _EDGE), _HIGH - _TOP - _EDGE)
@@ -60,11 +68,21 @@ class ScoreSlider(QSlider):
             self._score = self._painted()
         painter.drawPixmap(0, 0, self._score)
         x = place_of(self.value() + 0.5, self.maximum() + 1, self._room)
+        self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.background), 1))
         painter.setBrush(QColor(self.theme.warning if self.hasFocus() else self.theme.text))
         painter.drawRoundedRect(QRectF(x - 3, 1, 6, _HIGH - 2), 2, 2)
         painter.end()
+
+    def _shade(self, painter: QPainter) -> None:
+        """What lies before and behind the marks."""
+        if self.marked is None or len(self.marked) > self.maximum():
+            return
+        shade = faded(self.theme.panel, 0.75)
+        first, last = (place_of(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
+        painter.fillRect(QRectF(0, 0, first, _HIGH), shade)
+        painter.fillRect(QRectF(last, 0, self.width() - last, _HIGH), shade)
 
     def _painted(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
@@ -200,10 +218,12 @@ class Timeline(QWidget):
         if self.slider.value() != time.step:
             quietly(self.slider, lambda: self.slider.setValue(time.step))
             self.slider.update()
+        self.slider.show_marks(self.player.marked)
         share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
         self.position.setText(share)
 
     def _on_player(self) -> None:
+        self.slider.show_marks(self.player.marked)
         self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.desk.theme.text))
         quietly(self.reverse, lambda: self.reverse.setChecked(self.player.is_backwards))
         nearest = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.player.speed))

@@ -46,6 +46,22 @@ class Player:
         self.is_calm = False
         self.speed = 2.0
         self._settling = False
+        self._marks: tuple[int | None, int | None] = (None, None)
+
+    @property
+    def marked(self) -> range:
+        """The steps between the marks: all of them where nothing was marked, or no longer has a place in the run."""
+        first, last = self._marks
+        steps = range(first or 0, self.played.steps if last is None else min(last + 1, self.played.steps))
+        return steps or range(self.played.steps)
+
+    def mark(self, first: bool) -> None:
+        """The present step is the first, or the last, of what is to be exported; marked once more it is not."""
+        here, marks = self.played.step, list(self._marks)
+        place = 0 if first else 1
+        marks[place] = None if marks[place] == here else here
+        self._marks = (marks[0], marks[1])
+        self.changed.tell()
 
     @property
     def flies(self) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.export_dialog import ExportDialog
@@ -109,3 +110,17 @@ def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtB
     qtbot.addWidget(dialog)
     choose(dialog, "pptx", "lesson")
     assert "Saved" in written(dialog, tmp_path / "l.pptx", qtbot)
+
+
+def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_BracketLeft)
+    window.session.go(8)
+    qtbot.keyClick(window, Qt.Key.Key_BracketRight)
+    assert window.session.player.marked == range(3, 9)
+    dialog = ExportDialog(window.desk, window, "gif")
+    qtbot.addWidget(dialog)
+    assert (dialog.order.what, dialog.order.first, dialog.order.last) == ("steps", 4, 9)
+    slider = window.replay.timeline.slider
+    at = slider.grab().toImage()
+    window.session.player.mark(first=False)
+    assert slider.grab().toImage() != at
