@@ -19,8 +19,8 @@ from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.render.export import save_frame, save_reel
-from gemmviz.render.format import Look
+from gemmviz.render.export import formats, save_frame, save_reel
+from gemmviz.render.format import Film, Look
 from gemmviz.run.executor import trace_kernel
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
@@ -30,11 +30,12 @@ from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, picture
 from gemmviz.show.shot import Against, Shot, default_shot, shot_text
 from gemmviz.show.speeds import speed_case_by
-from gemmviz.show.staging import Manner, run_reel, staged
+from gemmviz.show.staging import Manner, Staged, run_reel, staged
 from gemmviz.show.subjects import grid_case
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 
+GALLERY = Path(__file__).resolve().parent.parent / "assets" / "gallery"
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"
 _SETTLED_S = 0.5
 
@@ -78,6 +79,17 @@ def main() -> None:
     tiled = staged(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"), lambda kernel: nullcontext(Interpreter()))
     manner = Manner(Look(960, 540, fps=10), speed=1.6)
     save_reel(run_reel(tiled, manner, [0], range(tiled.steps)), FOLDER / "tiled.gif", manner.look)
+    _gallery(tiled)
+
+
+def _gallery(stage: Staged) -> None:
+    """The first phase of a tiled multiplication in every format."""
+    GALLERY.mkdir(exist_ok=True)
+    steps = range(14)
+    for suffix, kind in formats().items():
+        is_animation = isinstance(kind, Film) and suffix not in ("mp4", "webm")
+        look = Look(640, 360, fps=8) if is_animation else Look(1280, 720) if isinstance(kind, Film) else Look()
+        save_reel(run_reel(stage, Manner(look), list(steps), steps), GALLERY / f"tiled.{suffix}", look)
 
 
 def _setup(name: str, size: int, **parameters: int) -> Setup:

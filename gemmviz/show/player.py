@@ -56,7 +56,7 @@ class Player:
         return steps or range(self.played.steps)
 
     def mark(self, first: bool) -> None:
-        """The present step is the first, or the last, of what is to be exported; marked once more it is not."""
+        """The present step is the first or the last, of what is to be exported; marked once more it is not."""
         here, marks = self.played.step, list(self._marks)
         place = 0 if first else 1
         marks[place] = None if marks[place] == here else here

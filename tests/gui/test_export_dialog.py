@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.export_dialog import ExportDialog
@@ -113,9 +112,9 @@ def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtB
 
 
 def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.keyClick(window, Qt.Key.Key_BracketLeft)
+    window.menus.all["&Mark the first step to export"].trigger()
     window.session.go(8)
-    qtbot.keyClick(window, Qt.Key.Key_BracketRight)
+    window.menus.all["Mar&k the last step to export"].trigger()
     assert window.session.player.marked == range(3, 9)
     dialog = ExportDialog(window.desk, window, "gif")
     qtbot.addWidget(dialog)
