@@ -82,6 +82,7 @@ def main() -> None:
     counted()
     first_picture()  # warms the disk's cache
     show("first picture, from the start of the program", statistics.median(first_picture() for _ in range(3)), "ms", 1000)
+    exported()
     window()
 
 
@@ -163,6 +164,27 @@ def window() -> None:
     presented(app, shown)
     soak(app, shown)
     shown.close()
+
+
+def exported() -> None:
+    """Files of a default replay and of 64³, each written by a program of its own."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        for what, words, suffix, promised in (
+            ("10 s of 1080p60 MP4", ("04_tiled", "--fps", "60", "--steps", "1:20"), "mp4", 10.0),
+            ("60 pictures as PPTX", (*_AT_64, "--steps", "1:60"), "pptx", 6.0),
+            ("a page, default replay", ("04_tiled",), "html", 1.0),
+        ):
+            command = [sys.executable, "-m", "gemmviz", "export", *words, "-o", f"{folder}/f.{suffix}"]
+            start = time.perf_counter()
+            subprocess.run(command, check=True)
+            show(f"{what}, from the start of the program", time.perf_counter() - start, "s", promised)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        show("memory of an export, the most", used, "MiB", 500)
+
+
+_AT_64 = ("04_tiled", "-m", "64", "-n", "64", "-k", "64", "-D", "TILE_WIDTH=16")
 
 
 def settings_to_picture(app: Any, shown: Any) -> None:
