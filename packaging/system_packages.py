@@ -18,6 +18,7 @@ _READERS = {
     "soffice": "libreoffice-impress",
     "fc-match": "fontconfig",
     "chromedriver": "chromium-driver",
+    "cairo-trace": "libcairo2",
 }
 
 

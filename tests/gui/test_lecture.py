@@ -1,5 +1,9 @@
 """The lecture, as a presenter's keys move it."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,3 +179,21 @@ def test_views_are_there_the_next_time(qtbot: QtBot) -> None:
         assert [stop.caption for stop in window.desk.bookmarks.lesson.stops] == ["mine"]
         assert window.session.step == 7
         window.close()
+
+
+def test_a_projector_beside_the_laptop_and_its_unplugging(tmp_path: Path) -> None:
+    sizes = (("laptop", 0, 1280, 720), ("projector", 1280, 1920, 1080))
+    dots = {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1, "y": 0}
+    screens = [{"name": name, "x": x, "width": width, "height": height, **dots} for name, x, width, height in sizes]
+    (tmp_path / "screens.json").write_text(json.dumps({"screens": screens}))
+    environment = {**os.environ, "QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.gui.two_screens"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["on projector 1920 1080 notes on laptop", "then on laptop 1280 720 True"]

@@ -170,6 +170,15 @@ def test_librsvg_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplica
     assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < most
 
 
+def test_cairo_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+    cairosvg = pytest.importorskip("cairosvg")
+    scene = still_reel(stage, Manner()).first()
+    path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=True))
+    cairosvg.svg2png(url=str(path), write_to=str(tmp_path / "drawn.png"), output_width=1920, output_height=1080)
+    save_frame(scene, tmp_path / "own.png")
+    assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < 3.0
+
+
 def test_qt_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
     scene = still_reel(stage, Manner()).first()
     path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=True))

@@ -153,3 +153,17 @@ def test_a_notebook_plays_it(tmp_path: Path) -> None:
     assert "data-do" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with pytest.raises(gemmviz.GemmvizError, match="no theme"):
         gemmviz.show("04_tiled", theme="blue")
+
+
+def test_the_browser_draws_the_vectors(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:
+    scene = slide_at(stage_of(), 2, Manner()).scene
+    save_frame(scene, tmp_path / "f.svg")
+    save_frame(scene, tmp_path / "own.png")
+    (tmp_path / "p.html").write_text(f'<body style="margin: 0">{(tmp_path / "f.svg").read_text(encoding="utf-8")}')
+    browser.get((tmp_path / "p.html").as_uri())
+    browser.execute_async_script("document.fonts.ready.then(arguments[0])")
+    browser.find_element(By.TAG_NAME, "svg").screenshot(str(tmp_path / "drawn.png"))
+    with Image.open(tmp_path / "drawn.png") as image:
+        width, height = image.size
+    own = pixels(tmp_path / "own.png", (1600, 900))[:height, :width]
+    assert difference(pixels(tmp_path / "drawn.png", (width, height)), own) < 4.0

@@ -1,0 +1,30 @@
+"""A lecture on a projector that is then unplugged; run as a program of its own, with two screens."""
+
+import time
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.preferences import Nowhere
+
+app = QApplication([])
+window = MainWindow(Nowhere(tour="seen"))
+window.start()
+window.show()
+end = time.monotonic() + 20
+while window.session.shown is None and time.monotonic() < end:
+    app.processEvents()
+laptop, projector = app.screens()
+window.lecture.begin(with_notes=True)
+wall, presenter = window.lecture.wall, window.lecture.presenter
+assert wall is not None
+assert presenter is not None
+app.processEvents()
+print("on", wall.screen().name(), wall.width(), wall.height(), "notes on", presenter.screen().name())
+QTest.keyClick(wall, Qt.Key.Key_Right)
+app.screenRemoved.emit(projector)
+app.processEvents()
+print("then on", wall.screen().name(), wall.width(), wall.height(), window.lecture.is_on)
+window.close()
