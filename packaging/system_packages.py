@@ -18,7 +18,6 @@ _READERS = {
     "soffice": "libreoffice-impress",
     "fc-match": "fontconfig",
     "chromedriver": "chromium-driver",
-    "cairo-trace": "libcairo2",
 }
 
 
