@@ -160,8 +160,8 @@ function between(from, to, along) {
 }
 
 const ICONS = {
-  first: "M4 4h2v16H4zM20 4v16L8 12z", back: "M18 4v16L6 12z", play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
-  on: "M6 4l12 8-12 8z", last: "M18 4h2v16h-2zM4 4l12 8-12 8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
+  first: "M12 4v16L3 12zM21 4v16l-9-8z", back: "M15 4v16L6 12zM17 4h2v16h-2z", play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
+  on: "M9 4v16l9-8zM5 4h2v16H5z", last: "M12 4v16l9-8zM3 4v16l9-8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
 };
 const icon = (name) => `<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path d="${ICONS[name]}" fill="${name === "theme" ? "none" : "currentColor"}" stroke="currentColor"/></svg>`;
 const FAMILIES = { regular: "400 Xpx gemmviz, sans-serif", semibold: "600 Xpx gemmviz-semibold, sans-serif", mono: "400 Xpx gemmviz-mono, monospace" };
@@ -306,6 +306,7 @@ export class Painter {
 export function mount(element, data) {
   const replay = new Replay(data), painter = new Painter(replay);
   element.classList.add("gemmviz");
+  element.style.maxWidth = `min(1600px, calc((100vh - 170px) * ${data.width / data.height}))`;
   element.innerHTML = `
     <canvas tabindex="0" role="img" aria-label="${data.name}"></canvas>
     <div class="bar">

@@ -191,7 +191,8 @@ class ExportDialog(QDialog):
         self.clear.setVisible(kind.can_be_clear)
         self.outlines.setVisible(self.kind.currentData() == "svg")
         self.film.setVisible(self.kind.currentData() == "pptx")
-        self.theme.setEnabled(not isinstance(kind, Page))
+        for widget in (self.theme, self.size_row):
+            widget.setEnabled(not isinstance(kind, Page))
         try:
             order = self.order
         except UsageError as error:

@@ -24,15 +24,17 @@ _QUESTION_S = 60
 KEYS = (
     ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "views that were kept, else phases"),
     ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
-    ("Z, F", "zoom to what is circled, all again"), ("Q, Shift+Q", "a minute for a question, end it"), ("Esc", "end"),
+    ("Z, F", "zoom to what is circled, all again"), ("Q, Shift+Q", "a minute for a question, end it"),
+    ("P", "notes"), ("F1 or H", "these keys"), ("Esc", "end"),
 )  # fmt: skip
 
 
 class Wall(QWidget):
-    """A whole screen. ``pressed`` tells a key, ``closed`` when somebody closes it."""
+    """A whole screen. ``pressed`` tells a key, ``closed`` when somebody closes it, ``resized`` another size."""
 
     pressed = Signal(object)
     closed = Signal()
+    resized = Signal()
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
@@ -104,7 +106,7 @@ class Wall(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         for widget in (self.stage, self.overlay):
             widget.setGeometry(self.rect())
-        self.draw()
+        self.resized.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closed.emit()
@@ -134,9 +136,11 @@ class Lecture:
         """On the screen that was chosen, else on another one than the window's, where notes have the window's."""
         if self.wall is not None:
             return
+        self.desk.bookmarks.find()
         self.wall = Wall(self.desk)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
+        self.wall.resized.connect(self.draw)
         self._awake.begin()
         self._settle(self._screen(with_notes))
         self.wall.activateWindow()
@@ -187,13 +191,15 @@ class Lecture:
             key.Key_S: lambda: overlay.use("spotlight"), key.Key_I: lambda: overlay.use("ink"), key.Key_E: overlay.clear,
             key.Key_Z: lambda: overlay.use("zoom"), key.Key_F: lambda: self.desk.session.look(Camera()),
             key.Key_Q: lambda: overlay.count_down(0 if shifted else _QUESTION_S), key.Key_P: self._toggle_notes,
+            key.Key_F1: lambda: overlay.show_keys(KEYS), key.Key_H: lambda: overlay.show_keys(KEYS),
         }  # type: ignore[return-value]  # fmt: skip
 
     def _walk(self, direction: int) -> None:
         """Through the views that were kept; where there are none, from phase to phase."""
         session = self.desk.session
         if self.desk.bookmarks.lesson.stops:
-            self.desk.bookmarks.walk(direction)
+            if self.desk.bookmarks.walk(direction) and self.wall is not None:
+                self.wall.overlay.clear()
         else:
             session.player.jump(session.phase_start(direction))
 

@@ -1,5 +1,6 @@
 """What lies over the picture in a lecture: black or white, a spotlight, ink, the circle that is zoomed to, a countdown."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from PySide6.QtCore import QElapsedTimer, QPointF, QRectF, Qt, QTimer, Signal
@@ -25,6 +26,7 @@ class Overlay(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.tool: Tool = ""
         self.blank = ""  # "black", "white"
+        self.keys: tuple[tuple[str, str], ...] = ()
         self.strokes: list[list[QPointF]] = []
         self._circle: list[QPointF] = []
         self._at = QPointF()
@@ -43,6 +45,11 @@ class Overlay(QWidget):
     def show_blank(self, colour: str) -> None:
         """All black or white; the picture again where it was already."""
         self.blank = "" if self.blank == colour else colour
+        self.update()
+
+    def show_keys(self, keys: Sequence[tuple[str, str]]) -> None:
+        """What keys do, until the next time."""
+        self.keys = () if self.keys else tuple(keys)
         self.update()
 
     def clear(self) -> None:
@@ -108,7 +115,25 @@ class Overlay(QWidget):
             painter.drawPolyline(stroke)
         if self._left_s:
             self._paint_countdown(painter)
+        if self.keys:
+            self._paint_keys(painter)
         painter.end()
+
+    def _paint_keys(self, painter: QPainter) -> None:
+        size = 0.03 * self.height()
+        box = QRectF(0, 0, 30 * size, (1.6 * len(self.keys) + 1.4) * size)
+        box.moveCenter(QRectF(self.rect()).center())
+        ground = QColor("black")
+        ground.setAlphaF(0.88)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(box, size, size)
+        painter.setPen(QColor("white"))
+        for number, (key, what) in enumerate(self.keys):
+            line = QRectF(box.x() + size, box.y() + (0.7 + 1.6 * number) * size, box.width() - 2 * size, 1.6 * size)
+            for text, face, left in ((key, "semibold", 0.0), (what, "regular", 11 * size)):
+                painter.setFont(font(face, size))  # type: ignore[arg-type]
+                painter.drawText(line.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_spotlight(self, painter: QPainter) -> None:
         around, radius = QPainterPath(), _RADIUS * self.height()
@@ -119,9 +144,9 @@ class Overlay(QWidget):
         painter.fillPath(around, shade)
 
     def _paint_countdown(self, painter: QPainter) -> None:
-        left, size = self.left_s, 0.12 * self.height()
+        left, size = self.left_s, 0.07 * self.height()
         text = f"{left // 60}:{left % 60:02}" if left else "Time"
-        box = QRectF(self.width() - 4.2 * size, 0.3 * size, 3.9 * size, 1.4 * size)
+        box = QRectF(self.width() / 2 - 2 * size, 0.2 * size, 4 * size, 1.3 * size)
         ground = QColor("black")
         ground.setAlphaF(0.75)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.scenes.primitives import Scene
+from gemmviz.show.lesson import Stop
 
 _MINUTES = 45
 
@@ -29,8 +30,8 @@ class Presenter(QWidget):
         self.now = SceneWidget("What is seen", self)
         self.now.setMinimumSize(420, 240)
         self.title, self.notes, self.next, self.clock, self.left = (QLabel() for _ in range(5))
-        for label in (self.title, self.clock, self.left):
-            label.setObjectName("heading")
+        for label, points in ((self.title, 18), (self.clock, 26), (self.left, 26), (self.notes, 18), (self.next, 14)):
+            label.setStyleSheet(f"font-size: {points}pt")
         for label in (self.title, self.notes, self.next):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -67,9 +68,10 @@ class Presenter(QWidget):
         stop, following = marks.now, marks.next
         count = len(marks.lesson.stops)
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
-        self.title.setText(f"{place}{stop.title}" if stop is not None else "No view was kept")
+        none = "None of the views that were kept" if count else "No view was kept"
+        self.title.setText(f"{place}{stop.title}" if stop is not None else none)
         self.notes.setText("" if stop is None else "\n\n".join(filter(None, (stop.caption, stop.notes))))
-        self.next.setText("Last view" if following is None and count else f"Next: {following.title}" if following else "")
+        self.next.setText("Last view" if following is None and count else _next(following))
 
     def _on_minutes(self, minutes: int) -> None:
         self.desk.preferences.put("minutes", minutes)
@@ -83,3 +85,8 @@ class Presenter(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.pressed.emit(event)
+
+
+def _next(stop: Stop | None) -> str:
+    """What comes, with its caption: several may have the same title."""
+    return "" if stop is None else f"Next: {stop.title}" + (f". {stop.caption}" if stop.caption else "")

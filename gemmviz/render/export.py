@@ -40,7 +40,7 @@ def format_of(path: Path) -> Format:
     """By the suffix. Raises UsageError for one that none has."""
     found = formats().get(_suffix(path))
     if found is None:
-        remedy = f"use {', '.join(f'.{suffix}' for suffix in formats())}"
+        remedy = f"use {', '.join(f'.{suffix}' for suffix in formats())}; or a folder: {path}/ --as png"
         raise UsageError(f"nothing can be saved as {path.suffix or 'a file without suffix'}", remedy=remedy)
     return found
 
@@ -92,12 +92,20 @@ def save_numbered(reel: Reel, target: Path, suffix: str, look: Look | None = Non
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"there can't be a folder: {error.strerror}", file=str(target)) from None
+    others = [each.name for each in target.iterdir() if _number_of(each, suffix) > reel.slide_count]
+    if others:
+        raise UsageError(f"{target} holds other pictures: {', '.join(sorted(others)[:3])}", remedy="name another folder")
     digits, paths = max(3, len(str(reel.slide_count))), []
     for number, slide in enumerate(_counted(reel.slides(), reel.slide_count, told), 1):
         path = target / f"{number:0{digits}}.{suffix}"
         save_frame(slide.scene, path, look)
         paths.append(path)
     return paths
+
+
+def _number_of(path: Path, suffix: str) -> int:
+    """That of a numbered picture, 0 of another file."""
+    return int(path.stem) if path.suffix == f".{suffix}" and path.stem.isdecimal() else 0
 
 
 def _with_frames_counted(reel: Reel, told: Told) -> Reel:

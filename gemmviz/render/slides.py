@@ -37,7 +37,7 @@ _SVG_EXTENSION = "{96DAC541-7B7A-43D3-8B79-37D633B846F1}"  # [MS-ODRAWXML], 2.3.
 _SVG_NAMESPACE = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
 _NUMBER = (
     '<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0"/><a:p><a:pPr algn="r"/>'
-    '<a:fld id="{{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}}" type="slidenum"><a:rPr lang="en-US" sz="1000">'
+    '<a:fld id="{{B6F15528-21DE-4FAA-801E-634DDDAF4B2B}}" type="slidenum"><a:rPr lang="en-US" sz="800">'
     '<a:solidFill><a:srgbClr val="808890"/></a:solidFill><a:latin typeface="Arial"/></a:rPr>'
     "<a:t>{number}</a:t></a:fld></a:p></p:txBody>"
 )
@@ -122,7 +122,7 @@ class _Deck:
     def _add_number(self, slide: Any) -> None:
         number = _NUMBER.format(number=len(self._file.slides))
         wide, high = self._file.slide_width / _INCH, _HIGH
-        _append(slide, Shapes(_INCH, 5).box("Slide number", wide - 0.9, high - 0.42, 0.6, 0.2, fill=None, text=number))
+        _append(slide, Shapes(_INCH, 5).box("Slide number", wide - 0.31, high - 0.4, 0.27, 0.16, fill=None, text=number))
 
     def add_film(self) -> None:
         """The whole film, with its first picture until it plays."""

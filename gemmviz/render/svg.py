@@ -73,6 +73,7 @@ def scene_svg(
     """The SVG document of a scene; each primitive is a group whose id is its key. ``letters``: as text, in "fonts" that are
     inside the document or in "named" ones of these ``families``, or as "outlines".
     """
+    scene = scene.clear if is_transparent else scene
     writer = _Writer(letters, families or _FAMILY)
     width, height = _n(scene.width), _n(scene.height)
     groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)

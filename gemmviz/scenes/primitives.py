@@ -150,6 +150,16 @@ class Scene(_Comparable):
         """Everything, in painting order."""
         return (*self.primitives, *self.above, *self.words)
 
+    @property
+    def clear(self) -> "Scene":
+        """Without what hides something behind the background's colour: for a picture that has no background."""
+
+        def stays(each: Primitive) -> bool:
+            return not (isinstance(each, Rects) and each.fill == self.background and each.stroke is None)
+
+        parts = (tuple(filter(stays, part)) for part in (self.primitives, self.above, self.words))
+        return Scene(self.width, self.height, self.background, *parts)
+
     def find(self, key: str) -> Primitive | None:
         """The primitive of this key, or None."""
         return next((primitive for primitive in self.all if primitive.key == key), None)

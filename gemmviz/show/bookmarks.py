@@ -54,6 +54,14 @@ class Bookmarks:
             self.at, self.part = place, 0
             self._show(self.lesson.stops[place])
 
+    def find(self) -> None:
+        """Which of them is shown: none, where something else was looked at since."""
+        now, shot = self.now, self.session.shot
+        if now is not None and not _is_same(now.shot, shot):
+            found = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
+            self.at, self.part = (found[0] if found else None), 0
+            self.changed.tell()
+
     def walk(self, direction: int) -> bool:
         """To the next part or view, or to the one before; whether there was one."""
         stop = self.now
@@ -128,3 +136,8 @@ class Bookmarks:
         present = self.session.shot
         self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), Wishes.of(shot.setup))
         self.changed.tell()
+
+
+def _is_same(one: Shot, other: Shot) -> bool:
+    """Whether both show the same thing."""
+    return (one.setup, one.view, one.at, one.focus) == (other.setup, other.view, other.at, other.focus)

@@ -48,7 +48,7 @@ class Order:
     def pictures(self) -> int:
         """How many are drawn, as far as that is known: for a guess at the time."""
         steps = self.last - self.first + 1 if self.what == "steps" else 1
-        return steps * self.manner.frames_a_step(self.manner.look.fps) if self.is_film else steps
+        return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
 
 
 def order_words(order: Order, source: Path, target: Path, shot: Shot, on: str) -> list[str]:

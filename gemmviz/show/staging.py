@@ -1,5 +1,6 @@
 """A shot with what it is about, so that it can be drawn at any of its steps; and as pictures and films that can be saved."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -179,9 +180,6 @@ class Manner:
         if not 0.05 <= self.speed <= 240.0:
             raise UsageError(f"a film can't go at {self.speed:g} steps a second", remedy="choose 0.05 to 240")
 
-    def frames_a_step(self, fps: int) -> int:
-        return max(1, round(fps / self.speed))
-
 
 def frame_at(
     stage: Staged, step: int, moment: float, manner: Manner, subject: Subject | None = None, still: Scene | None = None
@@ -289,14 +287,17 @@ def lesson_reel(
         for stop in lesson.stops:
             stage = staged(changed(stop.shot), engine_of)
             found = page_step(stage, stage.step, manner)
-            yield replace(found, title=stop.title or found.title, caption=stop.caption or found.caption, rows=[])
+            shown = {theme: captioned(scene, stop.caption) for theme, scene in found.after.items()}
+            title, caption = stop.title or found.title, stop.caption or found.caption
+            yield Step(shown, shown, dict.fromkeys(THEMES, ()), title, caption)
 
     count, theme = len(lesson.stops), _page_theme(changed(lesson.stops[0].shot))
     return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, theme=theme, inks=_inks())
 
 
 def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
-    return len(played) * manner.frames_a_step(fps) if stage.steps > 1 else max(1, round(manner.hold_s * fps))
+    seconds = len(played) / manner.speed if stage.steps > 1 else manner.hold_s
+    return max(1, round(seconds * fps))
 
 
 def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[Frame]:
@@ -306,15 +307,16 @@ def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[
         for _ in range(_frame_count(stage, manner, played, fps)):
             yield frame
         return
-    each = manner.frames_a_step(fps)
-    for step in played:
-        stood: Scene | None = None
-        for number in range(1, each + 1):
-            moment = number / each
-            has_come = moment >= ARRIVAL > (number - 1) / each
-            frame = frame_at(stage, step, moment, manner, still=None if stage.is_launch or has_come else stood)
-            stood = frame.still if stage.shot.camera.zoom == 1.0 else None
-            yield frame
+    stood: tuple[tuple[int, bool], Scene] | None = None
+    for number in range(1, _frame_count(stage, manner, played, fps) + 1):
+        passed = min(len(played), number * manner.speed / fps)
+        step = max(0, math.ceil(passed - _NEAR) - 1)
+        moment = min(1.0, passed - step)
+        key = step, moment >= ARRIVAL
+        still = stood[1] if stood is not None and stood[0] == key and not stage.is_launch else None
+        frame = frame_at(stage, played[step], moment, manner, still=still)
+        stood = (key, frame.still) if stage.shot.camera.zoom == 1.0 else None
+        yield frame
 
 
 # Pages

@@ -1,6 +1,7 @@
 """Whatever can be shown, as a file: one picture, numbered pictures, slides, a film, a page that plays."""
 
 import argparse
+import os
 import re
 import signal
 from contextlib import AbstractContextManager
@@ -10,7 +11,7 @@ from typing import NoReturn
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
-from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, wrong
+from gemmviz.cli.command import Command, add_on, add_timeout, complain, engine_of, remark, wrong
 from gemmviz.cli.progress import Progress
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
@@ -18,7 +19,7 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
-from gemmviz.render.export import format_of, save_numbered, save_reel, stills
+from gemmviz.render.export import format_of, formats, save_numbered, save_reel, stills
 from gemmviz.render.format import Film, Look, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
@@ -31,13 +32,16 @@ from gemmviz.show.stills import phase_numbered, step_numbered
 from gemmviz.show.subjects import OF_LAUNCHES
 
 _MOST_SLIDES = 400
+_INSTANTS = 10
 _BY = ("step", "phase")
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE")
     add_view(parser)
-    parser.add_argument("--steps", metavar="A:B", help="the steps from A to B, counted from 1, instead of all or one")
+    parser.add_argument(
+        "--steps", metavar="A:B", help="the steps from A to B, counted from 1, instead of all or one; of a grid its 60 instants"
+    )
     parser.add_argument("--by", choices=_BY, default="step", help="what a slide or a numbered picture is of (default: step)")
     parser.add_argument("--size", default="1920x1080", metavar="WxH", help="in pixels (default: %(default)s)")
     parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames a second of a film (default: %(default)s)")
@@ -52,7 +56,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
     add_on(parser, "cpu")
     add_timeout(parser)
-    add_output(parser, "FILE|FOLDER/", required=True)
+    parser.add_argument("-o", "--output", required=True, metavar="FILE|FOLDER/", help="where to write")
 
 
 _PART_WORDS = {"title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step"}
@@ -75,6 +79,9 @@ class _Source:
 
 
 def _run(args: argparse.Namespace) -> int:
+    args.is_folder = args.output.endswith(("/", os.sep)) or Path(args.output).is_dir() or args.kind is not None
+    args.output = Path(args.output)
+    _check(args)
     signal.signal(signal.SIGTERM, _call_off)
     source = _Source(args, _manner(args))
     path, kind = Path(args.kernel), kind_of(Path(args.kernel))
@@ -86,6 +93,23 @@ def _run(args: argparse.Namespace) -> int:
     stage = _staged(source, path, None if lesson is None else lesson.stops[0].shot)
     _save(args, _reel(source, stage), source.manner.look)
     return _judged(stage)
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raises UsageError for words that don't go together."""
+    suffix = args.output.suffix.lower().removeprefix(".")
+    if args.is_folder and args.kind is None:
+        raise UsageError(f"{args.output} is a folder", remedy=f"say what to write there: --as {' or --as '.join(stills())}")
+    if args.is_folder and suffix in formats() and not args.output.is_dir():
+        raise UsageError(f"{args.output} is the name of a file, and --as writes into a folder", remedy="leave --as out")
+    if args.steps is not None and (args.step is not None or args.phase is not None):
+        raise UsageError("one step or several", remedy="leave out --step, or --steps")
+    if not args.is_folder and isinstance(format_of(args.output), Film) and args.by != "step":
+        raise UsageError("a film goes from step to step", remedy="leave out --by")
+    kind = args.kind or suffix
+    for flag, is_given, of in (("--film", args.film, "pptx"), ("--outlines", args.outlines, "svg")):
+        if is_given and kind != of:
+            raise UsageError(f"{flag} is for .{of}", remedy=f"leave out {flag}")
 
 
 def _call_off(number: int, frame: object) -> NoReturn:
@@ -103,8 +127,9 @@ def _manner(args: argparse.Namespace) -> Manner:
 
 def _lesson(source: _Source, lesson: Lesson) -> Reel:
     args = source.args
-    if is_set(args) or args.steps or args.step is not None or args.phase is not None:
-        raise UsageError("a lesson has its own settings and steps", remedy="leave out -m, -n, -k, -D, --steps and the like")
+    if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
+        remedy = "leave out -m, -n, -k, -D, --steps, --view and the like"
+        raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
     return lesson_reel(lesson, source.engine, source.manner, source.dressed)
 
 
@@ -168,6 +193,8 @@ def _reel(source: _Source, stage: Staged) -> Reel:
         return run_reel(stage, source.manner, [stage.step], range(stage.step, stage.step + 1))
     played = played or range(stage.steps)
     shown = [step for step in stage.phase_steps() if step in played] if args.by == "phase" else list(played)
+    if stage.is_launch and args.steps is None and not _is_film(args):
+        shown = list(played)[:: max(1, len(played) // _INSTANTS)]  # a launch has no steps: some of its instants
     shown = shown or [played.start]
     if len(shown) > _MOST_SLIDES and not _is_film(args):
         remedy = f"choose at most {_MOST_SLIDES} with --steps A:B, or --by phase"
@@ -175,18 +202,14 @@ def _reel(source: _Source, stage: Staged) -> Reel:
     return run_reel(stage, source.manner, shown, played)
 
 
-def _is_folder(args: argparse.Namespace) -> bool:
-    return args.kind is not None or str(args.output).endswith("/") or args.output.is_dir()
-
-
 def _wants_one(args: argparse.Namespace) -> bool:
     """Whether a single picture is asked for: the file is one, or a step was named."""
     named = args.step is not None or args.phase is not None
-    return named or (not _is_folder(args) and isinstance(format_of(args.output), Still))
+    return named or (not args.is_folder and isinstance(format_of(args.output), Still))
 
 
 def _is_film(args: argparse.Namespace) -> bool:
-    return not _is_folder(args) and isinstance(format_of(args.output), Film)
+    return not args.is_folder and isinstance(format_of(args.output), Film)
 
 
 def _range(args: argparse.Namespace, stage: Staged) -> range | None:
@@ -207,9 +230,7 @@ def _range(args: argparse.Namespace, stage: Staged) -> range | None:
 
 def _save(args: argparse.Namespace, reel: Reel, look: Look) -> None:
     told = Progress(str(args.output), args.progress).told
-    if _is_folder(args):
-        if args.kind is None:
-            raise UsageError(f"{args.output} is a folder", remedy=f"say what to write there: --as {' or '.join(stills())}")
+    if args.is_folder:
         save_numbered(reel, args.output, args.kind, look, told)
         return
     if isinstance(format_of(args.output), Still) and reel.slide_count > 1:

@@ -46,12 +46,13 @@ class Raster:
 
     def _paint(self, image: QImage, frame: Frame) -> None:
         look, scene = self.look, frame.still
+        drawn = scene.clear if look.is_transparent else scene
         view = _middle(scene, look)
         area = QRectF(0, 0, look.width, look.height)
         if self._painted is not scene:
             self._ground.fill(Qt.GlobalColor.transparent if look.is_transparent else QColor(scene.background))
             brush = QPainter(self._ground)
-            self._painter.paint_over(brush, scene.primitives, view, area)
+            self._painter.paint_over(brush, drawn.primitives, view, area)
             brush.end()
             self._painted = scene
         brush = QPainter(image)
@@ -59,7 +60,7 @@ class Raster:
         brush.drawImage(0, 0, self._ground)
         brush.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
         self._painter.paint_over(brush, frame.motion, view, area)
-        self._painter.paint_top(brush, scene, view, area)
+        self._painter.paint_top(brush, drawn, view, area)
         brush.end()
 
 
