@@ -38,6 +38,10 @@ export class Replay {
     this.isPlaying = false;
     this.watched = null; // {first, last} of the block's threads
     this.fills = new Map();
+    this.elements = (data.facts.elements ?? []).map((steps) => {
+      let value = 0;
+      return steps.map((step) => (value += step));
+    });
   }
 
   get steps() {
@@ -99,15 +103,18 @@ export class Replay {
     return this.fills.get(cells.f);
   }
 
-  /** Which threads of the block touch which element of which array in this step: [array, thread, element]. */
+  /** Which threads touch which element of which array in this step: [array, thread, element], threads of all blocks in turn. */
   *touches() {
-    const facts = this.data.facts;
     for (const row of this.now.rows ?? []) {
-      const elements = facts.elements[row.row];
+      const elements = this.elements[row.row];
       for (let thread = 0; thread < elements.length; thread++) {
         if (elements[thread] >= 0) for (const offset of row.offsets) yield [row.array, thread, elements[thread] + offset];
       }
     }
+  }
+
+  isOfOwnBlock(thread) {
+    return Math.floor(thread / this.data.facts.threads) === this.data.facts.own;
   }
 
   isWatched(thread) {
@@ -143,7 +150,8 @@ export class Replay {
       const [r, c] = this.place(this.data.facts.arrays[number], element);
       return this.data.facts.arrays[number] === array && r >= row && r < row + cells.m && c >= column && c < column + cells.m;
     });
-    const threads = [...new Set(here.map(([, thread]) => thread))];
+    const first = this.data.facts.own * this.data.facts.threads;
+    const threads = [...new Set(here.filter(([, thread]) => this.isOfOwnBlock(thread)).map(([, thread]) => thread - first))];
     const name = cells.m > 1 ? `${array.name}[${row}…${row + cells.m - 1}, ${column}…${column + cells.m - 1}]` : `${array.name}[${row}, ${column}]`;
     if (!threads.length) return name;
     const shown = threads.slice(0, 12).join(", ") + (threads.length > 12 ? " …" : "");
@@ -294,7 +302,7 @@ export class Painter {
     for (const [number, thread, element] of this.replay.touches()) {
       if (!this.replay.isWatched(thread)) continue;
       const array = this.replay.data.facts.arrays[number], cells = this.replay.table(array);
-      if (!cells) continue;
+      if (!cells || (array.space === "shared" && !this.replay.isOfOwnBlock(thread))) continue;
       const [row, column] = this.replay.place(array, element).map((at) => Math.floor(at / cells.m));
       const [r, c] = [row - cells.o[0], column - cells.o[1]];
       if (r >= 0 && c >= 0 && r < cells.n[0] && c < cells.n[1]) context.strokeRect(cells.x + c * cells.s, cells.y + r * cells.h, cells.s, cells.h);
@@ -412,10 +420,12 @@ function fillWhom(select, data) {
     select.hidden = true;
     return;
   }
-  const options = [["", data.watched || "everyone"]];
+  const options = [["", data.watched || "everyone"]], own = facts.own * facts.threads;
+  const add = (first, last, name) => options.push([`${first}-${last}`, name]);
+  facts.blocks.forEach((name, at) => facts.blocks.length > 1 && add(at * facts.threads, (at + 1) * facts.threads - 1, name));
   const warps = Math.ceil(facts.threads / facts.warp);
-  for (let warp = 0; warp < warps && warps > 1; warp++) options.push([`${warp * facts.warp}-${Math.min(facts.threads, (warp + 1) * facts.warp) - 1}`, `warp ${warp}`]);
-  for (let thread = 0; thread < facts.threads; thread++) options.push([`${thread}-${thread}`, `thread ${thread}`]);
+  for (let warp = 0; warp < warps && warps > 1; warp++) add(own + warp * facts.warp, own + Math.min(facts.threads, (warp + 1) * facts.warp) - 1, `warp ${warp}`);
+  for (let thread = 0; thread < facts.threads; thread++) add(own + thread, own + thread, `thread ${thread}`);
   select.append(...options.map(([value, text]) => new Option(text, value)));
 }
 

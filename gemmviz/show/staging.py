@@ -351,20 +351,27 @@ def _rows(stage: Staged, step: int) -> list[dict[str, Any]]:
 
 
 def facts_of(stage: Staged) -> dict[str, Any]:
-    """The record of the watched block, for who asks a page about a cell or a thread."""
+    """The record, for who asks a page about a cell or a thread: of all traced blocks, or where that is much of the watched one.
+    ``elements``: row by row, each number as what it is more than the one before.
+    """
     if stage.replay is None or view_named(stage.shot.view).subject is not Moment or not _has_facts(stage.replay.trace):
         return {}
     trace = stage.replay.trace
-    block = scope_of(stage.shot.focus, trace).of_block
+    scope, threads = scope_of(stage.shot.focus, trace), trace.space.threads_per_block
+    is_small = trace.element.size <= _MOST_FACTS
+    columns = slice(0, trace.space.thread_count) if is_small else scope.of_block
+    (x0, x1), (y0, y1), (z0, z1) = trace.blocks.ranges
+    names = [f"block ({x}, {y})" for _ in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1)]
     arrays = []
     for array in trace.arrays:
-        rows, columns = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
+        rows, width = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
         arrays.append(
-            {"name": array.name, "space": array.space, "rows": rows, "columns": columns, "columnMajor": array.column_major}
+            {"name": array.name, "space": array.space, "rows": rows, "columns": width, "columnMajor": array.column_major}
         )
     return {
-        "threads": trace.space.threads_per_block, "warp": trace.rules.warp_size, "arrays": arrays,
-        "elements": trace.element[:, block].tolist(),
+        "threads": threads, "warp": trace.rules.warp_size, "arrays": arrays,
+        "blocks": names if is_small else [names[scope.block_number]], "own": scope.block_number if is_small else 0,
+        "elements": np.diff(trace.element[:, columns], axis=1, prepend=0).tolist(),
     }  # fmt: skip
 
 

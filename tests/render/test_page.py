@@ -115,6 +115,11 @@ def test_a_thread_is_chosen_and_a_cell_is_pointed_at(page: webdriver.Chrome) -> 
     page.execute_script("const s = document.querySelector('.whom'); s.value = '5-5'; s.dispatchEvent(new Event('change'))")
     ringed = np.abs(drawn(page) - before).sum(axis=2) > 0
     assert 0 < ringed.mean() < 0.02  # the one element that it reads
+    choose = (
+        "const s = document.querySelector('.whom'); s.value = [...s.options].find((each) => each.text === arguments[0]).value;"
+    )
+    page.execute_script(f"{choose} s.dispatchEvent(new Event('change'))", "block (1, 0)")
+    assert (np.abs(drawn(page) - before).sum(axis=2) > 0).mean() > 4 * ringed.mean()  # it reads the same tile of A
     told = page.execute_script(
         "return window.gemmviz.then(({replay}) => { const A = replay.primitives.find((each) => each.k === 'A');"
         " return replay.told(A.x + 1.5 * A.s, A.y + 1.5 * A.h); })"
