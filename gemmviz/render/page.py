@@ -31,6 +31,8 @@ class Pack:
         self.colours: list[tuple[str, str]] = []
         self.letters: list[Primitive] = []
         self._numbers: dict[tuple[str, str], int] = {}
+        self._pairs: dict[tuple[str, str], int] = {}
+        self._palettes: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
         self._seen: dict[tuple[int, int], tuple[Primitive, Primitive, int]] = {}
 
     def layer(self, dark: Iterable[Primitive], light: Iterable[Primitive]) -> list[int]:
@@ -39,7 +41,12 @@ class Pack:
 
     def colour(self, dark: str | None, light: str | None) -> int:
         """The number of a colour that is another one in each theme; -1 for none."""
-        return -1 if dark is None or light is None else self._number("colour", (dark, light), self.colours)
+        if dark is None or light is None:
+            return -1
+        if (dark, light) not in self._pairs:
+            self._pairs[dark, light] = len(self.colours)
+            self.colours.append((dark, light))
+        return self._pairs[dark, light]
 
     def _number(self, kind: str, value: Any, pool: list[Any]) -> int:
         key = kind, json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -60,7 +67,9 @@ class Pack:
         return seen[2]
 
     def _palette(self, one: tuple[str, ...], other: tuple[str, ...]) -> int:
-        return self._part([self.colour(a, b) for a, b in zip(one, other, strict=True)])
+        if (one, other) not in self._palettes:
+            self._palettes[one, other] = self._part([self.colour(a, b) for a, b in zip(one, other, strict=True)])
+        return self._palettes[one, other]
 
     def _facts(self, one: Primitive, other: Primitive) -> dict[str, Any]:
         match one, other:
@@ -126,7 +135,7 @@ def packed(reel: Reel, theme: str) -> Packed:
         "primitives": pack.primitives,
     }  # fmt: skip
     plain = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
-    text = base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
+    text = base64.b64encode(gzip.compress(plain, 7, mtime=0)).decode()
     return Packed(text, font_faces(pack.letters), first.after[theme].background)
 
 

@@ -329,8 +329,11 @@ def page_step(stage: Staged, step: int, manner: Manner) -> Step:
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
     for theme in THEMES:
         dressed = replace(stage, shot=replace(stage.shot, theme=theme))
-        for moment, scenes in stills.items():
-            scenes[theme] = frame_at(dressed, step, moment, manner, subject).still
+        after = stills[1.0][theme] = frame_at(dressed, step, 1.0, manner, subject).still
+        first = THEMES[0]
+        is_same = theme != first and stills[0.0][first] is stills[1.0][first]
+        before = after if is_same else frame_at(dressed, step, 0.0, manner, subject).still
+        stills[0.0][theme] = after if before == after else before
         moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
         motion[theme] = tuple(frame_at(dressed, step, each, manner, subject, stills[1.0][theme]).motion for each in moments)
     title, caption, _ = _told(subject, stills[1.0][THEMES[0]])

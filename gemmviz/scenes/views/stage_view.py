@@ -184,7 +184,8 @@ def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
         return Labels(key, points((x - 16, y + 0.8 * size)), (text,), size, accent, "end", "semibold")
     if array.name == "A" and text_width(text, size, "semibold") > wide:
         return Labels(key, points((x + wide, y - 12)), (text,), size, accent, "end", "semibold")
-    return Labels(key, points((x, y - 12)), (text,), size, accent, "start", "semibold")
+    beside = 8.0 if array.name == "C" else 0.0  # the line that comes down from B
+    return Labels(key, points((x + beside, y - 12)), (text,), size, accent, "start", "semibold")
 
 
 def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
