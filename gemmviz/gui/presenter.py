@@ -8,10 +8,15 @@ from PySide6.QtCore import Qt, QTime, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.position import step_at
+from gemmviz.analysis.replay import Replay
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.scene_widget import SceneWidget
+from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.lesson import Stop
+from gemmviz.show.picture import options_for
 
 _MINUTES = 45
 
@@ -27,8 +32,11 @@ class Presenter(QWidget):
         self.setWindowTitle("gemmviz: presenter")
         self.resize(1000, 640)
         self._began = time.monotonic()
+        self._next: tuple[Stop, Replay] | None = None
         self.now = SceneWidget("What is seen", self)
         self.now.setMinimumSize(420, 240)
+        self.coming = SceneWidget("What comes next", self)
+        self.coming.setMinimumSize(240, 135)
         self.title, self.notes, self.next, self.clock, self.left = (QLabel() for _ in range(5))
         for label, points in ((self.title, 18), (self.clock, 26), (self.left, 26), (self.notes, 18), (self.next, 14)):
             label.setStyleSheet(f"font-size: {points}pt")
@@ -46,8 +54,10 @@ class Presenter(QWidget):
         for widget in (self.clock, self.left, self.minutes):
             times.addWidget(widget)
         beside = QVBoxLayout()
-        for widget, stretch in ((self.title, 0), (self.notes, 1), (self.next, 0)):
-            beside.addWidget(widget, stretch)
+        below: tuple[tuple[QWidget, int], ...] = ((self.title, 0), (self.notes, 1), (self.next, 0), (self.coming, 1))
+        for each, stretch in below:
+            beside.addWidget(each, stretch)
+        self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
         beside.addLayout(times)
         above = QHBoxLayout()
         above.addWidget(self.now, 3)
@@ -72,6 +82,23 @@ class Presenter(QWidget):
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)
         self.notes.setText("" if stop is None else "\n\n".join(filter(None, (stop.caption, stop.notes))))
         self.next.setText("Last view" if following is None and count else _next(following))
+
+        self._draw_next(following)
+
+    def _draw_next(self, stop: Stop | None) -> None:
+        """A picture of what comes, where it is of the run that is shown: no other one is run for it."""
+        shown = self.desk.session.shown
+        is_here = stop is not None and shown is not None and stop.shot.setup == shown.setup
+        self.coming.setVisible(is_here)
+        if stop is None or shown is None or not is_here or (stop, shown.replay) == self._next:
+            return
+        view = view_named(stop.shot.view)
+        moment = Reader(shown.replay, stop.shot.focus).at(step_at(shown.trace, stop.shot.at))
+        if view.subject is not Moment or not view.is_ready(moment):
+            self.coming.hide()
+            return
+        self._next = stop, shown.replay
+        self.coming.set_scene(view.still(moment, options_for(stop.shot, self.desk.theme)))
 
     def _on_minutes(self, minutes: int) -> None:
         self.desk.preferences.put("minutes", minutes)

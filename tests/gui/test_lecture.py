@@ -149,6 +149,7 @@ def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None
     assert presenter.title.text() == "1 of 2: One"
     assert "say this" in presenter.notes.text()
     assert presenter.next.text() == "Next: Two"
+    assert presenter.coming.scene is not None
     assert presenter.left.text().endswith("left")
     QTest.keyClick(presenter, Key.Key_PageDown)
     assert presenter.title.text() == "2 of 2: Two"
