@@ -1,14 +1,12 @@
 """What a view is: a title, the kind of subject that it shows, and the functions that make scenes of one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.model.chart import Chart
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.primitives import Primitive, Scene
-
-_MOMENTS = 6
 
 
 def _always(subject: Any) -> bool:
@@ -41,12 +39,3 @@ class View:
         """The whole picture at ``options.moment``."""
         still = self.still(subject, options)
         return replace(still, primitives=(*still.primitives, *self.motion(subject, options)))
-
-    def film(self, subject: Any, options: ViewOptions, step_ms: int) -> Iterator[tuple[Scene, int]]:
-        """A step as scenes and how many milliseconds each is shown: several where something moves, else one."""
-        moments = [number / _MOMENTS for number in range(_MOMENTS)]
-        if any(self.motion(subject, replace(options, moment=moment)) for moment in moments):
-            for moment in moments:
-                yield self.scene(subject, replace(options, moment=moment)), step_ms // _MOMENTS
-        else:
-            yield self.still(subject, options), step_ms

@@ -27,7 +27,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.show.lesson import Lesson, read_lesson
 from gemmviz.show.shot import Shot, default_shot
-from gemmviz.show.staging import PARTS, Manner, Staged, lesson_reel, run_reel, staged, staged_benchmark, staged_run
+from gemmviz.show.staging import PARTS, Manner, Staged, lesson_reel, run_reel, staged, staged_benchmark, staged_run, still_reel
 from gemmviz.show.stills import phase_numbered, step_numbered
 from gemmviz.show.subjects import OF_LAUNCHES
 
@@ -190,7 +190,7 @@ def _reel(source: _Source, stage: Staged) -> Reel:
     played = _range(args, stage)
     is_alone = played is None and args.by == "step" and _wants_one(args)
     if is_alone:
-        return run_reel(stage, source.manner, [stage.step], range(stage.step, stage.step + 1))
+        return still_reel(stage, source.manner)
     played = played or range(stage.steps)
     shown = [step for step in stage.phase_steps() if step in played] if args.by == "phase" else list(played)
     if stage.is_launch and args.steps is None and not _is_film(args):
