@@ -14,10 +14,10 @@ from gemmviz.gui.presenter import Presenter
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import HEIGHT, WIDTH, ViewOptions, captioned
+from gemmviz.scenes.frame import ViewOptions, captioned
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.primitives import Scene
-from gemmviz.show.picture import options_for
+from gemmviz.show.picture import frame_for, options_for
 from gemmviz.show.shot import MOST_ZOOM, Camera
 
 _QUESTION_S = 60
@@ -50,8 +50,7 @@ class Wall(QWidget):
     def options(self) -> ViewOptions:
         """As for a slide in the shape of the screen."""
         shot = self.session.drawn
-        scale = max(0.05, min(self.width() / WIDTH, self.height() / HEIGHT)) * shot.type_scale
-        size = max(1.0, round(self.width() / scale)), max(1.0, round(self.height() / scale))
+        size, scale = frame_for(shot, self.width(), self.height())
         whole = replace(shot, camera=Camera())
         found = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
         return replace(found, flies=self.session.player.flies)
@@ -120,6 +119,7 @@ class Lecture:
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None
         self._awake = Awake()
+        self._with_notes = False
         session = desk.session
         for event in (session.asked, session.pictured, session.found, session.moved, desk.themed, desk.bookmarks.changed):
             event.listen(self.draw)
@@ -142,7 +142,8 @@ class Lecture:
         self.wall.closed.connect(self.end)
         self.wall.resized.connect(self.draw)
         self._awake.begin()
-        self._settle(self._screen(with_notes))
+        self._with_notes = with_notes
+        self._settle(self._screen())
         self.wall.activateWindow()
         self.wall.setFocus()
         if with_notes:
@@ -220,11 +221,11 @@ class Lecture:
 
     # Screens
 
-    def _screen(self, with_notes: bool = False) -> QScreen:
+    def _screen(self) -> QScreen:
         screens, own = QGuiApplication.screens(), self.window.screen()
         wanted = self.desk.preferences.text("screen")
         found = next((screen for screen in screens if screen.name() == wanted), None) if wanted else None
-        other = next((screen for screen in screens if screen is not own), own) if with_notes else own
+        other = next((screen for screen in screens if screen is not own), own) if self._with_notes else own
         return found or other or QGuiApplication.primaryScreen()
 
     def _settle(self, screen: QScreen) -> None:

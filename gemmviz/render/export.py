@@ -11,7 +11,7 @@ from typing import TypeVar
 import gemmviz.render.formats as folder
 from gemmviz.files.whole import written_whole
 from gemmviz.model.errors import UsageError
-from gemmviz.render.format import Deck, Film, Format, Look, Page, Still
+from gemmviz.render.format import Format, Look, Still
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.primitives import Scene
 
@@ -68,17 +68,10 @@ def save_reel(reel: Reel, path: Path, look: Look | None = None, told: Told = _no
         clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
         raise UsageError(f"a {kind.title} has no transparent background", remedy=f"use {clear}")
     with written_whole(path) as part:
-        match kind:
-            case Still():
-                kind.save(reel.first(), part, look)
-            case Film():
-                kind.save(_with_frames_counted(reel, told), part, look)
-            case Deck():
-                slides = reel.slides
-                kind.save(replace(reel, slides=lambda: _counted(slides(), reel.slide_count, told)), part, look)
-            case Page():
-                steps = reel.steps
-                kind.save(replace(reel, steps=lambda: _counted(steps(), reel.slide_count, told)), part, look)
+        if isinstance(kind, Still):
+            kind.save(reel.first(), part, look)
+        else:
+            kind.save(_watched(reel, told), part, look)
 
 
 def save_numbered(reel: Reel, target: Path, suffix: str, look: Look | None = None, told: Told = _nothing) -> list[Path]:
@@ -108,8 +101,14 @@ def _number_of(path: Path, suffix: str) -> int:
     return int(path.stem) if path.suffix == f".{suffix}" and path.stem.isdecimal() else 0
 
 
-def _with_frames_counted(reel: Reel, told: Told) -> Reel:
-    return replace(reel, frames=lambda fps: _counted(reel.frames(fps), reel.frame_count(fps), told))
+def _watched(reel: Reel, told: Told) -> Reel:
+    """Tells of each picture that is asked for."""
+    return replace(
+        reel,
+        slides=lambda: _counted(reel.slides(), reel.slide_count, told),
+        frames=lambda fps: _counted(reel.frames(fps), reel.frame_count(fps), told),
+        steps=lambda: _counted(reel.steps(), reel.step_count, told),
+    )
 
 
 def _counted(items: Iterator[Item], of: int, told: Told) -> Iterator[Item]:

@@ -41,48 +41,35 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Still:
     """A file in ``gemmviz.render.formats`` that ends with ``FORMAT = Still(...)``; its suffix is the file's name. ``save`` gets
-    a scene, a path and a look, and raises OSError. ``has_pixels``: its size in pixels matters; ``can_be_clear``: it may be
-    without a background.
+    a scene, a path and a look, and raises OSError. ``can_be_clear``: it may be without a background.
     """
 
     title: str
     save: Callable[[Scene, Path, Look], None]
-    has_pixels: bool = False
     can_be_clear: bool = True
     order: int = 99
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
-    """As ``Still``; ``save`` gets all of the reel, and writes ``Look.fps`` of its frames a second."""
+class _OfAll:
+    """As ``Still``; ``save`` gets all of the reel."""
 
     title: str
     save: Callable[[Reel, Path, Look], None]
     can_be_clear: bool = False
     order: int = 99
-    has_pixels: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Deck:
-    """As ``Still``; ``save`` gets all of the reel, of which each slide is a page."""
-
-    title: str
-    save: Callable[[Reel, Path, Look], None]
-    can_be_clear: bool = False
-    order: int = 99
-    has_pixels: bool = False
+class Film(_OfAll):
+    """``save`` writes ``Look.fps`` frames a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """As ``Deck``, of which one page plays all."""
+class Deck(_OfAll):
+    """Each slide is a page."""
 
-    title: str
-    save: Callable[[Reel, Path, Look], None]
-    can_be_clear: bool = False
-    order: int = 99
-    has_pixels: bool = False
+
+class Page(_OfAll):
+    """One page plays all."""
 
 
 Format = Still | Film | Deck | Page

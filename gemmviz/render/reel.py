@@ -49,10 +49,9 @@ class Step:
 @dataclass(frozen=True)
 class Reel:
     """``slides`` draws the pictures in turn, of which there are ``slide_count``; ``frames`` those of a film with so many a
-    second, of which there are ``frame_count``; ``steps`` what a page plays. ``name`` says what it is of; ``facts``: what a
-    page needs to answer questions about what is shown; ``theme``, ``inks`` (of text, dark and light), ``watched``: how a page
-    begins.
-    ``fan``: which share of their way chips of many go before they fan out.
+    second, of which there are ``frame_count``; ``steps`` what a page plays, of which there are ``step_count``. ``name`` says
+    what it is of; ``facts``: what a page needs to answer questions about what is shown; ``theme``, ``inks`` (of text, dark and
+    light), ``watched``: how a page begins. ``fan``: which share of their way chips of many go before they fan out.
     """
 
     name: str
@@ -61,6 +60,7 @@ class Reel:
     frames: Callable[[int], Iterator[Frame]]
     frame_count: Callable[[int], int]
     steps: Callable[[], Iterator[Step]]
+    step_count: int
     facts: Callable[[], dict[str, Any]] = dict
     theme: str = "dark"
     inks: tuple[str, str] = ("#FFFFFF", "#000000")

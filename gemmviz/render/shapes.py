@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from gemmviz.scenes.primitives import Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import text_width
 
 NAMESPACES = {
@@ -21,7 +21,6 @@ _FONTS: dict[Face, tuple[str, str, float]] = {
 }
 _ASCENT, _HEIGHT = 0.905, 1.15  # of the size of such a font: above its baseline, and in all
 _ALIGNED: dict[Anchor, str] = {"start": "l", "middle": "ctr", "end": "r"}
-_SHARES: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _WIDER = 1.15  # than our own text: a box that no other font outgrows
 
 
@@ -78,7 +77,7 @@ class Shapes:
 
     def cells(self, cells: Cells) -> Iterator[str]:
         rows, columns = cells.fill.shape
-        gap = min(1.0, cells.size * 0.05) if cells.line else 0.0
+        gap = cells.gap
         for row in range(rows):
             for column in range(columns):
                 entry = int(cells.fill[row, column])
@@ -107,7 +106,7 @@ class Shapes:
         for (x, y), words in zip(labels.at.tolist(), labels.texts, strict=True):
             if words:
                 width = _WIDER * text_width(words, labels.size, labels.face)
-                left, top = x - _SHARES[labels.anchor] * width, y - _ASCENT * labels.size * _FONTS[labels.face][2]
+                left, top = x - ANCHORED[labels.anchor] * width, y - _ASCENT * labels.size * _FONTS[labels.face][2]
                 text = self.text(words, labels.size, labels.colour, labels.anchor, labels.face)
                 yield self.box(labels.key, left, top, width, _HEIGHT * labels.size, fill=None, text=text)
 

@@ -9,13 +9,12 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from gemmviz.render.png import encode_png
-from gemmviz.scenes.primitives import Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scenes.theme import channels
 
 Letters = Literal["fonts", "named", "outlines"]
 _MOST_VECTOR_CELLS = 256 * 256
-_SHARES: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold", "mono": "gemmviz-mono"}
 
 
@@ -63,7 +62,7 @@ def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: 
     from gemmviz.render.outlines import text_outline  # its fonts take a while to load
 
     path, units = text_outline(text, face)
-    left, scale = x - _SHARES[anchor] * text_width(text, size, face), f"{size / units:.6g}"
+    left, scale = x - ANCHORED[anchor] * text_width(text, size, face), f"{size / units:.6g}"
     return f'<path transform="translate({_n(left)} {_n(y)}) scale({scale} -{scale})" d="{path}"/>' if path else ""
 
 
@@ -94,7 +93,7 @@ def _cells(cells: Cells, writer: _Writer) -> str:
     if cells.fill.size > _MOST_VECTOR_CELLS:
         return _image(cells)
     parts = []
-    gap = min(1.0, cells.size * 0.05) if cells.line else 0.0
+    gap = cells.gap
     high = _n(cells.pitch - gap)
     starts = np.ones(cells.fill.shape, bool)
     if not gap:

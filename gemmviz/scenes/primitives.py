@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 Anchor = Literal["start", "middle", "end"]
 Face = Literal["regular", "semibold", "mono"]
+ANCHORED: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}  # how much of a text is left of where it stands
 
 
 class _Comparable:
@@ -56,6 +57,11 @@ class Cells(_Comparable):
     def pitch(self) -> float:
         """From one row to the next."""
         return self.size if self.height is None else self.height
+
+    @property
+    def gap(self) -> float:
+        """Between two cells, where a line parts them."""
+        return min(1.0, self.size * 0.05) if self.line else 0.0
 
     @property
     def box(self) -> tuple[float, float, float, float]:

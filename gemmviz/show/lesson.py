@@ -8,7 +8,7 @@ from gemmviz.files.codec import FormatError, from_plain, read_text, toml_text, t
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.show.shot import FORMAT as VIEW
-from gemmviz.show.shot import Shot, plain_of, shot_of
+from gemmviz.show.shot import Shot, parse_shot, plain_of, shot_of
 
 FORMAT = "gemmviz lesson"
 VERSION = 1
@@ -74,7 +74,7 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         plain = toml_to_plain(text)
         kind, version = plain.pop("format", None), plain.get("version", 0)
         if kind == VIEW:
-            return Lesson("View", (Stop(shot_of({name: value for name, value in plain.items() if name != "version"})),))
+            return Lesson("View", (Stop(parse_shot(text)),))
         if kind != FORMAT:
             raise FormatError("this is neither a lesson of gemmviz nor a saved view")
         if not isinstance(version, int) or version > VERSION:

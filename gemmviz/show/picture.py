@@ -34,7 +34,7 @@ MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
 Subject = Moment | Benchmark | OccupancyCase | GridCase | SpeedCase | Pair
 Box = tuple[float, float, float, float]
 Size = tuple[float, float]
-_SLIDE_PIXELS = 1920
+_SLIDE_PIXELS, _LEAST_SCALE = 1920, 0.01
 
 
 def run(setup: Setup, around: Triple, engine: Engine, *, values: bool = False, cancelled: Cancel = never) -> Outcome:
@@ -102,6 +102,12 @@ def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | 
 def slide_size(shot: Shot) -> Size:
     """Width and height in units of a frame in the shape of a slide."""
     return float(round(WIDTH / shot.type_scale)), float(round(HEIGHT / shot.type_scale))
+
+
+def frame_for(shot: Shot, width: float, height: float) -> tuple[Size, float]:
+    """The size in units of a frame that fills so many pixels, as a slide of that shape, and the pixels of a unit."""
+    scale = max(_LEAST_SCALE, min(width / WIDTH, height / HEIGHT)) * shot.type_scale
+    return (max(1.0, round(width / scale)), max(1.0, round(height / scale))), scale
 
 
 def camera_box(camera: Camera, width: float, height: float) -> Box:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from gemmviz.analysis.focus import focus_text, scope_of
+from gemmviz.analysis.focus import Focus, focus_text, scope_of
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
@@ -21,13 +21,14 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.trace import Trace
+from gemmviz.model.watched import Watched
 from gemmviz.render.format import Look
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.scenes import sentence
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ARRIVAL, HEIGHT, WIDTH, captioned, eased
+from gemmviz.scenes.frame import ARRIVAL, captioned, eased
 from gemmviz.scenes.layout import shown_shape
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.motion import FAN
@@ -36,12 +37,12 @@ from gemmviz.scenes.theme import load_theme
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.lesson import Lesson, Stop
 from gemmviz.show.pairs import counted_by, pair_at, reader_by
-from gemmviz.show.picture import Subject, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
+from gemmviz.show.picture import Subject, frame_for, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
 from gemmviz.show.shot import Shot
 from gemmviz.show.speeds import speed_case_by
 from gemmviz.show.stills import focus_inside
 from gemmviz.show.subjects import OF_LAUNCHES
-from gemmviz.show.time import INSTANTS
+from gemmviz.show.time import INSTANTS, instant_place
 
 EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
 Part = str
@@ -80,8 +81,14 @@ class Staged:
     def step(self) -> int:
         """That of the shot."""
         if self.is_launch:
-            return max(0, min(self.steps - 1, round(self.shot.instant * INSTANTS) - 1))
+            return instant_place(self.shot.instant)[0]
         return 0 if self.replay is None else step_at(self.replay.trace, self.shot.at)
+
+    def moment(self, step: int) -> float:
+        """How much of a step a picture shows: as much as the shot does; of another instant of a launch all."""
+        if self.is_launch:
+            return instant_place(self.shot.instant)[1] if step == self.step else 1.0
+        return self.shot.moment
 
     @property
     def is_launch(self) -> bool:
@@ -114,16 +121,16 @@ def staged(shot: Shot, engine_of: EngineOf) -> Staged:
     return Staged(shot, 1, lambda step: case)
 
 
-def staged_run(shot: Shot, outcome: Outcome, watched: object = None, replay: Replay | None = None) -> Staged:
+def staged_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> Staged:
     """Of a run that is over. Raises UsageError for whom it doesn't hold."""
     assert outcome.trace is not None
     trace = outcome.trace
-    replay = replay or with_hazards(Replay.of(trace), searched_blocks(trace))
+    replay = with_hazards(Replay.of(trace), searched_blocks(trace))
     shot = replace(shot, focus=focus_inside(shot.focus, trace))
     if outcome.fault is not None and shot.at == Position():
         shot = replace(shot, at=Position(replay.steps - 1))
     reader = Reader(replay, shot.focus)
-    reader.watched = watched  # type: ignore[assignment]
+    reader.watched = watched
     replay.terms(reader.scope)
     return Staged(shot, replay.steps, reader.at, replay, outcome)
 
@@ -187,9 +194,8 @@ def frame_at(
     """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before."""
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
-    wide, high = manner.look.width, manner.look.height
-    scale = min(wide / WIDTH, high / HEIGHT) * shot.type_scale
-    options = options_for(shot, theme_of(shot), (round(wide / scale), round(high / scale)), scale=scale)
+    size, scale = frame_for(shot, manner.look.width, manner.look.height)
+    options = options_for(shot, theme_of(shot), size, scale=scale)
     view, subject = view_named(shot.view), subject or stage.subject(step)
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
@@ -214,7 +220,7 @@ def _without(scene: Scene, hidden: frozenset[Part]) -> Scene:
 def slide_at(stage: Staged, step: int, manner: Manner, stop: Stop | None = None) -> Slide:
     """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
     subject = stage.subject(step)
-    scene = frame_at(stage, step, stage.shot.moment, manner, subject).scene
+    scene = frame_at(stage, step, stage.moment(step), manner, subject).scene
     title, caption, notes = _told(subject, scene)
     if stop is not None:
         title, caption, notes = stop.title or title, stop.caption or caption, stop.notes or notes
@@ -229,8 +235,6 @@ def _told(subject: Subject, scene: Scene) -> tuple[str, str, str]:
         title = f"{setup.kernel.name}: {sentence.step_title(subject)}"
         return title, f"{sentence.action(subject)}; {sentence.cost(subject)}", f"{_COUNTED} {subject.trace.check}"
     texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
-    kind = type(subject)
-    assert kind in get_args(Subject)
     return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
 
 
@@ -259,7 +263,7 @@ def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> 
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        partial(facts_of, stage), _page_theme(stage.shot), _inks(), _watched(stage), FAN,
+        len(played), partial(facts_of, stage), _page_theme(stage.shot), _inks(), _watched(stage), FAN,
     )  # fmt: skip
 
 
@@ -276,7 +280,7 @@ def lesson_reel(
     def frames(fps: int) -> Iterator[Frame]:
         for stop in lesson.stops:
             stage = staged(changed(stop.shot), engine_of)
-            frame = Frame(captioned(frame_at(stage, stage.step, stage.shot.moment, manner).scene, stop.caption))
+            frame = Frame(captioned(frame_at(stage, stage.step, stage.moment(stage.step), manner).scene, stop.caption))
             for _ in range(held(fps)):
                 yield frame
 
@@ -292,7 +296,7 @@ def lesson_reel(
             yield Step(shown, shown, dict.fromkeys(THEMES, ()), title, caption)
 
     count, theme = len(lesson.stops), _page_theme(changed(lesson.stops[0].shot))
-    return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, theme=theme, inks=_inks())
+    return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, count, theme=theme, inks=_inks())
 
 
 def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
@@ -303,7 +307,7 @@ def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
 def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[Frame]:
     """Each step from its beginning to its end; what doesn't move in it is drawn twice at most."""
     if stage.steps == 1:
-        frame = frame_at(stage, 0, stage.shot.moment, manner)
+        frame = frame_at(stage, 0, stage.moment(0), manner)
         for _ in range(_frame_count(stage, manner, played, fps)):
             yield frame
         return
@@ -325,27 +329,32 @@ def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[
 def page_step(stage: Staged, step: int, manner: Manner) -> Step:
     """A step in both themes of a page, before and after what moves has arrived, and what moves."""
     subject = stage.subject(step)
-    stills: dict[float, dict[str, Scene]] = {0.0: {}, 1.0: {}}
+    before: dict[str, Scene] = {}
+    after: dict[str, Scene] = {}
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
+    moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
     for theme in THEMES:
         dressed = replace(stage, shot=replace(stage.shot, theme=theme))
-        after = stills[1.0][theme] = frame_at(dressed, step, 1.0, manner, subject).still
-        first = THEMES[0]
-        is_same = theme != first and stills[0.0][first] is stills[1.0][first]
-        before = after if is_same else frame_at(dressed, step, 0.0, manner, subject).still
-        stills[0.0][theme] = after if before == after else before
-        moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
-        motion[theme] = tuple(frame_at(dressed, step, each, manner, subject, stills[1.0][theme]).motion for each in moments)
-    title, caption, _ = _told(subject, stills[1.0][THEMES[0]])
+        before[theme], after[theme] = (frame_at(dressed, step, moment, manner, subject).still for moment in (0.0, 1.0))
+        motion[theme] = tuple(frame_at(dressed, step, each, manner, subject, before[theme]).motion for each in moments)
+    title, caption, _ = _told(subject, after[THEMES[0]])
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
-    return Step(stills[0.0], stills[1.0], motion, title, caption, phase, _rows(stage, step))
+    return Step(before, after, motion, title, caption, phase, _rows(stage, step))
+
+
+def _record(stage: Staged) -> Trace | None:
+    """The trace that a page can answer from; None where it shows no run, or one of which there is too much."""
+    if stage.replay is None or view_named(stage.shot.view).subject is not Moment:
+        return None
+    trace = stage.replay.trace
+    return trace if trace.steps * trace.space.threads_per_block <= _MOST_FACTS else None
 
 
 def _rows(stage: Staged, step: int) -> list[dict[str, Any]]:
     """Where the record of a step stands among the facts."""
-    if stage.replay is None or not isinstance(stage.subject(step), Moment) or not _has_facts(stage.replay.trace):
+    trace = _record(stage)
+    if trace is None:
         return []
-    trace = stage.replay.trace
     row = int(trace.row[step])
     return [
         {"row": row + number, "array": operand.array, "offsets": list(operand.offsets)}
@@ -357,14 +366,15 @@ def facts_of(stage: Staged) -> dict[str, Any]:
     """The record, for who asks a page about a cell or a thread: of all traced blocks, or where that is much of the watched one.
     ``elements``: row by row, each number as what it is more than the one before.
     """
-    if stage.replay is None or view_named(stage.shot.view).subject is not Moment or not _has_facts(stage.replay.trace):
+    trace = _record(stage)
+    if trace is None:
         return {}
-    trace = stage.replay.trace
     scope, threads = scope_of(stage.shot.focus, trace), trace.space.threads_per_block
     is_small = trace.element.size <= _MOST_FACTS
     columns = slice(0, trace.space.thread_count) if is_small else scope.of_block
     (x0, x1), (y0, y1), (z0, z1) = trace.blocks.ranges
-    names = [f"block ({x}, {y})" for _ in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1)]
+    blocks = ((x, y, z) for z in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1))
+    names = [focus_text(Focus(block), trace) for block in blocks]
     arrays = []
     for array in trace.arrays:
         rows, width = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
@@ -378,14 +388,9 @@ def facts_of(stage: Staged) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _has_facts(trace: Trace) -> bool:
-    return trace.steps * trace.space.threads_per_block <= _MOST_FACTS
-
-
 def _watched(stage: Staged) -> str:
-    if stage.replay is None or view_named(stage.shot.view).subject is not Moment:
-        return ""
-    return focus_text(stage.shot.focus, stage.replay.trace)
+    trace = _record(stage)
+    return "" if trace is None else focus_text(stage.shot.focus, trace)
 
 
 def _page_theme(shot: Shot) -> str:

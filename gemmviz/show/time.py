@@ -10,6 +10,13 @@ from gemmviz.show.shot import Shot
 INSTANTS = 60
 
 
+def instant_place(instant: float) -> tuple[int, float]:
+    """The step of a launch's time that an instant is in, and how much of that has passed."""
+    at = round(instant * INSTANTS, 6)
+    step = max(0, ceil(at) - 1)
+    return step, at - step
+
+
 class Timed(Protocol):
     """Whose time it is."""
 
@@ -41,15 +48,11 @@ class Time:
 
     @property
     def step(self) -> int:
-        return max(0, ceil(self._at) - 1) if self.is_launch else self.session.step
+        return instant_place(self.session.shot.instant)[0] if self.is_launch else self.session.step
 
     @property
     def moment(self) -> float:
-        return self._at - self.step if self.is_launch else self.session.moment
-
-    @property
-    def _at(self) -> float:
-        return round(self.session.shot.instant * INSTANTS, 6)
+        return instant_place(self.session.shot.instant)[1] if self.is_launch else self.session.moment
 
     def go(self, step: int, moment: float = 1.0) -> None:
         """The first of a launch's steps, gone to as a whole, is its very beginning."""

@@ -1,6 +1,5 @@
 """The dialog writes what the command line writes, beside the window."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.gui.preferences import Nowhere
 from gemmviz.render.export import formats
 from gemmviz.scenes.primitives import Labels
 from tests.conftest import sure
@@ -18,15 +16,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def window(qtbot: QtBot) -> Iterator[MainWindow]:
-    made = MainWindow(Nowhere(tour="seen"))
-    qtbot.addWidget(made)
-    made.start()
-    qtbot.waitUntil(lambda: made.session.shown is not None and not made.session.is_working, timeout=20_000)
-    made.session.player.play(False)
-    made.session.go(3)
-    yield made
-    made.close()
+def window(window: MainWindow) -> MainWindow:
+    """Somewhere in the run."""
+    window.session.go(3)
+    return window
 
 
 @pytest.fixture

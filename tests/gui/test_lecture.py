@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,16 +23,10 @@ Key = Qt.Key
 
 
 @pytest.fixture
-def window(qtbot: QtBot) -> Iterator[MainWindow]:
-    made = MainWindow(Nowhere(tour="seen"))
-    qtbot.addWidget(made)
-    made.start()
-    qtbot.waitUntil(lambda: made.session.shown is not None and not made.session.is_working, timeout=20_000)
-    made.session.player.play(False)
-    made.session.player.animate(False)
-    made.session.go(0)
-    yield made
-    made.close()
+def window(window: MainWindow) -> MainWindow:
+    """Steps taken by hand are there at once."""
+    window.session.player.animate(False)
+    return window
 
 
 @pytest.fixture
@@ -50,9 +43,10 @@ def press(wall: Wall, *keys: Key) -> None:
         QTest.keyClick(wall, key)
 
 
-def test_a_key_shows_the_picture_alone(window: MainWindow) -> None:
+def test_a_key_shows_the_picture_alone(window: MainWindow, qtbot: QtBot) -> None:
     window.menus.all["&Begin"].trigger()
     wall = sure(window.lecture.wall)
+    qtbot.waitUntil(wall.isActiveWindow)
     assert wall.isFullScreen()
     wall.resize(1920, 1080)
     scene = sure(wall.stage.scene)
@@ -146,6 +140,8 @@ def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None
     marks.go(0)
     window.lecture.begin(with_notes=True)
     presenter = sure(window.lecture.presenter)
+    presenter.activateWindow()
+    qtbot.waitUntil(presenter.isActiveWindow)
     assert presenter.title.text() == "1 of 2: One"
     assert "say this" in presenter.notes.text()
     assert presenter.next.text() == "Next: Two"

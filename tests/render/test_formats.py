@@ -26,7 +26,7 @@ from gemmviz.render.format import Look
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.run.interpreter import Interpreter
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.primitives import Cells, Lines, Scene
 from gemmviz.show.lesson import Lesson, Stop, lesson_text, parse_lesson
 from gemmviz.show.shot import Shot
 from gemmviz.show.staging import Manner, Staged, lesson_reel, run_reel, staged, still_reel
@@ -261,10 +261,21 @@ def test_a_lesson_comes_back_and_is_saved(tmp_path: Path, qapp: QApplication) ->
     save_reel(reel, tmp_path / "l.mp4", SMALL)
 
 
+def test_a_launch_is_drawn_at_its_very_instant() -> None:
+    for instant in (0.0, 0.04, 0.5, 0.733, 1.0):
+        stage = staged(Shot(setup_for(load_kernel("04_tiled")), view="grid", theme="dark", instant=instant), interpreter)
+        line = still_reel(stage, Manner()).first().find("instant")
+        lanes = still_reel(stage, Manner()).first().find("lanes")
+        assert isinstance(line, Lines)
+        assert isinstance(lanes, Cells)
+        x, _, width, _ = lanes.box
+        assert line.segments[0, 0] == pytest.approx(x + instant * width, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('format = "gemmviz lesson"\nversion = 9', "version 9"), ('format = "gemmviz lesson"\nversion = 1', "no [[step]]"),
+        ('format = "gemmviz lesson"\nversion = 9', "version 9"), ('format = "gemmviz view"\nversion = 9', "version 9"), ('format = "gemmviz lesson"\nversion = 1', "no [[step]]"),
         ('format = "gemmviz lesson"\nversion = 1\n[[step]]\ntitle = "x"', "step 1 has no [step.shot]"), ("", "neither a lesson"),
         ('format = "gemmviz lesson"\nversion = 1\n[[step]]\nwho = "x"\n[step.shot]\nview = "stage"', "who"),
     ],

@@ -53,7 +53,8 @@ def _without_display(path: Path | None, shot: Shot | None) -> int:
     from gemmviz.render.export import save_numbered, save_reel
     from gemmviz.render.format import Look
     from gemmviz.run.choosing import engine_for
-    from gemmviz.show.shot import default_shot, read_view
+    from gemmviz.show.lesson import read_lesson
+    from gemmviz.show.shot import default_shot
     from gemmviz.show.staging import Manner, run_reel, staged, staged_run
     from gemmviz.spec.catalog import load_kernel
     from gemmviz.spec.legality import setup_for
@@ -63,7 +64,7 @@ def _without_display(path: Path | None, shot: Shot | None) -> int:
         stage = staged_run(Shot(trace.setup), Outcome(trace, trace.by))
     else:
         if path is not None:
-            shot = read_view(path) if kind_of(path) == "view" else Shot(setup_for(load_kernel(str(path))))
+            shot = read_lesson(path).stops[0].shot if kind_of(path) == "view" else Shot(setup_for(load_kernel(str(path))))
         stage = staged(shot or default_shot(), lambda kernel: closing(engine_for("cpu")))
     folder, name = Path("out"), file_stem(stage.shot.setup.kernel.name)
     steps = list(range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES))))

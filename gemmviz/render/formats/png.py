@@ -16,4 +16,4 @@ def _save(scene: Scene, path: Path, look: Look) -> None:
         raise OSError(None, "the image can't be written here")
 
 
-FORMAT = Still("PNG", _save, has_pixels=True, order=1)
+FORMAT = Still("PNG", _save, order=1)

@@ -12,4 +12,4 @@ def _save(reel: Reel, path: Path, look: Look) -> None:
     write_slides(reel, path, look)
 
 
-FORMAT = Deck("PowerPoint slides", _save, has_pixels=True, order=4)
+FORMAT = Deck("PowerPoint slides", _save, order=4)

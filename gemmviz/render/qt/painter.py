@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, 
 
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
-from gemmviz.scenes.primitives import Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
@@ -22,7 +22,6 @@ _MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
 _LARGEST_PICTURE = 1 << 20  # pixels of a text that is kept as a picture
 _LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels: beyond these there are few, and each is painted by itself
 _MANY_TEXTS, _MOST_ROWS = 4, 128  # texts that go glyph by glyph, and how many such rows are kept
-_SHARES: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 Key = TypeVar("Key")
 Made = TypeVar("Made")
 
@@ -133,7 +132,7 @@ class ScenePainter:
         """Short texts in a row, as those along an axis: glyph by glyph from an atlas, in one call."""
         layout, widths = self._row_of_texts(labels.texts, pixels)
         at = labels.at * view.scale
-        middle = at[:, 0] + view.dx - (_SHARES[labels.anchor] - 0.5) * widths / view.ratio
+        middle = at[:, 0] + view.dx - (ANCHORED[labels.anchor] - 0.5) * widths / view.ratio
         x = middle[layout.row] + layout.shift / view.ratio
         y = (at[:, 1] + view.dy)[layout.row] - CAP_HEIGHT * labels.size * view.scale / 2
         self._atlas(pixels, labels.colour).draw(painter, x, y, view.ratio, layout.glyph)
@@ -268,7 +267,7 @@ class ScenePainter:
         size = labels.size * view.scale / drawn_at  # font sizes are whole pixels; the transform makes them exact
         for (x, y), text in zip(labels.at.tolist(), labels.texts, strict=True):
             width = text_width(text, labels.size, labels.face)
-            left = x - _SHARES[labels.anchor] * width
+            left = x - ANCHORED[labels.anchor] * width
             if not view.rect(left, y - labels.size, width, 1.5 * labels.size).intersects(clip):
                 continue
             if drawn_at > _LARGEST_GLYPH and text and width * view.scale * drawn_at < _LARGEST_PICTURE:
