@@ -83,6 +83,7 @@ def _is_sound(row: Measured) -> bool:
 
 @cache
 def recorded_benchmarks() -> tuple[Benchmark, ...]:
-    """What ships with gemmviz, by name of the GPU."""
-    folder = resource_folder("assets") / "measurements"
-    return tuple(read_benchmark(path, recorded=True) for path in sorted(folder.glob("benchmark-*.json")))
+    """What ships with gemmviz, by name of the GPU: of the ladder first, then of the lessons' kernels."""
+    paths = (resource_folder("assets") / "measurements").glob("benchmark-*.json")
+    ordered = sorted(paths, key=lambda path: (path.stem.endswith("-lessons"), path.name))
+    return tuple(read_benchmark(path, recorded=True) for path in ordered)

@@ -13,7 +13,7 @@ from gemmviz.model.problem import Problem
 HEADER_VERSION = 1
 _KEYS = {
     "gemmviz", "title", "description", "entry", "args", "block", "grid", "parameters", "require", "shared_bytes",
-    "column_major", "problem",
+    "column_major", "problem", "unfinished",
 }  # fmt: skip
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
@@ -69,6 +69,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
         shared_bytes=str(facts.get("shared_bytes", "0")),
         column_major=_column_major(text, read("column_major", list, [])),
         problem=_problem(text, read("problem", dict, {"M": 8, "N": 8, "K": 8})),
+        unfinished=read("unfinished", bool, False),
         is_shipped=is_shipped,
     )
 
@@ -134,7 +135,7 @@ class _Reader:
         return formulas
 
 
-_TOML_NAMES: dict[type, str] = {str: "string", list: "list", dict: "table"}
+_TOML_NAMES: dict[type, str] = {str: "string", list: "list", dict: "table", bool: "truth value"}
 
 
 def _parameter(text: str, name: str, facts: Any) -> Parameter:

@@ -10,19 +10,15 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu
 
 from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.pairing import Lock, Pair
+from gemmviz.analysis.pairing import Lock
 from gemmviz.gui import dialogs
 from gemmviz.gui.about import AboutBox
 from gemmviz.gui.export_dialog import ExportDialog
 from gemmviz.gui.keys import show_keys
 from gemmviz.gui.parts import Parts
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.occupancy import OccupancyCase
-from gemmviz.model.schedule import GridCase
-from gemmviz.model.speed_case import SpeedCase
 from gemmviz.render.export import formats
-from gemmviz.scenes.catalog import views_of
+from gemmviz.scenes.catalog import views, views_of
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import load_theme, theme_names
 from gemmviz.show.shot import SYSTEM_THEME, Camera
@@ -34,7 +30,7 @@ _TYPE_STEP = 1.25
 _LOCKED: dict[Lock, str] = {
     "phase": "In the same &phase", "k": "At the same &k", "step": "At the same &step", "bytes": "After as many &bytes moved",
 }  # fmt: skip
-_ON_THE_STAGE = (Moment, OccupancyCase, GridCase, SpeedCase, Pair)
+_FIRST_OF_COURSE = 30  # views from this place on have a menu of their own, and no key
 Test = Callable[[Parts], bool]
 
 
@@ -182,11 +178,14 @@ def _named(word: str, what: str | None) -> str:
 
 
 def _views() -> Iterator[Action]:
-    shown = {name: view for kind in _ON_THE_STAGE for name, view in views_of(kind).items()}
-    for number, (name, view) in enumerate(shown.items(), 1):
-        yield Action(
-            "View", view.title, partial(_show, name), (str(number),) if number < 10 else (), "", is_on=partial(_shows, name)
-        )
+    shown = {name: view for name, view in views().items() if view.subject is not Benchmark}
+    number = 0
+    for name, view in shown.items():
+        is_own = view.order < _FIRST_OF_COURSE
+        number += is_own
+        key = (str(number),) if is_own and number < 10 else ()
+        menu = "View" if is_own else "View|&More pictures"
+        yield Action(menu, view.title, partial(_show, name), key, "", is_on=partial(_shows, name))
     for name, view in views_of(Benchmark).items():
         yield Action("View|Benchmark &chart", view.title, partial(_show, name), is_on=partial(_shows, name))
     yield Action(

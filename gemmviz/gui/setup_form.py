@@ -11,7 +11,7 @@ from gemmviz.gui.field_row import Control, control_for, show_field
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.show.fields import Field, fields_of, launch_lines, limits_line
-from gemmviz.spec.catalog import kernel_names
+from gemmviz.spec.catalog import all_names
 from gemmviz.spec.legality import device_for
 
 _NO_LAUNCH = "Block –\nGrid –"
@@ -26,7 +26,7 @@ class SetupForm(QWidget):
         self.desk = desk
         self.controls: dict[str, Control] = {}
         self.kernel = choice(
-            "Kernel", "The kernel to run (Ctrl+O opens a file of yours)", ((name, name) for name in kernel_names())
+            "Kernel", "The kernel to run (Ctrl+O opens a file of yours)", ((name, name) for name in all_names())
         )
         self.kernel.activated.connect(lambda row: desk.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")

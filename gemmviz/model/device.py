@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 DEFAULT_DEVICE = "h200"
+CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ class Device:
 
     Registers are given in units of ``register_unit`` to a warp or, ``registers_by_block``, to a block; warps in multiples of
     ``warp_granularity``: the schedulers of an SM, each of which has its own part of the registers.
-    ``memory``: by which rules its memory serves a warp, None where nobody has written them down yet.
+    ``memory``: by which rules its memory serves a warp, None where nobody has written them down yet. ``own_words``: what its
+    maker calls things otherwise than CUDA does, by CUDA's word. ``is_toy``: nobody sells it; it is for pictures that can be
+    followed by eye.
     """
 
     name: str
@@ -62,6 +65,13 @@ class Device:
     memory: MemoryRules | None = None
     registers_by_block: bool = False
     warp_granularity: int = 4
+    own_words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    is_toy: bool = False
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What its maker calls an SM, a core, a warp, a block and shared memory."""
+        return {**CUDA_WORDS, **self.own_words}
 
     @property
     def limits(self) -> dict[str, int]:

@@ -37,8 +37,9 @@ class Requirement:
 class KernelSpec:
     """One kernel. Block, grid and shared bytes are formulas over M, N, K and the parameters.
 
-    ``file`` is where it stands, for messages; ``is_shipped``: it is one of those that come with gemmviz, known by its name.
-    Raises SourceError where it holds more than anybody writes, whatever file it comes from.
+    ``file`` is where it stands, for messages; ``unfinished``: a part of one, that may leave C unwritten; ``is_shipped``: it
+    is one of those that come with gemmviz, known by its name. Raises SourceError where it holds more than anybody writes,
+    whatever file it comes from.
     """
 
     name: str
@@ -55,6 +56,7 @@ class KernelSpec:
     shared_bytes: str = "0"
     column_major: frozenset[str] = frozenset()
     problem: Problem = field(default_factory=lambda: Problem(8, 8, 8))
+    unfinished: bool = False
     is_shipped: bool = False
 
     def __post_init__(self) -> None:

@@ -91,7 +91,8 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
     written = [_stored(trace.element[t.rows], t.operand.offsets) for t in trace.touches_of(binding.number("C"), "write")]
     elements = np.unique(np.concatenate(written)) if written else np.zeros(0, np.int64)
-    check = check_result(trace.setup.problem, data, kernel.column_major, elements, trace.is_whole, cancelled)
+    is_all = trace.is_whole and not kernel.unfinished
+    check = check_result(trace.setup.problem, data, kernel.column_major, elements, is_all, cancelled)
     return replace(trace, check=check)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from gemmviz.analysis.focus import focus_text
 from gemmviz.analysis.moment import Moment
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.scenes import sentence
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -40,7 +41,7 @@ class ViewOptions:
     them; ``code``: with the source lines; ``flies``: whether copies are seen on their way; ``score``: with the run along the
     lower edge; ``instant``: of a view of a whole launch, how much of its time has passed; ``marked``: an element that
     is followed, as matrix, row and column; ``is_even``: of a chart,
-    on axes that are divided evenly.
+    on axes that are divided evenly; ``labels``: how elements and threads are written.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -60,6 +61,7 @@ class ViewOptions:
     instant: float = 0.5
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
+    labels: LabelStyle = PLAIN
 
     @property
     def strip(self) -> float:
@@ -91,6 +93,17 @@ def framed(found: list[Primitive], moment: Moment, options: ViewOptions) -> Scen
     """A whole frame: a view's own primitives, and the words above and below them."""
     words = (*words_between(moment, options), *time_strip(moment, options)) if options.words else ()
     return Scene(options.width, options.height, options.theme.background, tuple(found), words=words)
+
+
+def titled(found: list[Primitive], title: str, note: str, options: ViewOptions) -> Scene:
+    """A whole frame of what is no run: a view's own primitives below a title and a line that says where they are from."""
+    theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
+    size = title_size(title, theme, room)
+    words: tuple[Primitive, ...] = (
+        Labels("title", points((MARGIN, 50)), (fitted(title, size, room, "semibold"),), size, theme.text, "start", "semibold"),
+        Labels("note", points((MARGIN, 86)), (fitted(note, sizes.small, room),), sizes.small, theme.faint),
+    )
+    return Scene(options.width, options.height, theme.background, tuple(found), words=words if options.words else ())
 
 
 def captioned(scene: Scene, caption: str) -> Scene:

@@ -36,7 +36,9 @@ class Cells(_Comparable):
     table.
 
     ``labels`` (rows, columns) of strings, or None; ``inks`` the label colour for each entry of the palette.
-    ``line`` is the colour between cells, or None for none. ``factor``: how many elements a cell has along a side.
+    ``line`` is the colour between cells, or None for none. ``factor``: how many elements a cell has along a side. ``tips``
+    (rows, columns): what is said of a cell where one points at it, lines apart by line ends; None where that follows from the
+    run.
     """
 
     key: str
@@ -52,6 +54,7 @@ class Cells(_Comparable):
     factor: int = 1
     height: float | None = None
     origin: tuple[int, int] = (0, 0)
+    tips: npt.NDArray[np.str_] | None = None
 
     @property
     def pitch(self) -> float:

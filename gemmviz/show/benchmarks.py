@@ -12,6 +12,7 @@ from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.sizes import problems, sizes_of
 
 HERE = "measured here"
+LESSONS = ", kernels of the lessons"
 
 
 class Benchmarks:
@@ -92,7 +93,12 @@ class Benchmarks:
 
 def recorded() -> dict[str, Benchmark]:
     """Those that ship with gemmviz, by name."""
-    return {_capital(each.source.partition(",")[0]): each for each in recorded_benchmarks()}
+    return {_capital(each.source.partition(",")[0]) + _whose(each): each for each in recorded_benchmarks()}
+
+
+def _whose(benchmark: Benchmark) -> str:
+    """Which kernels it is of, where these are not those of the ladder."""
+    return "" if {row.kernel for row in benchmark.rows} & set(kernel_names()) else LESSONS
 
 
 def named(benchmarks: dict[str, Benchmark], name: str) -> Benchmark | None:

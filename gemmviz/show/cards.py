@@ -1,5 +1,5 @@
-"""What can be shown besides the replay of one run: occupancy, the grid of a launch, why a kernel is as fast as it is, and two
-runs at once. Keeps what each needs, and says what a click on it asks for.
+"""What can be shown besides the replay of one run: occupancy, the grid of a launch, why a kernel is as fast as it is, two runs
+at once, and what is made of a shot alone. Keeps what each needs, and says what a click on it asks for.
 """
 
 from collections.abc import Callable
@@ -9,26 +9,33 @@ from typing import Any, get_args
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.pairing import Pair
+from gemmviz.model.code_case import CodeCase
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.host_run import TransferCase
+from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.traffic import TrafficCase
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.views.occupancy_view import value_at
 from gemmviz.scenes.views.why_view import CURE
 from gemmviz.show.beside import Beside
+from gemmviz.show.courses import OF_SHOTS
 from gemmviz.show.events import Post
 from gemmviz.show.findings import Shown
 from gemmviz.show.launches import Launches
+from gemmviz.show.made import Made
 from gemmviz.show.runners import Runners
 from gemmviz.show.shot import Against, Shot
 from gemmviz.show.subjects import occupancy_case, trial_of
 from gemmviz.show.tasks import Latest
 from gemmviz.show.why import Why
 
-Card = OccupancyCase | GridCase | SpeedCase | Pair
+Card = OccupancyCase | GridCase | SpeedCase | Pair | LaunchCase | CodeCase | TrafficCase | RaceCase | TransferCase
 CARDS: tuple[type, ...] = get_args(Card)
 
 
@@ -39,10 +46,14 @@ class Cards:
         self.runners = runners
         self.launches = Launches(post, runners, changed)
         self.why = Why()
+        self.made = Made(post, changed)
         self.beside = Beside(post, changed, failed)
 
     def subject(self, kind: type, shot: Shot, shown: Shown | None, now: Moment | None) -> Card | None:
         """What views of this kind of subject show now; None as long as that is not known."""
+        if kind in OF_SHOTS:
+            found: Card | None = self.made.case(kind, shot)
+            return found
         speed = _speed_of(shot, shown)
         if kind is OccupancyCase:
             return occupancy_case(shot, speed)
@@ -90,7 +101,7 @@ class Cards:
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
-        return (self.launches.lane, *self.beside.lanes)
+        return (self.launches.lane, self.made.lane, *self.beside.lanes)
 
     def close(self) -> None:
         for lane in self.lanes:

@@ -13,6 +13,7 @@ from gemmviz.analysis.position import Position
 from gemmviz.files.devices import device_names
 from gemmviz.files.kinds import kind_of
 from gemmviz.model.errors import UsageError
+from gemmviz.model.labels import PLAIN, LabelStyle, Order
 from gemmviz.model.setup import Setting, Setup, settings_of
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.frame import LAYERS
@@ -120,6 +121,24 @@ def _trial_words(shot: Shot) -> list[str]:
     return [f"{name}={value}" for name, field in _TRIED.items() if (value := getattr(shot.trial, field)) is not None]
 
 
+def _take_labels(shot: Shot, text: str) -> Shot:
+    parts = [part.strip() for part in text.split(",")]
+    rest = parts[2:]
+    if parts[:2] not in (["row", "column"], ["column", "row"]) or set(rest) - {"0", "1", "yx"} or len(rest) > 2:
+        raise UsageError(
+            f"labels can't be {text!r}", remedy="write row,column or column,row, then ,1 and ,yx where they are meant"
+        )
+    order: Order = "row, column" if parts[0] == "row" else "column, row"
+    return replace(shot, labels=LabelStyle(order, int("1" in rest), "y, x" if "yx" in rest else "x, y"))
+
+
+def _label_words(shot: Shot) -> str | None:
+    labels = shot.labels
+    if labels == PLAIN:
+        return None
+    return labels.order.replace(" ", "") + (",1" if labels.first else "") + (",yx" if labels.thread == "y, x" else "")
+
+
 def _number(least: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -196,6 +215,9 @@ def view_flags() -> list[Flag]:
         Flag("--even", lambda shot, on: replace(shot, chart=replace(shot.chart, is_even=True)),
              lambda shot: "" if shot.chart.is_even else None,
              {"action": "store_const", "const": True, "help": "of a chart: axes divided evenly, and not by powers"}),
+        Flag("--labels", _take_labels, _label_words,
+             {"metavar": "ORDER", "help": "how elements and threads are written: row,column or column,row, with ,1 where they "
+              "count from 1, and with ,yx for threads as (y, x) (default: row,column)"}),
         Flag("--theme", lambda shot, name: replace(shot, theme=name),
              lambda shot: shot.theme if shot.theme in themes else None,
              {"choices": themes, "help": "colours (default: dark)"}),

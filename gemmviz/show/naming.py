@@ -23,6 +23,8 @@ def change_name(before: Shot, after: Shot) -> str:
         found.append("what it is held against")
     if before.trial != after.trial:
         found.append("what is tried out")
+    if before.labels != after.labels:
+        found.append("labels")
     if (before.lens, before.code, before.type_scale) != (after.lens, after.code, after.type_scale):
         found.append("how it is seen")
     if before.theme != after.theme:

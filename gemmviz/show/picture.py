@@ -9,14 +9,19 @@ from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.code_case import CodeCase
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.host_run import TransferCase
+from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.trace import Trace
+from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.run.executor import Recording, blocks_to_trace
@@ -31,7 +36,19 @@ from gemmviz.show.shot import Camera, Shot
 QUICK_BYTES = 96 << 20  # what a trace may take where a person leaves the blocks open
 MOST_BYTES = 4 * QUICK_BYTES
 MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
-Subject = Moment | Benchmark | OccupancyCase | GridCase | SpeedCase | Pair
+Subject = (
+    Moment
+    | Benchmark
+    | OccupancyCase
+    | GridCase
+    | SpeedCase
+    | Pair
+    | LaunchCase
+    | CodeCase
+    | TrafficCase
+    | RaceCase
+    | TransferCase
+)
 Box = tuple[float, float, float, float]
 Size = tuple[float, float]
 _SLIDE_PIXELS, _LEAST_SCALE = 1920, 0.01
@@ -95,7 +112,7 @@ def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | 
     return ViewOptions(
         theme, label_zoom, width, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown,
         lens=shot.lens, code=shot.code, scale=scale or _SLIDE_PIXELS / width,
-        instant=shot.instant, is_even=shot.chart.is_even,
+        instant=shot.instant, is_even=shot.chart.is_even, labels=shot.labels,
     )  # fmt: skip
 
 

@@ -19,6 +19,10 @@ class Pointer:
 
     def at(self, hit: Hit | None) -> None:
         """The pointer is over this cell now, or over none."""
+        if hit is not None and hit.cells.tips is not None:
+            self.lane.cancel()
+            self.told.tell([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
+            return
         now = self.session.now
         found = None if hit is None or now is None else pointed_at(now.trace, hit)
         if hit is None or now is None or found is None:

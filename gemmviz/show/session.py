@@ -6,6 +6,7 @@ from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
 from gemmviz.analysis.speeds import narrowed
 from gemmviz.model.benchmark import Benchmark
@@ -13,9 +14,10 @@ from gemmviz.model.cancelling import cancellable
 from gemmviz.model.chart import Opens
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.problem import Problem
+from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import asked_blocks
@@ -48,6 +50,7 @@ from gemmviz.spec.legality import device_for, launch_for, setup_for
 
 _REPLAY, _BENCHMARK = "stage", "rate"
 _SOON_S = 0.03
+_TIMED = (Moment, GridCase, SpeedCase, Pair)
 _DRAGGED = "what is tried out"  # a change that goes on as long as the same is dragged
 _OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
@@ -135,7 +138,7 @@ class Session:
     @property
     def has_time(self) -> bool:
         """Whether what is shown goes on by itself: a run, or a launch."""
-        return not self.is_benchmark and view_named(self.shot.view).subject is not OccupancyCase
+        return view_named(self.shot.view).subject in _TIMED
 
     @property
     def is_benchmark(self) -> bool:

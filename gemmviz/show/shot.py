@@ -14,6 +14,7 @@ from gemmviz.analysis.position import Position
 from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import LAYERS, Layer
@@ -114,7 +115,8 @@ class Shot:
     how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
     ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2;
     ``trial``: what is tried out of occupancy; ``instant``: how much of a whole launch's time has passed, 0 to 1;
-    ``against``: what it is held against. Raises UsageError for what there is none of.
+    ``against``: what it is held against; ``labels``: how elements and threads are written. Raises UsageError for what there is
+    none of.
     """
 
     setup: Setup
@@ -132,6 +134,7 @@ class Shot:
     trial: Trial = field(default_factory=Trial)
     instant: float = 0.5
     against: Against | None = None
+    labels: LabelStyle = PLAIN
 
     def __post_init__(self) -> None:
         view_named(self.view)
@@ -203,7 +206,8 @@ def _with_kernel(plain: dict[str, Any]) -> dict[str, Any]:
         plain = {**plain, "against": _with_kernel(against)}
     if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
         return plain
-    return {**plain, "setup": {**setup, "kernel": to_plain(load_kernel(setup["kernel"]))}}
+    kernel = load_kernel(setup["kernel"])
+    return {**plain, "setup": {"problem": to_plain(kernel.problem), **setup, "kernel": to_plain(kernel)}}
 
 
 def save_view(shot: Shot, path: Path) -> None:

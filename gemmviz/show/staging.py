@@ -26,6 +26,7 @@ from gemmviz.render.format import Look
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
+from gemmviz.run.simt.interpret import never
 from gemmviz.scenes import sentence
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ARRIVAL, captioned, eased
@@ -35,6 +36,7 @@ from gemmviz.scenes.motion import FAN
 from gemmviz.scenes.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.benchmarks import named, recorded
+from gemmviz.show.courses import OF_SHOTS
 from gemmviz.show.lesson import Lesson, Stop
 from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, frame_for, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
@@ -114,6 +116,11 @@ def staged(shot: Shot, engine_of: EngineOf) -> Staged:
         return _staged_pair(shot, engine_of)
     if kind in OF_LAUNCHES:
         return _staged_launch(shot)
+    if kind in OF_SHOTS:
+        made = OF_SHOTS[kind](shot, never)
+        if made is None:
+            raise _nothing(shot)
+        return Staged(shot, 1, lambda step: made)
     if kind is Benchmark:
         return staged_benchmark(shot, named(recorded(), shot.chart.source))
     with engine_of(shot.setup.kernel) as engine:

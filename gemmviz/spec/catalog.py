@@ -11,11 +11,22 @@ from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
 
 DEFAULT_KERNEL = "04_tiled"
+_COURSE = "course"
 
 
 def kernel_names() -> list[str]:
     """The kernels that ship with gemmviz, in teaching order."""
     return sorted(path.stem for path in resource_folder("kernels").glob("*.cu"))
+
+
+def course_names() -> list[str]:
+    """The kernels of the lessons that ship with gemmviz: pieces, broken ones, and others' ways to write them."""
+    return sorted(path.stem for path in (resource_folder("kernels") / _COURSE).glob("*.cu"))
+
+
+def all_names() -> list[str]:
+    """Those of the ladder, then those of the lessons."""
+    return [*kernel_names(), *course_names()]
 
 
 def load_kernel(name: str) -> KernelSpec:
@@ -28,8 +39,10 @@ def load_kernel(name: str) -> KernelSpec:
         return read_kernel(path)
     names = kernel_names()
     found = [known for known in names if name in (known, known.partition("_")[2])]
+    if not found and name in course_names():
+        return read_kernel(resource_folder("kernels") / _COURSE / f"{name}.cu", is_shipped=True)
     if not found:
-        remedy = closest(name, names) or f"the kernels are {', '.join(names)}"
+        remedy = closest(name, all_names()) or f"the kernels are {', '.join(names)}"
         raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
     return read_kernel(resource_folder("kernels") / f"{found[0]}.cu", is_shipped=True)
 
@@ -42,4 +55,4 @@ def is_own(kernel: KernelSpec) -> bool:
 
 @cache
 def _own_texts() -> dict[str, KernelSpec]:
-    return {kernel.text: kernel for kernel in map(load_kernel, kernel_names())}
+    return {kernel.text: kernel for kernel in map(load_kernel, all_names())}

@@ -16,6 +16,7 @@ from gemmviz.cli.progress import Progress
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
+from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
@@ -24,6 +25,7 @@ from gemmviz.render.format import Film, Look, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
+from gemmviz.show.courses import OF_SHOTS
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.show.lesson import Lesson, read_lesson
 from gemmviz.show.shot import Shot, default_shot
@@ -148,7 +150,7 @@ def _staged(source: _Source, path: Path, shot: Shot | None) -> Staged:
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
         return staged_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
-    if view_named(shot.view).chart is not None and is_set(args):
+    if view_named(shot.view).subject is Benchmark and is_set(args):
         remedy = "leave out -m, -n, -k, -D and the like"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
     found = staged(shot, source.engine)
@@ -161,9 +163,9 @@ def _staged_trace(source: _Source, path: Path) -> Staged:
     x, y, z = (start for start, _ in trace.blocks.ranges)
     shot = source.dressed(Shot(trace.setup, Focus((x, y, z)), theme="dark"))
     subject = view_named(shot.view).subject
-    if subject in OF_LAUNCHES:
+    if subject in OF_LAUNCHES or subject in OF_SHOTS:
         return staged(shot, source.engine)
-    if view_named(shot.view).chart is not None:
+    if subject is Benchmark:
         raise UsageError(f"the view {shot.view!r} shows measurements", remedy="name a kernel or a benchmark")
     if subject is not Moment:
         raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")

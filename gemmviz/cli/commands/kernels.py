@@ -5,18 +5,25 @@ from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.spec.catalog import course_names, kernel_names, load_kernel
 
 
 def _run(args: argparse.Namespace) -> int:
     kernels = [load_kernel(name) for name in kernel_names()]
+    lessons = [load_kernel(name) for name in course_names()]
     if args.json:
-        print_json([_facts(kernel) for kernel in kernels])
+        print_json([_facts(kernel) for kernel in (*kernels, *lessons)])
         return 0
+    _list(kernels)
+    print("\nof the lessons:")
+    _list(lessons)
+    return 0
+
+
+def _list(kernels: list[KernelSpec]) -> None:
     for kernel in kernels:
         values = " ".join(f"-D {name}={value}" for name, value in kernel.defaults.items())
         print(f"{kernel.name:20} {kernel.title}" + (f"  [{values}]" if values else ""))
-    return 0
 
 
 def _facts(kernel: KernelSpec) -> dict[str, Any]:

@@ -19,7 +19,13 @@ from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Panel
 from gemmviz.show.lesson import BUILDS
 
-_BUILDS = {"": "All at once", "phases": "Phase by phase", "steps": "Step by step", "lanes": "Lane by lane"}
+_BUILDS = {
+    "": "All at once",
+    "phases": "Phase by phase",
+    "steps": "Step by step",
+    "lanes": "Lane by lane",
+    "blanks": "Blank by blank",
+}
 _TIP = "What is seen now is kept with Shift+B; a double click, or Ctrl+Page Down and Ctrl+Page Up, shows it again"
 
 

@@ -39,7 +39,7 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
     for number, each in enumerate(what_ifs(case.device, case.needs)):
         wide = curves.width / 3
         room = Box(curves.x + number * wide, curves.y, wide - 26, curves.height)
-        pieces += _curve(each, case, room, options)
+        pieces += what_if_curve(each, case, room, options)
     return Scene(width, height, options.theme.background, tuple(pieces), words=tuple(_words(case, options)))
 
 
@@ -120,7 +120,7 @@ def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewO
     return list(pieces)
 
 
-def _curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
+def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
     """Columns as high as the share of warps that would be taken; the present one lit."""
     theme, size = options.theme, options.theme.type.note if options.words else 17.0
     now = {"threads": case.needs.threads, "registers": case.needs.registers, "shared": case.needs.shared_bytes}[each.name]

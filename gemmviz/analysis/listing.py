@@ -1,0 +1,34 @@
+"""What two sources have in common, line by line."""
+
+import re
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.model.kernel import KernelSpec
+
+
+def listing_of(kernel: KernelSpec) -> Listing:
+    """The source of a kernel, from its first line of code on."""
+    lines = kernel.text.rstrip().split("\n")
+    first = next((place for place, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)
+    return Listing(kernel.name, kernel.title, tuple(line.rstrip() for line in lines[first:]))
+
+
+def compared(main: Listing, beside: Listing) -> CodeCase:
+    """What ``main`` has more or otherwise is lit, and likewise beside; lines that are the same are paired."""
+    left, right = ([_bare(line) for line in each.lines] for each in (beside, main))
+    pairs, lit_left, lit_right = [], set(), set()
+    for tag, i0, i1, j0, j1 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            pairs += list(zip(range(i0, i1), range(j0, j1), strict=True))
+        else:
+            lit_left |= {place for place in range(i0, i1) if left[place]}
+            lit_right |= {place for place in range(j0, j1) if right[place]}
+    grown = not lit_left
+    return CodeCase(replace(main, lit=frozenset(lit_right)), replace(beside, lit=frozenset(lit_left)), grown, tuple(pairs))
+
+
+def _bare(line: str) -> str:
+    """A line without its comment and without spaces: what the compiler sees of it."""
+    return re.sub(r"\s+", "", line.partition("//")[0])

@@ -1,0 +1,122 @@
+"""What single threads read from global memory, told by the k of the product that it is for; and what a phase is made of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.analysis.focus import Scope
+from gemmviz.analysis.tiles import stored_operand
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import Longs, Trace
+
+
+@dataclass(frozen=True)
+class Reads:
+    """All reads of A and B from global memory by the threads of one block, in the order of the run: int64 (n,) each. ``k`` is
+    the index of the inner dimension, ``number`` the array.
+    """
+
+    step: Longs
+    thread: Longs
+    number: Longs
+    element: Longs
+    k: Longs
+
+    def of(self, thread: int, k: int, until: int) -> list[tuple[int, int]]:
+        """Array and element of what a thread reads for one k up to and with a step."""
+        found = np.flatnonzero((self.thread == thread) & (self.k == k) & (self.step <= until))
+        return [(int(self.number[at]), int(self.element[at])) for at in found]
+
+    def count(self, thread: int, ks: int, until: int) -> int:
+        """How often a thread has read for products up to k = ``ks`` - 1."""
+        return int(np.count_nonzero((self.thread == thread) & (self.k < ks) & (self.step <= until)))
+
+
+def reads_of(trace: Trace, scope: Scope) -> Reads:
+    """Of the block of a scope."""
+    parts: list[tuple[Longs, ...]] = []
+    for name in ("A", "B"):
+        number = trace.number_of(name)
+        if number is None:
+            continue
+        for touches in trace.touches_of(number, "read"):
+            for step, row in zip(touches.steps.tolist(), touches.rows.tolist(), strict=True):
+                touched = trace.element[row, scope.of_block]
+                thread = np.flatnonzero(touched >= 0)
+                for offset in touches.operand.offsets:
+                    element = touched[thread].astype(np.int64) + offset
+                    r, c = trace.arrays[number].row_column(element)
+                    k = np.asarray(c if name == "A" else r, np.int64)
+                    parts.append((np.full(len(thread), step), thread, np.full(len(thread), number), element, k))
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return Reads(nothing, nothing, nothing, nothing, nothing)
+    columns = [np.concatenate(each).astype(np.int64) for each in zip(*parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return Reads(*(column[order] for column in columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """An element of a matrix that a thread puts into shared memory at a step: where from, (row, column), and where to."""
+
+    step: int
+    matrix: str
+    source: tuple[int, int]
+    array: str
+    target: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Two cells of shared memory that a thread reads one after the other to multiply them, when the second one is read."""
+
+    step: int
+    left: tuple[str, int, int]
+    right: tuple[str, int, int]
+
+
+def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]:
+    """What a thread of the block loads into shared memory in a phase, in the order of the run."""
+    column, found = scope.of_block.start + thread, []
+    for at, step in enumerate(trace.origin_step.tolist()):
+        number = int(trace.origin_array[at, column])
+        if int(trace.phase[step]) != phase or number < 0:
+            continue
+        place, operand = stored_operand(trace, step)
+        cell = int(trace.element[int(trace.row[step]) + place, column])
+        if cell < 0:
+            continue
+        offset = operand.offsets[at - int(np.searchsorted(trace.origin_step, step))]
+        matrix, tile = trace.arrays[number], trace.arrays[operand.array]
+        source = _place(matrix, int(trace.origin[at, column]))
+        found.append(Copy(step, matrix.name, source, tile.name, _place(tile, cell + offset)))
+    return found
+
+
+def products_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Product]:
+    """What a thread of the block multiplies in a phase: of its reads of shared memory each two that follow each other and are
+    of different arrays.
+    """
+    column = scope.of_block.start + thread
+    steps = np.flatnonzero(trace.phase == phase)
+    waiting: tuple[str, int, int] | None = None
+    found = []
+    for step in steps.tolist():
+        for place, operand in enumerate(trace.site_of(step).operands):
+            array = trace.arrays[operand.array]
+            element = int(trace.element[int(trace.row[step]) + place, column])
+            if operand.access != "read" or array.space != "shared" or element < 0:
+                continue
+            cell = (array.name, *_place(array, element))
+            if waiting is not None and waiting[0] != array.name:
+                found.append(Product(step, waiting, cell))
+                waiting = None
+            else:
+                waiting = cell
+    return found
+
+
+def _place(array: MemoryArray, element: int) -> tuple[int, int]:
+    row, column = array.row_column(np.array(element))
+    return int(row), int(column)

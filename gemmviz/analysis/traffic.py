@@ -1,0 +1,36 @@
+"""Traffic by tile width, as a chart."""
+
+from gemmviz.model.chart import Axis, Chart, Curve, Mark
+from gemmviz.model.traffic import TrafficCase
+from gemmviz.model.words import spaced
+
+_COUNTED, _UNTILED = "counted", "without tiles, 2 M N K"
+
+
+def traffic_chart(case: TrafficCase) -> Chart:
+    """Elements read from global memory over the width of a tile, and what they were without tiles."""
+    points = tuple((float(row.width), float(row.elements)) for row in case.rows)
+    texts = tuple(
+        f"{case.parameter} = {row.width}: {spaced(row.elements)} reads, {spaced(row.sectors)} sectors" for row in case.rows
+    )
+    flat = tuple((x, float(case.untiled)) for x, _ in points)
+    said = tuple(f"without tiles: {spaced(case.untiled)} reads" for _ in flat)
+    names = (case.what.partition(",")[0], _UNTILED)
+    here = next((row for row in case.rows if row.width == case.here), None)
+    notes = ["every access of the whole launch counted from the source, for each width"]
+    if here is not None and here.elements:
+        notes.insert(
+            0, f"{case.parameter} = {here.width}: {spaced(here.elements)} reads, {case.untiled / here.elements:.4g} times fewer"
+        )
+    return Chart(
+        f"Reads from global memory by tile width: {case.what}",
+        Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
+        Axis("elements of A and B read", is_log=True),
+        (
+            Curve(names[0], "with tiles", names[0], points, texts),
+            Curve(names[1], "without tiles", names[1], flat, said, dashed=True),
+        ),
+        marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),
+        families=names,
+        notes=tuple(notes),
+    )

@@ -1,0 +1,83 @@
+"""Lessons: which there are, and whether what they say is true."""
+
+import argparse
+from contextlib import closing
+from pathlib import Path
+
+from gemmviz.cli.command import Command, add_json, complain, print_json
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.words import many
+from gemmviz.run.choosing import engine_for
+from gemmviz.show.checking import complaint, findings
+from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
+from gemmviz.show.quantities import known, shown_value
+
+_DOINGS = ("list", "check", "quantities")
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "doing", choices=_DOINGS, help="list the lessons, check what one says, or list what can be asked in one"
+    )
+    parser.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="which (default: all that ship with gemmviz)")
+    parser.add_argument("--all", action="store_true", help="check: say what is true, too")
+    add_json(parser)
+
+
+def named_lesson(name: str) -> tuple[Lesson, str]:
+    """One that ships with gemmviz or one in a file, and the file. Raises UsageError or FormatError."""
+    if name in lesson_names():
+        return shipped_lesson(name), f"{name}.toml"
+    path = Path(name)
+    if not path.suffix:
+        raise UsageError(f"there is no lesson {name!r}", remedy=f"choose {', '.join(lesson_names())}, or name a file")
+    return read_lesson(path), str(path)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if args.doing == "quantities":
+        print("\n".join(known()))
+        return 0
+    names = args.lessons or lesson_names()
+    return _list(names, args.json) if args.doing == "list" else _check(names, args.all, args.json)
+
+
+def _list(names: list[str], as_json: bool) -> int:
+    lessons = [named_lesson(name)[0] for name in names]
+    if as_json:
+        print_json([
+            {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [stop.title for stop in each.stops]}
+            for each in lessons
+        ])  # fmt: skip
+        return 0
+    for each in lessons:
+        print(f"{each.name:16} {each.title}: {many(len(each.stops), 'step')}, {each.minutes:g} minutes")
+    return 0
+
+
+def _check(names: list[str], tells_all: bool, as_json: bool) -> int:
+    engine = engine_for("cpu")
+    wrong, rows = 0, []
+    for name in names:
+        lesson, file = named_lesson(name)
+        true = 0
+        for each in findings(lesson, lambda kernel: closing(engine)):
+            rows.append({"lesson": lesson.name, "step": each.step, "what": each.expectation.what, "is": each.found,
+                         "expected": each.expectation.value, "is_true": each.is_true})  # fmt: skip
+            if each.is_true:
+                true += 1
+                if tells_all and not as_json:
+                    print(f"{file}:{each.expectation.line}: {each.expectation.what} is {shown_value(each.found)}")
+            else:
+                wrong += 1
+                complain(complaint(each, file), 0)
+        if not as_json:
+            print(f"{file}: {many(len(lesson.stops), 'step')}, {many(true, 'expectation')} true")
+    if as_json:
+        print_json(rows)
+    if wrong:
+        return complain(GemmvizError(f"{many(wrong, 'expectation')} not true"), 1)
+    return 0
+
+
+COMMAND = Command("list lessons, and check that every number in them is true", _add, _run, order=9)

@@ -1,0 +1,14 @@
+"""What a host did around a kernel, as it was measured once."""
+
+from functools import cache
+
+from gemmviz.files.codec import from_plain, json_to_plain
+from gemmviz.files.resources import resource_folder
+from gemmviz.model.host_run import HostRuns
+
+
+@cache
+def recorded_host_runs() -> tuple[HostRuns, ...]:
+    """Those that ship with gemmviz, one for each GPU."""
+    folder = resource_folder("assets") / "measurements"
+    return tuple(from_plain(json_to_plain(path.read_bytes()), HostRuns) for path in sorted(folder.glob("host-*.json")))

@@ -1,0 +1,45 @@
+"""How elements of matrices and threads are written: every course has a way of its own."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
+
+from gemmviz.model.errors import UsageError
+from gemmviz.model.setting import Control
+
+Order = Literal["row, column", "column, row"]
+ThreadOrder = Literal["x, y", "y, x"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStyle:
+    """``order``: which index of an element comes first; ``first``: the number of the first row and column, 0 or 1; ``thread``:
+    which index of a thread comes first. Raises UsageError for what nobody writes.
+    """
+
+    order: Annotated[Order, Control("Elements", "Which index of an element is written first")] = "row, column"
+    first: Annotated[int, Control("First index", "Whether rows and columns are counted from 0 or from 1", most=1)] = 0
+    thread: Annotated[ThreadOrder, Control("Threads", "Which index of a thread is written first")] = "x, y"
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(Order) or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
+            raise UsageError(
+                f"labels can't be {self.order!r} from {self.first}, threads {self.thread!r}",
+                remedy='choose "row, column" or "column, row", from 0 or 1, and "x, y" or "y, x"',
+            )
+
+    def element(self, name: str, row: int, column: int) -> str:
+        """As "A[3, 5]"."""
+        first, second = (row, column) if self.order == "row, column" else (column, row)
+        return f"{name}[{first + self.first}, {second + self.first}]"
+
+    def thread_of(self, x: int, y: int) -> str:
+        """As "(1, 0)"."""
+        return f"({x}, {y})" if self.thread == "x, y" else f"({y}, {x})"
+
+    @property
+    def sentence(self) -> str:
+        """What labels say."""
+        return f"elements [{self.order}] from {self.first}, threads ({self.thread})"
+
+
+PLAIN = LabelStyle()

@@ -1,0 +1,226 @@
+"""Runs the warps (or, of a block that is one warp, the threads) of a block one by one in an order that is chosen, and looks for
+the shortest order that spoils C.
+
+Between two barriers CUDA promises no order of warps, and since compute capability 7.0 none of threads either (CUDA C++
+Programming Guide, Independent Thread Scheduling). Each unit runs in a thread of its own; before each access it waits for its turn.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
+from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.sites import Site
+from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.run.engine import Cancel
+from gemmviz.run.executor import bound
+from gemmviz.run.inputs import matrices
+from gemmviz.run.simt.interpret import Binding, interpret, never
+from gemmviz.run.simt.memory import SharedMemory
+from gemmviz.spec.legality import device_for
+
+MOST_UNITS, MOST_TRIES = 64, 400
+_WAIT_S = 30.0
+
+
+class _Ended(Exception):
+    """The others are over, or one of them failed."""
+
+
+class _Stage:
+    """Whose turn it is. A unit asks for its turn before each access, and is let go by ``choose``."""
+
+    def __init__(self, units: int, lead: int, ahead: int) -> None:
+        self.units, self.lead, self.ahead = units, lead, ahead
+        self.done = [0] * units  # steps
+        self.at_barrier = [False] * units
+        self.is_over = [False] * units
+        self.waiting = [False] * units
+        self.turn = -1
+        self.failed: BaseException | None = None
+        self.change = threading.Condition()
+
+    def ask(self, unit: int, is_barrier: bool) -> None:
+        """Returns when it is this unit's turn. At a barrier that is when all have come."""
+        with self.change:
+            self.at_barrier[unit] = is_barrier
+            self.waiting[unit] = True
+            self._choose()
+            while self.turn != unit and self.failed is None:
+                if not self.change.wait(_WAIT_S):
+                    self.failed = GemmvizError("the threads of this block wait for each other")
+            if self.failed is not None:
+                self.change.notify_all()
+                raise _Ended
+            self.turn, self.waiting[unit] = -1, False
+            self.done[unit] += 1
+
+    def leave(self, unit: int, error: BaseException | None) -> None:
+        with self.change:
+            self.is_over[unit] = True
+            if error is not None and not isinstance(error, _Ended):
+                self.failed = self.failed or error
+            self._choose()
+            self.change.notify_all()
+
+    def _choose(self) -> None:
+        """Once everybody waits or is over: whose turn it is."""
+        alive = [unit for unit in range(self.units) if not self.is_over[unit]]
+        if not alive or self.turn != -1 or not all(self.waiting[unit] for unit in alive):
+            return
+        if all(self.at_barrier[unit] for unit in alive):
+            self.at_barrier = [False] * self.units  # all have come: it is passed by one after the other
+        free = [unit for unit in alive if not self.at_barrier[unit]]
+        first = self.ahead if self.ahead in free and self.done[self.ahead] < self.lead else None
+        self.turn = first if first is not None else min(free, key=lambda unit: (self.done[unit], unit))
+        self.change.notify_all()
+
+
+class _Unit(AccessSink):
+    """One unit's run: its lanes alone are active, and its shared memory is everybody's."""
+
+    def __init__(
+        self, number: int, lanes: Bools, stage: _Stage, binding: Binding, shared: dict[int, SharedMemory],
+        turns: list[Turn], lock: threading.Lock,
+    ) -> None:  # fmt: skip
+        self.number, self.lanes, self.stage, self.binding = number, lanes, stage, binding
+        self.shared, self.turns, self.lock = shared, turns, lock
+        self.sites: list[Site] = []
+        self.count = 0
+
+    def started(self, machine: Any) -> None:
+        machine.mask, machine.exited = self.lanes, ~self.lanes
+        for place, value in enumerate(machine.slots):
+            if isinstance(value, tuple) and value and isinstance(value[0], SharedMemory):
+                with self.lock:
+                    common = self.shared.setdefault(value[0].number, value[0])
+                common.complete = True  # what nobody has written yet holds what was there before: zeros here
+                machine.slots[place] = (common, *value[1:])
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        where = self.sites[site]
+        self.stage.ask(self.number, where.waits_for == "block")
+        with self.lock:
+            self.turns.append(self._turn(where, offset, mask))
+        self.count += 1
+
+    def value(self, value: Any) -> None:
+        with self.lock:
+            at = next(place for place in reversed(range(len(self.turns))) if self.turns[place].unit == self.number)
+            lanes = np.flatnonzero(self.lanes.ravel())
+            flat = np.broadcast_to(np.asarray(value, np.float64), self.lanes.shape).ravel()
+            shown = float(flat[lanes[0]]) if len(lanes) == 1 else float(flat[lanes].sum())
+            was = self.turns[at]
+            self.turns[at] = replace(was, value=shown)
+
+    def _turn(self, where: Site, offset: Any, mask: Bools | None) -> Turn:
+        line = where.place.line
+        if where.is_barrier:
+            return Turn(self.number, self.count, line, "wait at the barrier", "")
+        operand = where.operands[0]
+        array = self.binding.arrays[operand.array]
+        lanes = self.lanes if mask is None else self.lanes & mask
+        elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[np.broadcast_to(lanes, self.lanes.shape)]
+        named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
+        return Turn(self.number, self.count, line, f"{operand.access} {named}", array.name)
+
+
+def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = never) -> RaceCase:
+    """Looks for the order in which one unit runs ahead by the fewest steps and C is another than in lockstep.
+
+    Raises GemmvizError for what can't be run, or has too many warps to be tried.
+    """
+    binding = bound(setup)
+    x, y, z = (min(at, extent - 1) for at, extent in zip(block, binding.launch.grid, strict=True))
+    space = ThreadSpace(binding.launch, BlockRange((x, x + 1), (y, y + 1), (z, z + 1)), device_for(setup).rules.warp_size)
+    by_warps = space.warps_per_block > 1
+    units = space.warps_per_block if by_warps else space.threads_per_block
+    if units > MOST_UNITS:
+        raise GemmvizError(f"a block has {units} warps; races are tried for up to {MOST_UNITS}", remedy="choose smaller blocks")
+    lanes = [_lanes(space, unit, by_warps) for unit in range(units)]
+    right, order = _played(binding, space, lanes, 0, 0, cancelled)
+    steps = max((turn.step for turn in order), default=0) + 1
+    tried = 0
+    for lead in range(1, steps + 1):
+        for ahead in range(units):
+            if tried >= MOST_TRIES or cancelled():
+                break
+            tried += 1
+            wrong, turns = _played(binding, space, lanes, lead, ahead, cancelled)
+            if not np.allclose(right, wrong, rtol=1e-5, atol=1e-6, equal_nan=True):
+                return _case(setup, what, by_warps, units, ahead, lead, tried, _spoilt(order, turns), right, wrong)
+    if cancelled():
+        raise Cancelled
+    return _case(setup, what, by_warps, units, -1, 0, tried, tuple(order), right, right)
+
+
+def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
+    number = np.arange(space.threads_per_block).reshape(space.thread_shape or (1,))
+    found = number // space.warp_size == unit if by_warps else number == unit
+    return np.asarray(found.reshape(space.shape or ()), bool)
+
+
+def _played(
+    binding: Binding, space: ThreadSpace, lanes: list[Bools], lead: int, ahead: int, cancelled: Callable[[], bool]
+) -> tuple[Any, list[Turn]]:
+    """C as flat float64, NaN where the block stores nothing, and the order in which all happened."""
+    stage, turns, lock = _Stage(len(lanes), lead, ahead), [], threading.Lock()  # type: ignore[var-annotated]
+    dtypes = {name: str(scalar.dtype) for name, scalar in binding.matrices}
+    data = matrices(binding.setup.problem, dtypes, binding.setup.filling, cancelled)
+    result = np.full(data["C"].size, np.nan, np.float64).astype(data["C"].dtype)
+    data["C"] = result
+    shared: dict[int, SharedMemory] = {}
+
+    def run(unit: int) -> None:
+        error: BaseException | None = None
+        try:
+            sink = _Unit(unit, lanes[unit], stage, binding, shared, turns, lock)
+            interpret(binding, space, sink, data, wants_values=True, cancelled=cancelled)
+        except BaseException as wrong:
+            error = wrong
+        stage.leave(unit, error)
+
+    threads = [threading.Thread(target=run, args=(unit,), daemon=True) for unit in range(len(lanes))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    if stage.failed is not None:
+        raise stage.failed if isinstance(stage.failed, GemmvizError | Cancelled) else KernelFault(str(stage.failed), None)
+    return np.asarray(result, np.float64), turns
+
+
+def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
+    """The turns, those that read another value than in lockstep marked."""
+    known = {(turn.unit, turn.step): turn.value for turn in order}
+
+    def expected(turn: Turn) -> float | None:
+        before = known.get((turn.unit, turn.step))
+        if before is None or turn.value is None or not turn.does.startswith("read"):
+            return None
+        return None if np.isclose(before, turn.value, rtol=1e-6, atol=1e-9, equal_nan=True) else before
+
+    return tuple(replace(turn, expected=expected(turn)) for turn in turns)
+
+
+def _case(
+    setup: Setup, what: str, by_warps: bool, units: int, ahead: int, lead: int, tried: int, turns: tuple[Turn, ...], right: Any,
+    wrong: Any,
+) -> RaceCase:  # fmt: skip
+    rows, columns = setup.problem.shapes["C"]
+    by_columns = "C" in setup.kernel.column_major
+    tables = [each.reshape(columns, rows).T if by_columns else each.reshape(rows, columns) for each in (right, wrong)]
+    there = np.argwhere(~np.isnan(tables[0]) | ~np.isnan(tables[1]))
+    (r0, c0), (r1, c1) = (there.min(axis=0), there.max(axis=0) + 1) if len(there) else ((0, 0), (1, 1))
+    part = slice(int(r0), int(r1)), slice(int(c0), int(c1))
+    kind = "warps" if by_warps else "threads"
+    return RaceCase(setup, what, kind, units, ahead, lead, tried, turns, tables[0][part], tables[1][part], (int(r0), int(c0)))  # type: ignore[arg-type]

@@ -1,0 +1,100 @@
+"""Who reads what from global memory: a table of threads by k that fills as the run goes on; what several read is marked."""
+
+from collections import Counter
+
+from gemmviz.analysis.focus import thread_place
+from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.reads import Reads, reads_of
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.primitives import Labels, Scene, points
+from gemmviz.scenes.table import Entry, table
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.view import View
+
+_MOST_THREADS, _MOST_KS = 8, 8
+
+
+def reads_at(moment: Moment) -> Reads:
+    """All reads of the watched block."""
+    return moment.replay.kept(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
+
+
+def shown_ks(moment: Moment) -> range:
+    """The k that are shown: a stretch that holds what is read now."""
+    depth = moment.trace.setup.problem.K
+    reads = reads_at(moment)
+    past = reads.k[reads.step <= moment.step]
+    latest = int(past[-1]) if len(past) else 0
+    first = 0 if latest < _MOST_KS else latest // _MOST_KS * _MOST_KS
+    return range(first, min(depth, first + _MOST_KS))
+
+
+def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Rows are the block's first threads, or those around the watched one."""
+    reads = reads_at(moment)
+    if not len(reads.step):
+        return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
+    trace, theme, labels = moment.trace, options.theme, options.labels
+    count = trace.space.threads_per_block
+    first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
+    threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
+    readers = (
+        Counter(
+            (number, element)
+            for thread in range(count)
+            for k in ks
+            for number, element in set(reads.of(thread, k, moment.step))
+        )
+        if count <= 64
+        else Counter()
+    )
+    now = {(each.operand.array, int(e)) for each in moment.touched for e in each.in_block.tolist() if e >= 0}
+    rows = []
+    for thread in threads:
+        x, y, _ = thread_place(thread, trace.launch)
+        row = [Entry("T" + labels.thread_of(x, y), strong=True)]
+        for k in ks:
+            found = reads.of(thread, k, moment.step)
+            texts, shared = [], False
+            for number, element in found:
+                array = trace.arrays[number]
+                r, c = array.row_column(element)  # type: ignore[arg-type]
+                texts.append(labels.element(array.name, int(r), int(c)))
+                shared = shared or readers[number, element] > 1
+            lit = moment.site.kind == "load" and any(each in now for each in found) and _reads_now(moment, thread)
+            fill = theme.line if lit else theme.tint(trace.arrays[found[0][0]].name, 0.22) if shared else ""
+            tip = "" if not shared else "Other threads of the block read these elements from global memory too"
+            row.append(Entry("\n".join(texts), fill=fill, tip=tip))
+        row.append(Entry(str(reads.count(thread, ks.stop, moment.step)), strong=True))
+        rows.append(row)
+    heads = ["thread", *(f"k = {k}" for k in ks), "reads"]
+    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
+    size = theme.type.note
+    sentence = fitted(_sentence(moment, reads, len(threads)), size, room.width)
+    at = points((MARGIN, options.bottom - 10))
+    return framed(
+        [*table("accesses", heads, rows, room, theme), Labels("reads-so-far", at, (sentence,), size, theme.text)],
+        moment,
+        options,
+    )
+
+
+def _reads_now(moment: Moment, thread: int) -> bool:
+    main = moment.main
+    row = moment.trace.row[moment.step]
+    return main is not None and int(moment.trace.element[row, moment.scope.of_block.start + thread]) >= 0
+
+
+def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
+    """What all of the block has read so far."""
+    past = reads.step <= moment.step
+    pairs = set(zip(reads.number[past].tolist(), reads.element[past].tolist(), strict=True))
+    count, total = moment.trace.space.threads_per_block, int(past.sum())
+    times = f", each {total / len(pairs):.3g} times" if pairs else ""
+    whose = "" if rows == count else f" (the table shows {rows} of its {count} threads)"
+    return f"The block so far: {spaced(total)} reads from global memory of {many(len(pairs), 'element')}{times}{whose}"
+
+
+VIEW = View("Reads by thread and k", Moment, accesses_scene, order=30)

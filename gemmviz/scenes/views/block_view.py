@@ -1,0 +1,168 @@
+"""A block's own threads cut into warps: each thread in its place (x, y, z), and the warps as they come of the order x, y, z,
+with the lanes that stay empty in the last one.
+"""
+
+import numpy as np
+
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.words import many
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, message, titled
+from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.view import View
+
+_MOST_LAYERS, _MOST_ROWS = 4, 32
+_FEW, _NARROW = 8, 1000.0  # so few warps are folded in two where there is little width
+_ROOM_FOR_TWO, _ROOM_FOR_THREE = 30.0, 60.0
+
+
+def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
+    """Layers of the block at the left, one for each z; rows of lanes at the right, one for each warp."""
+    title = f"A block of {case.what}"
+    if case.launch is None:
+        return titled([message(case.refusal, options)], title, case.device.name, options)
+    dx, dy, dz = case.launch.block
+    threads, size = case.launch.threads_per_block, case.device.warp_size
+    warps = -(-threads // size)
+    idle = warps * size - threads
+    words = case.device.words
+    note = f"{dx} × {dy} × {dz} = {many(threads, 'thread')}: {many(warps, words['warp'])} of {size}"
+    note += f", {many(idle, 'lane')} idle in the last one" if idle else ", every lane taken"
+    room = Box(MARGIN, 130.0, options.width - 2 * MARGIN, options.height - 130.0 - 40.0)
+    left = Box(room.x, room.y + 34, 0.46 * room.width, room.height - 34)
+    right = Box(room.x + 0.5 * room.width, room.y + 34, 0.5 * room.width, room.height - 34)
+    if dy == dz == 1:  # a row of threads takes the whole width
+        left = Box(room.x, room.y + 34, room.width, 0.26 * room.height)
+        right = Box(room.x, left.y + left.height + 60, room.width, 0.74 * room.height - 94)
+    small = options.theme.type.note
+    heads = (
+        ("layers-name", left, "threads by place: x to the right, y down" + (", a layer for each z" if dz > 1 else "")),
+        (
+            "warps-name",
+            right,
+            f"a {words['warp']} a row, its lanes from 0 to {size - 1}: number = x + y · {dx} + z · {dx * dy}",
+        ),
+    )
+    found: list[Primitive] = [
+        Labels(key, points((box.x, box.y - 14)), (fitted(text, small, box.width),), small, options.theme.text)
+        for key, box, text in heads
+    ]
+    found += [*_layers(case, left, options), *_warps(case, right, options)]
+    return titled(found, title, note, options)
+
+
+def _layers(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    assert case.launch is not None
+    dx, dy, dz = case.launch.block
+    shown = min(dz, _MOST_LAYERS)
+    across = 1 if shown == 1 else 2
+    down = -(-shown // across)
+    head = 26.0 if dz > 1 else 0.0
+    wide, high = room.width / across - 16, room.height / down - head - 12
+    cell = min(wide / dx, high / dy, 76.0)
+    tall = cell if dy > 1 else min(70.0, max(cell, 34.0))
+    theme, size = options.theme, case.device.warp_size
+    palette = theme.warps
+    inks = tuple(theme.ink_on(each) for each in palette)
+    found: list[Primitive] = []
+    for z in range(shown):
+        x, y = room.x + z % across * (wide + 16), room.y + z // across * (high + head + 12)
+        number = np.arange(dx * dy).reshape(dy, dx) + z * dx * dy
+        fill = (number // size % len(palette)).astype(np.uint8)
+        texts = number.astype("<U4")
+        font = min(22.0, 0.45 * cell, (cell - 4) / text_width(str(dx * dy * dz - 1), 1.0))
+        tips = np.array(
+            [
+                [
+                    f"thread ({each % dx}, {each // dx % dy}, {z})\nnumber {each}: warp {each // size}, lane {each % size}"
+                    for each in row
+                ]
+                for row in number.tolist()
+            ]
+        )
+        if head:
+            more = f" of {dz}" if z == shown - 1 and shown < dz else ""
+            at = points((x, y + 19))
+            found.append(Labels(f"layer-{z}-name", at, (f"z = {z}{more}",), theme.type.note, theme.faint))
+        found.append(
+            Cells(
+                f"layer-{z}",
+                x,
+                y + head,
+                cell,
+                fill,
+                palette,
+                inks,
+                texts if font >= 8 else None,
+                font,
+                theme.background,
+                height=tall,
+                tips=tips,
+            )
+        )
+    return found
+
+
+def _warps(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    assert case.launch is not None
+    dx, dy, _ = case.launch.block
+    threads, size = case.launch.threads_per_block, case.device.warp_size
+    warps = -(-threads // size)
+    shown = min(warps, _MOST_ROWS)
+    is_deep = case.launch.block[2] > 1 and shown <= _FEW // 2
+    folds = 1 if shown > _FEW or room.width > _NARROW else 4 if is_deep else 2  # rows that a warp takes
+    theme = options.theme
+    name = text_width("31", 18.0) + 12
+    wide = size // folds
+    cell = (room.width - name) / wide
+    pitch = min(room.height / (shown * folds), 1.5 * cell, 56.0)
+    palette = (*theme.warps, theme.empty)
+    inks = (*(theme.ink_on(each) for each in theme.warps), theme.faint)
+    number = np.arange(shown * size).reshape(shown * folds, wide)
+    fill = np.where(number < threads, number // size % len(theme.warps), len(theme.warps)).astype(np.uint8)
+    texts = np.where(number < threads, (number % dx).astype("<U8"), "–")
+    if case.launch.block[2] > 1 and cell >= _ROOM_FOR_THREE:
+        texts = np.array(
+            [[f"{_place(n, dx, dy)}, {n // (dx * dy)}" if n < threads else "–" for n in row] for row in number.tolist()]
+        )
+    elif dy > 1 and cell >= _ROOM_FOR_TWO:
+        texts = np.array([[_place(n, dx, dy) if n < threads else "–" for n in row] for row in number.tolist()])
+    longest = max(texts.ravel().tolist(), key=len)
+    font = min(18.0, 0.55 * pitch, (cell - 2) / text_width(longest, 1.0))
+    tips = np.array(
+        [
+            [
+                f"warp {n // size}, lane {n % size}\n"
+                + (f"thread ({_place(n, dx, dy)}, {n // (dx * dy)})" if n < threads else "idle")
+                for n in row
+            ]
+            for row in number.tolist()
+        ]
+    )
+    label = min(18.0, 0.6 * pitch)
+    names = points(*((room.x + name - 10, room.y + (row + 0.5) * folds * pitch + 0.35 * label) for row in range(shown)))
+    return [
+        Labels("warp-numbers", names, tuple(map(str, range(shown))), label, theme.faint, "end"),
+        Cells(
+            "warps",
+            room.x + name,
+            room.y,
+            cell,
+            fill,
+            palette,
+            inks,
+            texts if font >= 8 else None,
+            font,
+            theme.background,
+            height=pitch,
+            tips=tips,
+        ),
+    ]
+
+
+def _place(number: int, dx: int, dy: int) -> str:
+    return f"{number % dx}, {number // dx % dy}"
+
+
+VIEW = View("Block: its threads and warps", LaunchCase, block_scene, order=41)

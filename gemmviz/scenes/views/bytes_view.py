@@ -1,0 +1,65 @@
+"""Bytes of a whole launch at each level of memory: what threads ask for, what the sectors move, what DRAM moved."""
+
+from gemmviz.model.speed_case import SpeedCase, Traffic
+from gemmviz.model.words import number, spaced
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, message, titled
+from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.view import View
+from gemmviz.scenes.views.hierarchy_view import size_text
+
+_COLOURS = ("A", "B", "C")
+_BYTES = 4
+
+
+def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
+    """A bar for each level, all on one scale; the least that the multiplication needs is marked."""
+    title = f"Bytes: {case.what}"
+    sizes = case.problem
+    least = _BYTES * (sizes.M * sizes.K + sizes.K * sizes.N + sizes.M * sizes.N)
+    asked = _BYTES * sizes.M * sizes.N * 2 * sizes.K
+    whole = f"{size_text(asked)} for all {spaced(sizes.M * sizes.N)}"
+    note = f"each thread that reads its own row and column asks for 2 · 4 · K bytes: {whole}"
+    if not case.traffic:
+        waiting = f"The launch is not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        return titled([message(waiting, options)], title, note, options)
+    room = Box(MARGIN, 140.0, options.width - 2 * MARGIN, options.height - 180.0)
+    most = max(each.size_bytes for each in (*case.traffic, Traffic("", least, "")))
+    rows = [*case.traffic, Traffic("the least: A, B and C once", least, "counted from the sizes")]
+    pitch = room.height / len(rows)
+    found: list[Primitive] = []
+    for place, (row, colour) in enumerate(zip(rows, (*_COLOURS[: len(case.traffic)], ""), strict=True)):
+        found += _bar(row, most, colour, Box(room.x, room.y + place * pitch, room.width, pitch), options)
+    return titled(found, title, note, options)
+
+
+def _bar(row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme = options.theme
+    size, small = min(theme.type.heading, 0.2 * room.height), min(theme.type.note, 0.16 * room.height)
+    high = min(0.4 * room.height, 70.0)
+    y = room.y + 1.5 * size
+    wide = max(3.0, room.width * row.size_bytes / most)
+    fill = theme.accent(colour) if colour else theme.faint
+    said = f"{size_text(row.size_bytes)} {row.level}"
+    exact = f"{spaced(row.size_bytes)} bytes, {number(row.size_bytes / 1e9)} GB; {row.source}"
+    key = row.level.replace(" ", "-")
+    return [
+        Labels(
+            f"{key}-name",
+            points((room.x, room.y + size)),
+            (fitted(said, size, room.width, "semibold"),),
+            size,
+            theme.text,
+            "start",
+            "semibold",
+        ),
+        Rects(f"{key}-track", boxes((room.x, y, room.width, high)), theme.empty, radius=4.0),
+        Rects(f"{key}-bar", boxes((room.x, y, wide, high)), fill, radius=4.0),
+        Labels(
+            f"{key}-exact", points((room.x, y + high + 1.25 * small)), (fitted(exact, small, room.width),), small, theme.faint
+        ),
+    ]
+
+
+VIEW = View("Bytes asked, moved and from DRAM", SpeedCase, bytes_scene, order=46)

@@ -1,0 +1,113 @@
+"""Source code as a picture: a kernel alone with what was added to it lit, or beside another with what differs lit; and what a
+launch of it does.
+"""
+
+import re
+
+import numpy as np
+
+from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.table import Entry, table
+from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.view import View
+
+_LEADING, _LARGEST, _LEAST = 1.5, 26.0, 9.0
+BLANK = re.compile(r"/\*\?\*/")  # what a student is to fill in
+
+
+def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
+    """One listing with its counts beside it, or two listings."""
+    room = Box(MARGIN, 116.0, options.width - 2 * MARGIN, options.height - 116.0 - 30.0)
+    if case.beside is not None and not case.is_grown:
+        return _two(case, case.beside, room, options)
+    wide = 0.68 if case.facts else 1.0
+    found, _ = _listing("code", case.main, Box(room.x, room.y, wide * room.width, room.height), options)
+    note = f"lit: what step by step was added to {case.beside.title}" if case.beside is not None else case.main.name
+    if case.beside is not None:
+        note = f"lit: what is new since “{case.beside.title}”"
+    if case.facts:
+        beside = Box(room.x + 0.71 * room.width, room.y, 0.29 * room.width, min(room.height, 60.0 * (len(case.facts) + 1)))
+        rows = [[Entry(name, options.theme.faint), Entry(value, strong=True)] for name, value in case.facts]
+        found += table("facts", ("a launch of it", ""), rows, beside, options.theme, 24.0)
+    return titled(found, case.main.title, note, options)
+
+
+def _two(case: CodeCase, other: Listing, room: Box, options: ViewOptions) -> Scene:
+    half = (room.width - 60) / 2
+    size = min(_size(case.main, half, room.height - 34), _size(other, half, room.height - 34))
+    found: list[Primitive] = []
+    ends: list[dict[int, float]] = []
+    for key, each, x in (("left", other, room.x), ("right", case.main, room.x + half + 60)):
+        small = options.theme.type.note
+        found.append(
+            Labels(
+                f"{key}-title",
+                points((x, room.y + small)),
+                (fitted(each.title, small, half, "semibold"),),
+                small,
+                options.theme.text,
+                "start",
+                "semibold",
+            )
+        )
+        pieces, rows = _listing(key, each, Box(x, room.y + 34, half, room.height - 34), options, size)
+        found += pieces
+        ends.append(rows)
+    lines = [
+        (room.x + half + 4, ends[0][i], room.x + half + 56, ends[1][j])
+        for i, j in case.pairs
+        if other.lines[i].strip() not in ("", "{", "}")
+    ]
+    if lines:
+        found.append(Lines("same", np.array(lines), options.theme.line, 1.5))
+    title = f"{other.name} → {case.main.name}"
+    return titled(found, title, "lit: what differs; lines join what is the same in both", options)
+
+
+def _size(each: Listing, width: float, height: float) -> float:
+    longest = max((text_width(line, 1.0, "mono") for line in each.lines), default=1.0)
+    return max(_LEAST, min(_LARGEST, (width - 30) / longest, height / (_LEADING * max(1, len(each.lines)))))
+
+
+def _listing(
+    key: str, each: Listing, room: Box, options: ViewOptions, size: float | None = None
+) -> tuple[list[Primitive], dict[int, float]]:
+    """The lines, and where the middle of each of them is."""
+    theme = options.theme
+    size = size or _size(each, room.width, room.height)
+    leading = _LEADING * size
+    count = min(len(each.lines), int(room.height / leading + 0.01))
+    first = 0 if count == len(each.lines) else max(0, min(min(each.lit, default=0) - 2, len(each.lines) - count))
+    shown = range(first, first + count)
+    y = {place: room.y + (place - first + 0.5) * leading for place in shown}
+    found: list[Primitive] = [
+        Rects(f"{key}-panel", boxes((room.x, room.y, room.width, count * leading + 8)), theme.panel, radius=8.0)
+    ]
+    lit = [(room.x, y[place] - leading / 2, room.width, leading) for place in sorted(each.lit) if place in y]
+    if lit:
+        found.append(Rects(f"{key}-lit", np.array(lit), theme.tint("A", 0.4)))
+        found.append(Rects(f"{key}-marks", np.array([(x, top, 6.0, high) for x, top, _, high in lit]), theme.accent("A")))
+    advance = text_width("0", size, "mono")
+    blanks = [
+        (room.x + 16 + hole.start() * advance, y[place] - 0.5 * leading + 2, (hole.end() - hole.start()) * advance, leading - 4)
+        for place in shown
+        for hole in BLANK.finditer(each.lines[place])
+    ]
+    if blanks:
+        found.append(Rects(f"{key}-blanks", np.array(blanks), theme.tint("B", 0.5), theme.accent("B"), 2.0, 4.0))
+    for bright, some in (
+        (True, [p for p in shown if p in each.lit or not each.lit]),
+        (False, [p for p in shown if each.lit and p not in each.lit]),
+    ):
+        if some:
+            at = points(*((room.x + 16, y[place] + 0.36 * size) for place in some))
+            texts = tuple(fitted(BLANK.sub("  ?  ", each.lines[place]), size, room.width - 24, "mono") for place in some)
+            ink = theme.text if bright else theme.faint
+            found.append(Labels(f"{key}-{'lines' if bright else 'others'}", at, texts, size, ink, "start", "mono"))
+    return found, {place: y.get(place, room.y) for place in range(len(each.lines))}
+
+
+VIEW = View("Source code", CodeCase, code_scene, order=48)

@@ -1,0 +1,142 @@
+"""The memories that a thread sees, from its own registers to what all share: who sees each, how large it is on the device, and
+the bytes that have passed it so far.
+"""
+
+from gemmviz.analysis.counts import Counts
+from gemmviz.analysis.moment import Moment
+from gemmviz.files.devices import load_device
+from gemmviz.model.device import Device
+from gemmviz.model.words import number, spaced
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
+from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.view import View
+
+_SHARE = (0.3, 0.27, 0.27)  # of the height: registers, shared memory, global memory; arrows stand between them
+_REGISTER_BYTES = 4
+
+
+def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Three levels, one below the other; between them what has passed by now, of the watched threads' warps."""
+    return framed(_levels(moment, options), moment, options)
+
+
+def size_text(size: float) -> str:
+    """Bytes in binary units, as memories are sold."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{spaced(round(size))} bytes"
+
+
+def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    device = load_device(moment.trace.setup.device)
+    words = device.words
+    top, bottom = options.top - 10, options.bottom
+    room = Box(MARGIN, top, options.width - 2 * MARGIN, bottom - top)
+    highs = [share * room.height for share in _SHARE]
+    gap = (room.height - sum(highs)) / 2
+    shared, outer = moment.so_far("shared"), moment.so_far("global")
+    has_shared = any(array.space == "shared" for array in moment.trace.arrays)
+    own = sum(a.size * a.itemsize for a in moment.trace.arrays if a.space == "shared")
+    tile = f"; this kernel's block takes {size_text(own)}" if has_shared else "; this kernel takes none"
+    registers = _REGISTER_BYTES * device.registers_per_sm
+    levels = (
+        ("Registers", "C", "each thread sees its own", f"{size_text(registers)} on each {words['sm']}", ""),
+        (
+            words["shared memory"][:1].upper() + words["shared memory"][1:],
+            "A",
+            f"all threads of a {words['block']} see it",
+            f"{size_text(device.shared_per_sm)} on each {words['sm']}, at most {size_text(device.shared_per_block)} a "
+            f"{words['block']}{tile}",
+            "",
+        ),
+        (
+            "Global memory",
+            "B",
+            "all threads and the host see it",
+            f"{size_text(device.memory_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip{_cache(device)}",
+            "",
+        ),
+    )
+    found: list[Primitive] = []
+    y = room.y
+    for place, ((name, colour, who, size, _), high) in enumerate(zip(levels, highs, strict=True)):
+        inset = (2 - place) * 0.06 * room.width
+        box = Box(room.x + inset, y, room.width - 2 * inset, high)
+        found += _level(f"level-{place}", name, colour, (who, size), box, options)
+        y += high + gap
+    first, second = room.y + highs[0], room.y + highs[0] + gap + highs[1]
+    found += _passed("shared", _shared_words(shared), Box(room.x, first, room.width, gap), options)
+    found += _passed("global", _global_words(moment, outer), Box(room.x, second, room.width, gap), options)
+    return [*found, *_others(moment, device, Box(room.x, room.y, room.width, room.height), options)]
+
+
+def _cache(device: Device) -> str:
+    return f"; before it {size_text(device.last_level_cache)} of cache" if device.last_level_cache else "; no cache before it"
+
+
+def _level(key: str, name: str, colour: str, lines: tuple[str, str], box: Box, options: ViewOptions) -> list[Primitive]:
+    theme, sizes = options.theme, options.theme.type
+    size = min(sizes.name, 0.26 * box.height)
+    small = min(sizes.small, 0.2 * box.height)
+    x, room = box.x + 22, box.width - 44
+    step = (box.height - size - 2 * small) / 4
+    baselines = (box.y + step + 0.8 * size, box.y + 2 * step + size + 0.8 * small, box.y + 3 * step + size + 1.8 * small)
+    return [
+        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.accent(colour), 3.0, 10.0),
+        Labels(f"{key}-name", points((x, baselines[0])), (name,), size, theme.accent(colour), "start", "semibold"),
+        Labels(f"{key}-who", points((x, baselines[1])), (fitted(lines[0], small, room),), small, theme.text),
+        Labels(f"{key}-size", points((x, baselines[2])), (fitted(lines[1], small, room),), small, theme.faint),
+    ]
+
+
+def _shared_words(found: Counts) -> str:
+    if not found.requests:
+        return "nothing between registers and shared memory yet"
+    return (
+        f"{size_text(found.bytes_asked)} between registers and shared memory so far, in {spaced(found.wavefronts)} wavefronts"
+    )
+
+
+def _global_words(moment: Moment, found: Counts) -> str:
+    if not found.requests:
+        return "nothing from or to global memory yet"
+    rules = moment.trace.rules
+    moved = f"{size_text(found.bytes_moved(rules))} moved in {spaced(found.sectors)} sectors"
+    return f"{size_text(found.bytes_asked)} asked of global memory so far, {moved}"
+
+
+def _passed(key: str, text: str, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Arrows up and down, and what went along them."""
+    theme, size = options.theme, min(options.theme.type.heading, 0.62 * room.height)
+    x, y0, y1 = room.x + 0.2 * room.width, room.y + 5, room.y + room.height - 5
+    head = min(9.0, 0.3 * (y1 - y0))
+    lines = [
+        [x, y0, x, y1],
+        [x - head, y0 + head, x, y0],
+        [x + head, y0 + head, x, y0],
+        [x - head, y1 - head, x, y1],
+        [x + head, y1 - head, x, y1],
+    ]
+    at = points((x + 30, (y0 + y1) / 2 + 0.34 * size))
+    said = fitted(text, size, room.width - 0.2 * room.width - 40, "semibold")
+    return [
+        Lines(f"{key}-arrow", boxes(*map(tuple, lines)), theme.text, 3.0),  # type: ignore[arg-type]
+        Labels(f"{key}-passed", at, (said,), size, theme.text, "start", "semibold"),
+    ]
+
+
+def _others(moment: Moment, device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Constant and texture memory: what is there besides, at the right of the lowest level."""
+    theme, size = options.theme, options.theme.type.note
+    used = "__constant__" in moment.trace.setup.kernel.text
+    text = f"constant and texture memory: read only, cached on each {device.words['sm']}; " + (
+        "this kernel reads constants" if used else "this kernel uses neither"
+    )
+    at = points((room.x + room.width - 22, room.y + room.height - 14))
+    return [Labels("others", at, (fitted(text, size, 0.6 * room.width),), size, theme.faint, "end")]
+
+
+VIEW = View("Memory hierarchy, bytes so far", Moment, hierarchy_scene, order=35)

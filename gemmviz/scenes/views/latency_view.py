@@ -1,0 +1,118 @@
+"""Latency hiding: the warps of one scheduler over time, issuing or waiting; drag a block's threads to have more or fewer."""
+
+import numpy as np
+
+from gemmviz.analysis.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
+from gemmviz.analysis.occupancy import what_ifs
+from gemmviz.model.occupancy import OccupancyCase
+from gemmviz.model.words import many
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import fitted
+from gemmviz.scenes.view import View
+from gemmviz.scenes.views.occupancy_view import what_if_curve
+
+_MOST_ROWS = 16
+
+
+def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
+    """A row for each warp above, what the scheduler does below them, and the curve of what can be tried."""
+    found, theme, size = hiding_of(case), options.theme, options.theme.type.note
+    note = (
+        f"a model, not measured: each warp issues for {BUSY} cycles, then waits {LATENCY} for memory; one warp issues at a time"
+    )
+    title = f"Latency hiding: {many(found.warps, 'warp')} on one scheduler of {case.device.name}"
+    room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 120.0 - 30.0)
+    rows = Box(room.x + 110, room.y + 10, room.width - 110, 0.5 * room.height)
+    line = Box(rows.x, rows.y + rows.height + 16, rows.width, 44.0)
+    pieces = [*_rows(found, rows, options), *_scheduler(found, line, options)]
+    y = line.y + line.height + 1.6 * size
+    more = (
+        "all of the latency is hidden" if found.warps >= found.enough else f"{found.enough} warps would hide all of the latency"
+    )
+    said = f"the scheduler issues in {100 * found.used:.3g} % of the cycles; {more}"
+    pieces.append(
+        Labels(
+            "latency-said",
+            points((rows.x, y)),
+            (fitted(said, theme.type.heading, rows.width, "semibold"),),
+            theme.type.heading,
+            theme.text,
+            "start",
+            "semibold",
+        )
+    )
+    threads = what_ifs(case.device, case.needs)[0]
+    below = Box(rows.x, y + 20, rows.width, room.y + room.height - y - 20)
+    if below.height > 80:
+        pieces += what_if_curve(threads, case, below, options)
+    return titled(pieces, title, note, options)
+
+
+def _x(room: Box, cycle: float) -> float:
+    return room.x + room.width * cycle / CYCLES
+
+
+def _rows(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, shown = options.theme, min(found.warps, _MOST_ROWS)
+    if not shown:
+        return []
+    pitch = min(room.height / shown, 48.0)
+    high, size = 0.7 * pitch, min(options.theme.type.note, 0.7 * pitch)
+    pieces: list[Primitive] = []
+    unit = room.width * BUSY / CYCLES
+    for warp in range(shown):
+        y, starts = room.y + warp * pitch, found.busy[warp][found.busy[warp] >= 0]
+        waits = [
+            (
+                _x(room, s + BUSY),
+                y + 0.35 * high,
+                min(_x(room, s + BUSY + LATENCY), room.x + room.width) - _x(room, s + BUSY),
+                0.3 * high,
+            )
+            for s in starts.tolist()
+            if s + BUSY < CYCLES
+        ]
+        busy = [(_x(room, s), y, unit, high) for s in starts.tolist()]
+        colour = theme.warps[warp % len(theme.warps)]
+        if waits:
+            pieces.append(Rects(f"waits-{warp}", boxes(*waits), theme.line))
+        if busy:
+            pieces.append(Rects(f"issues-{warp}", boxes(*busy), colour, radius=2.0))
+        at = points((room.x - 14, y + 0.5 * high + 0.35 * size))
+        pieces.append(Labels(f"warp-{warp}", at, (f"warp {warp}",), size, theme.faint, "end"))
+    if shown < found.warps:
+        at = points((room.x + room.width, room.y - 4))
+        pieces.append(
+            Labels("more-warps", at, (f"and {found.warps - shown} more",), options.theme.type.note, theme.faint, "end")
+        )
+    return pieces
+
+
+def _scheduler(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
+    """When it issues, in the colours of the warps, and when it has nothing to issue."""
+    theme, size, unit = options.theme, options.theme.type.note, room.width * BUSY / CYCLES
+    pieces: list[Primitive] = [
+        Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
+        Labels(
+            "scheduler", points((room.x - 14, room.y + 0.5 * room.height + 0.35 * size)), ("issues",), size, theme.text, "end"
+        ),
+    ]
+    for colour in range(len(theme.warps)):
+        starts = [s for warp in range(colour, found.warps, len(theme.warps)) for s in found.busy[warp].tolist() if s >= 0]
+        if starts:
+            pieces.append(
+                Rects(
+                    f"scheduler-{colour}",
+                    boxes(*((_x(room, s), room.y, unit, room.height) for s in starts)),
+                    theme.warps[colour],
+                )
+            )
+    ticks = np.arange(0, CYCLES + 1, LATENCY)
+    marks = np.array([[_x(room, t), room.y + room.height, _x(room, t), room.y + room.height + 8] for t in ticks.tolist()])
+    pieces.append(Lines("cycles", marks, theme.faint, 1.5))
+    return pieces
+
+
+VIEW = View("Latency hiding (a model)", OccupancyCase, latency_scene, order=47)

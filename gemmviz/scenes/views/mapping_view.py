@@ -1,0 +1,164 @@
+"""Which thread computes which element: the block's threads in the order in which they make warps, and where in C each one's
+element stands. The watched warp's lanes have the colours of their order.
+"""
+
+import numpy as np
+
+from gemmviz.analysis.focus import thread_place
+from gemmviz.analysis.moment import Moment
+from gemmviz.model.words import many
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.groups import group_colours
+from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.theme import mixed
+from gemmviz.scenes.view import View
+
+_REST = 8  # the colour of threads of other warps
+
+
+def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Threads at the left, the block's part of C at the right."""
+    elements, threads = moment.replay.owners.of(moment.scope.of_block)
+    if not len(elements):
+        return framed([message("This block stores nothing of C.", options)], moment, options)
+    theme = options.theme
+    room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
+    half = (room.width - 60) / 2
+    palette = (*theme.lanes, mixed(theme.background, theme.text, 0.16), theme.empty)
+    inks = tuple(theme.ink_on(each) for each in palette)
+    warp = moment.focus.warp or 0
+    left = _threads(moment, warp, Box(room.x, room.y, half, room.height), palette, inks, options)
+    right = _elements(
+        moment, warp, elements, threads, Box(room.x + half + 60, room.y, half, room.height), palette, inks, options
+    )
+    return framed([*left, *right], moment, options)
+
+
+def _fill(moment: Moment, threads: np.ndarray, warp: int) -> np.ndarray:
+    lanes = group_colours(moment.trace, threads, "lane")
+    return np.where(threads // moment.trace.rules.warp_size == warp, lanes, _REST).astype(np.uint8)
+
+
+def _threads(
+    moment: Moment, warp: int, room: Box, palette: tuple[str, ...], inks: tuple[str, ...], options: ViewOptions
+) -> list[Primitive]:
+    """All threads of the block, x to the right, y and z down; their lanes where they have room."""
+    dx, dy, dz = moment.trace.launch.block
+    rows, size = dy * dz, moment.trace.rules.warp_size
+    cell = min(room.width / dx, room.height / rows, 90.0)
+    number = np.arange(dx * rows)
+    texts = np.where(number // size == warp, (number % size).astype("<U3"), "").reshape(rows, dx)
+    tips = np.array([_tip(moment, int(each)) for each in number]).reshape(rows, dx)
+    high = cell if rows * cell >= 12 else 12.0
+    font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
+    heading = f"the block's {many(dx * rows, 'thread')}; numbered: the lanes of warp {warp}"
+    warps = -(-dx * rows // size)
+    note = (
+        f"x to the right, y down; x + y · {dx}"
+        + (f" + z · {dx * dy}" if dz > 1 else "")
+        + f" in groups of {size}: {many(warps, 'warp')}"
+    )
+    base = options.theme.type.note
+    return [
+        Labels(
+            "threads-name",
+            points((room.x, room.y - 34)),
+            (fitted(heading, base, room.width, "semibold"),),
+            base,
+            options.theme.text,
+            "start",
+            "semibold",
+        ),
+        Labels("threads-note", points((room.x, room.y - 10)), (fitted(note, base, room.width),), base, options.theme.faint),
+        Cells(
+            "threads",
+            room.x,
+            room.y,
+            cell,
+            _fill(moment, number, warp).reshape(rows, dx),
+            palette,
+            inks,
+            texts if font >= 8 else None,
+            font,
+            options.theme.background,
+            height=high,
+            tips=tips,
+        ),
+    ]
+
+
+def _tip(moment: Moment, thread: int) -> str:
+    x, y, z = thread_place(thread, moment.trace.launch)
+    size = moment.trace.rules.warp_size
+    return f"thread ({x}, {y}, {z}), number {thread}\nwarp {thread // size}, lane {thread % size}"
+
+
+def _elements(
+    moment: Moment,
+    warp: int,
+    elements: np.ndarray,
+    threads: np.ndarray,
+    room: Box,
+    palette: tuple[str, ...],
+    inks: tuple[str, ...],
+    options: ViewOptions,
+) -> list[Primitive]:
+    """The block's part of C: each element in the colour of its thread."""
+    array, theme = moment.replay.owners.array, options.theme
+    assert array is not None
+    r, c = (np.asarray(each, np.int64) for each in array.row_column(elements))
+    r0, c0 = int(r.min()), int(c.min())
+    rows, columns = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
+    cell = min(room.width / columns, room.height / rows, 90.0)
+    fill = np.full((rows, columns), _REST + 1, np.uint8)
+    fill[r - r0, c - c0] = _fill(moment, threads, warp)
+    size = moment.trace.rules.warp_size
+    texts = np.full((rows, columns), "", "<U3")
+    tips = np.full((rows, columns), "nobody of this block stores this", "<U80")
+    for row, column, thread in zip(r - r0, c - c0, threads.tolist(), strict=True):
+        texts[row, column] = str(thread % size) if thread // size == warp else ""
+        tips[row, column] = f"{options.labels.element('C', int(row) + r0, int(column) + c0)}\n{_tip(moment, int(thread))}"
+    font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
+    own = threads // size == warp
+    heading = f"their elements of C: warp {warp} stores {_shape(r[own], c[own])}"
+    base = theme.type.note
+    first = options.labels.element("C", r0, c0)
+    last = options.labels.element("C", r0 + rows - 1, c0 + columns - 1)
+    note = f"{first} to {last}"
+    return [
+        Labels(
+            "elements-name",
+            points((room.x, room.y - 34)),
+            (fitted(heading, base, room.width, "semibold"),),
+            base,
+            theme.text,
+            "start",
+            "semibold",
+        ),
+        Labels("elements-note", points((room.x, room.y - 10)), (fitted(note, base, room.width),), base, theme.faint),
+        Cells(
+            "elements",
+            room.x,
+            room.y,
+            cell,
+            fill,
+            palette,
+            inks,
+            texts if font >= 8 else None,
+            font,
+            theme.background,
+            tips=tips,
+        ),
+    ]
+
+
+def _shape(rows: np.ndarray, columns: np.ndarray) -> str:
+    if not len(rows):
+        return "nothing"
+    high, wide = len(np.unique(rows)), len(np.unique(columns))
+    return f"{many(high, 'row')} of {many(wide, 'column')}"
+
+
+VIEW = View("Threads and their elements of C", Moment, mapping_scene, order=34)

@@ -1,0 +1,77 @@
+"""The phases as a table: what each thread copies into shared memory in a phase, and what it adds to its sum from there."""
+
+from gemmviz.analysis.focus import thread_place
+from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.reads import Copy, Product, copies_of, products_of
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.table import Entry, table
+from gemmviz.scenes.view import View
+
+_MOST_THREADS, _MOST_CELLS, _MOST_PRODUCTS = 8, 2, 4
+
+
+def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Two phases side by side, the present one lit; what has not happened yet is faint."""
+    trace, theme, labels, scope = moment.trace, options.theme, options.labels, moment.scope
+    if not len(trace.origin_step) or not moment.replay.phases:
+        return framed([message("This kernel copies nothing into shared memory.", options)], moment, options)
+    first = max(0, min(moment.phase, moment.replay.phases - 1) // _MOST_CELLS * _MOST_CELLS)
+    phases = range(first, min(moment.replay.phases, first + _MOST_CELLS))
+    count = trace.space.threads_per_block
+    start = max(0, min(scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
+    rows = []
+    for thread in range(start, min(count, start + _MOST_THREADS)):
+        x, y, _ = thread_place(thread, trace.launch)
+        row = [Entry("T" + labels.thread_of(x, y), strong=True)]
+        for phase in phases:
+            copies, products = moment.replay.kept(
+                ("phase", scope.of_block.start, thread, phase),
+                lambda t=thread, p=phase: (copies_of(trace, scope, t, p), products_of(trace, scope, t, p)),  # type: ignore[misc]
+            )
+            row += [*_copied(moment, copies, options), _summed(moment, products, options)]
+        rows.append(row)
+    heads = ["thread"]
+    for phase in phases:
+        heads += [f"phase {phase + 1}: copy", "", "sum up"]
+    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
+    return framed(table("phases", heads, rows, room, theme), moment, options)
+
+
+def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[Entry]:
+    """One cell for the first copy of each of two matrices."""
+    labels, theme = options.labels, options.theme
+    found = []
+    for name in ("A", "B"):
+        own = [each for each in copies if each.matrix == name]
+        if not own:
+            found.append(Entry("0" if copies else "", theme.faint, tip="outside of the matrix: a zero" if copies else ""))
+            continue
+        each = own[0]
+        more = f" +{len(own) - 1}" if len(own) > 1 else ""
+        text = f"{labels.element(name, *each.source)}\n→ {labels.element(each.array, *each.target)}{more}"
+        found.append(Entry(text, *_dress(moment, [each.step], name, options)))
+    return found
+
+
+def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> Entry:
+    labels = options.labels
+    terms = [f"{labels.element(*each.left)} · {labels.element(*each.right)}" for each in products[:_MOST_PRODUCTS]]
+    more = [f"+ {len(products) - _MOST_PRODUCTS} more"] if len(products) > _MOST_PRODUCTS else []
+    text = "\n+ ".join(terms)
+    ink, fill = _dress(moment, [each.step for each in products], "C", options)
+    return Entry("\n".join([f"+= {text}" if text else "", *more]).strip(), ink, fill)
+
+
+def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) -> tuple[str, str]:
+    """Ink and ground: what happens now is lit, what has not begun is faint."""
+    theme = options.theme
+    if not steps or moment.step < min(steps) - 1:
+        return theme.faint, ""
+    if moment.step <= max(steps):
+        return theme.ink_on(theme.tint(name, 0.7)), theme.tint(name, 0.7)
+    return theme.text, theme.tint(name, 0.22)
+
+
+VIEW = View("Phases by thread", Moment, phases_scene, order=31)

@@ -1,0 +1,195 @@
+"""A race, run: who went ahead of whom, what was read too early or too late, and the C that came of it beside the right one."""
+
+import numpy as np
+
+from gemmviz.model.race import RaceCase, Turn
+from gemmviz.model.words import many
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.view import View
+
+_MOST_TURNS, _MOST_ROWS, _MOST_SIDE = 64, 12, 16
+_GLOBAL_READ, _SHARED_WRITE, _SHARED_READ, _BARRIER, _STORE, _SPOILT, _NOBODY = range(7)
+_MEANINGS = (
+    "read from global memory",
+    "write into a tile",
+    "read from a tile",
+    "wait",
+    "store of C",
+    "another value than in lockstep",
+)
+
+
+def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
+    """The order at the left, both Cs at the right."""
+    room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 120.0 - 30.0)
+    left = Box(room.x, room.y, 0.6 * room.width, room.height)
+    right = Box(room.x + 0.64 * room.width, room.y, 0.36 * room.width, room.height)
+    one = case.kind[:-1]
+    if case.ahead < 0:
+        title = f"No order was found that spoils C: {case.what}"
+        whose = f"of the {many(case.units, one)} of a block"
+        note = f"{many(case.tried, 'order')} {whose} were run: one ahead of the others, by 1 step and more"
+    else:
+        wrong = int(case.spoilt.sum())
+        verb = "is" if wrong == 1 else "are"
+        title = f"{one} {case.ahead} runs ahead by {many(case.lead, 'step')}, and {many(wrong, 'element')} of C {verb} wrong"
+        note = f"{case.what}: run, not told. {many(case.tried, 'order')} were tried; this one needs the shortest lead"
+    return titled([*_order(case, left, options), *_results(case, right, options)], title[:1].upper() + title[1:], note, options)
+
+
+def story(case: RaceCase) -> list[str]:
+    """What went wrong, in sentences."""
+    one = case.kind[:-1]
+    turn = next((turn for turn in case.turns if turn.is_spoilt), None)
+    if turn is None:
+        return ["every order that was tried gives the same C"]
+    values = f"gives {_value(turn.value)}; in lockstep it gives {_value(turn.expected)}"
+    found = [f"{one} {turn.unit}, line {turn.line}: {turn.does} {values}"]
+    place = case.turns.index(turn)
+    cell = turn.does.removeprefix("read ")
+    before = [t for t in case.turns[:place] if t.does == f"write {cell}" and t.unit != turn.unit]
+    after = [t for t in case.turns[place:] if t.does == f"write {cell}"]
+    if after and not before:
+        found.append(f"{one} {after[0].unit} writes it only {many(case.turns.index(after[0]) - place, 'turn')} later")
+    elif before:
+        found.append(f"{one} {before[-1].unit} had written it for the next phase already, line {before[-1].line}")
+    return found
+
+
+def _value(value: float | None) -> str:
+    return "?" if value is None else f"{value:.4g}"
+
+
+def _kind(turn: Turn) -> int:
+    if turn.is_spoilt:
+        return _SPOILT
+    if not turn.array:
+        return _BARRIER
+    if turn.does.startswith("write"):
+        return _STORE if turn.array == "C" else _SHARED_WRITE
+    return _GLOBAL_READ if turn.array in ("A", "B", "C") else _SHARED_READ
+
+
+def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """A row for each unit, a column for each turn; below it what the colours mean and what went wrong."""
+    theme, size = options.theme, options.theme.type.note
+    one = case.kind[:-1]
+    first = next((place for place, turn in enumerate(case.turns) if turn.is_spoilt), 0)
+    start = max(0, min(first - _MOST_TURNS // 2, len(case.turns) - _MOST_TURNS))
+    turns = case.turns[start : start + _MOST_TURNS]
+    shown = min(case.units, _MOST_ROWS)
+    name = text_width(f"{one} {case.units - 1}", size) + 16
+    cell = (room.width - name) / max(1, len(turns))
+    pitch = min(0.42 * room.height / shown, 84.0)
+    palette = (
+        theme.accent("A"),
+        theme.accent("B"),
+        theme.tint("B", 0.5),
+        theme.faint,
+        theme.accent("C"),
+        theme.warning,
+        theme.panel,
+    )
+    fill = np.full((shown, len(turns)), _NOBODY, np.uint8)
+    tips = np.full((shown, len(turns)), "", "<U120")
+    for place, turn in enumerate(turns):
+        if turn.unit < shown:
+            fill[turn.unit, place] = _kind(turn)
+            value = "" if turn.value is None else f"\n{_value(turn.value)}"
+            tips[turn.unit, place] = f"{one} {turn.unit}, its step {turn.step + 1}\n{turn.does}, line {turn.line}{value}"
+    top = room.y + 34
+    inks = tuple(theme.ink_on(each) for each in palette)
+    names = points(*((room.x + name - 12, top + (row + 0.5) * pitch + 0.35 * size) for row in range(shown)))
+    heading = "who made which step when: time goes to the right"
+    found: list[Primitive] = [
+        Labels(
+            "race-heading",
+            points((room.x, room.y + 18)),
+            (fitted(heading, size, room.width),),
+            size,
+            theme.faint,
+        ),
+        Labels("race-units", names, tuple(f"{one} {unit}" for unit in range(shown)), size, theme.text, "end"),
+        Cells("race", room.x + name, top, cell, fill, palette, inks, line=theme.background, height=pitch, tips=tips),
+    ]
+    if case.ahead >= 0 and case.ahead < shown:
+        lead = [place for place, turn in enumerate(turns) if turn.unit == case.ahead and turn.step < case.lead]
+        if lead:
+            x = room.x + name + lead[0] * cell
+            box = boxes((x, top + case.ahead * pitch, (lead[-1] - lead[0] + 1) * cell, pitch))
+            found.append(Rects("race-lead", box, None, theme.text, 3.0))
+    y = top + shown * pitch + 30
+    used = sorted({_kind(turn) for turn in turns})
+    x = room.x
+    for kind in used:
+        words = _MEANINGS[kind]
+        wide = 30 + text_width(words, size) + 26
+        if x + wide > room.x + room.width:
+            x, y = room.x, y + 1.5 * size
+        found.append(Rects(f"race-chip-{kind}", boxes((x, y, 20.0, 20.0)), palette[kind], radius=3.0))
+        found.append(Labels(f"race-meaning-{kind}", points((x + 28, y + 17)), (words,), size, theme.faint))
+        x += wide
+    y += 2.6 * size
+    big = theme.type.caption
+    for number, sentence in enumerate(story(case)):
+        for line in wrapped(sentence, big, room.width, 3, "semibold"):
+            y += 1.3 * big
+            if y < room.y + room.height:
+                found.append(
+                    Labels(f"race-story-{number}-{y:g}", points((room.x, y)), (line,), big, theme.text, "start", "semibold")
+                )
+    return found
+
+
+def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """C in lockstep above, C in this order below; what is wrong lit."""
+    theme, size = options.theme, options.theme.type.small
+    rows, columns = (min(each, _MOST_SIDE) for each in case.right.shape)
+    high = room.height / 2
+    cell = min(room.width / columns, (high - 1.8 * size) / rows, 96.0)
+    palette = (theme.tint("C", 0.45), theme.warning, theme.empty)
+    inks = tuple(theme.ink_on(each) for each in palette)
+    found: list[Primitive] = []
+    for place, (name, table) in enumerate((("C in lockstep", case.right), ("C in this order", case.wrong))):
+        y = room.y + place * high
+        some, bad = table[:rows, :columns], case.spoilt[:rows, :columns]
+        fill = np.where(np.isnan(some), 2, bad & bool(place)).astype(np.uint8)
+        texts = np.array([["" if np.isnan(value) else f"{value:.3g}" for value in row] for row in some.tolist()])
+        longest = max(texts.ravel().tolist(), key=len) or "0"
+        font = min(22.0, 0.5 * cell, (cell - 6) / text_width(longest, 1.0))
+        part = "" if case.right.shape == (rows, columns) else f", its first {rows} rows and {columns} columns"
+        heading = f"{name}: {many(int(bad.sum()), 'element')} wrong{part}" if place else f"{name}{part}"
+        if place and not case.spoilt.any():
+            heading = f"{name}: the same"
+        found.append(
+            Labels(
+                f"result-{place}-name",
+                points((room.x, y + size)),
+                (fitted(heading, size, room.width, "semibold"),),
+                size,
+                theme.text,
+                "start",
+                "semibold",
+            )
+        )
+        found.append(
+            Cells(
+                f"result-{place}",
+                room.x,
+                y + 1.5 * size,
+                cell,
+                fill,
+                palette,
+                inks,
+                texts if font >= 8 else None,
+                font,
+                theme.background,
+            )
+        )
+    return found
+
+
+VIEW = View("Race: an order that spoils C", RaceCase, race_scene, order=49)

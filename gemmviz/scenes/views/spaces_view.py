@@ -1,0 +1,61 @@
+"""The memories that CUDA names: where each lies, whether it is cached, who may do what, how long it lasts; and which word of
+the source puts a variable there.
+
+Sources: CUDA C++ Best Practices Guide, Device Memory Spaces (Table 1, Salient Features of Device Memory); CUDA C++
+Programming Guide, Variable Memory Space Specifiers; of devices without a cache for global memory NVIDIA CUDA Programming
+Guide 1.0, 5.1.2.
+"""
+
+from gemmviz.model.device import Device
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.table import Entry, table
+from gemmviz.scenes.view import View
+from gemmviz.scenes.views.hierarchy_view import size_text
+
+_HEADS = ("memory", "where", "cached", "access", "who", "lasts as long as", "in the source", "size here")
+
+
+def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
+    """A row for each; those that the kernel uses are lit."""
+    device, theme = case.device, options.theme
+    used = used_spaces(case.setup.kernel.text)
+    rows = []
+    for name, colour, *facts in _rows(device):
+        fill = theme.tint(colour, 0.45) if name in used else ""
+        rows.append([Entry(name, strong=True, fill=fill), *(Entry(fact, fill=fill) for fact in facts)])
+    room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 160.0)
+    note = f"lit: what {case.setup.kernel.name} uses. {_note(device)}"
+    return titled(table("spaces", _HEADS, rows, room, theme), f"Memories of {device.name}", note, options)
+
+
+def used_spaces(text: str) -> frozenset[str]:
+    """Which memories a kernel's text names; global memory and registers by being a kernel."""
+    named = {"shared": "__shared__", "constant": "__constant__", "texture": "tex1D"}
+    return frozenset({"register", "global", *(name for name, word in named.items() if word in text)})
+
+
+def _note(device: Device) -> str:
+    if device.last_level_cache:
+        return "Arrays whose indices the compiler does not know, and what registers can't hold, lie in local memory"
+    return "Automatic arrays lie in local memory, which is as slow as global memory here"
+
+
+def _rows(device: Device) -> list[tuple[str, ...]]:
+    cached = "yes" if device.last_level_cache else "no"
+    registers, shared = size_text(4 * device.registers_per_sm), size_text(device.shared_per_sm)
+    sm, on = device.words["sm"], "on the chip"
+    memory = size_text(device.memory_bytes)
+    return [
+        ("register", "C", on, "–", "read, write", "one thread", "its thread", "int x;", f"{registers} a {sm}"),
+        ("local", "", "off the chip", cached, "read, write", "one thread", "its thread", "int x[9];", "part of global"),
+        ("shared", "A", on, "–", "read, write", "a block's threads", "its block", "__shared__ int x;", f"{shared} a {sm}"),
+        ("global", "B", "off the chip", cached, "read, write", "all threads, host", "the program", "__device__ int x;", memory),
+        ("constant", "B", "off the chip", "yes", "read", "all threads, host", "the program", "__constant__ int x;", "64 KiB"),
+        ("texture", "B", "off the chip", "yes", "read", "all threads, host", "the program", "tex1D…", "part of global"),
+    ]
+
+
+VIEW = View("Memories and their qualifiers", LaunchCase, spaces_scene, order=42)

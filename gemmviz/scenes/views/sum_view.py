@@ -1,0 +1,165 @@
+"""One element of C as a sum: its products in the order in which they are made, braces over k and over the phases, the present
+one lit.
+"""
+
+import numpy as np
+
+from gemmviz.analysis.focus import thread_text
+from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.terms import Terms
+from gemmviz.model.words import many
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import text_width
+from gemmviz.scenes.view import View
+
+_MOST = 8
+_NEVER = np.iinfo(np.int32).max
+
+
+def sum_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Of the first element of C that the first of the watched threads stores."""
+    terms = moment.terms
+    own = [] if terms is None else np.flatnonzero(terms.threads == moment.scope.first_thread).tolist()
+    if terms is None or not own:
+        return framed([message("The watched thread stores nothing of C.", options)], moment, options)
+    return framed(_sum(moment, terms, own[0], options), moment, options)
+
+
+def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list[Primitive]:
+    theme, labels, replay = options.theme, options.labels, moment.replay
+    array = replay.owners.array
+    assert array is not None
+    row, column = (int(each) for each in array.row_column(terms.elements[which]))
+    steps = terms.steps[int(terms.kind[which])]
+    order = np.argsort(steps, kind="stable")
+    reached = int(np.count_nonzero(steps[order] <= moment.step))
+    current = max(0, reached - 1)
+    first = 0 if len(order) <= _MOST else min(max(0, current // _MOST * _MOST), len(order) - 1)
+    shown = order[first : first + _MOST].tolist()
+    room = options.width - 2 * MARGIN
+    left = f"{labels.element('C', row, column)} = " + ("… + " if first else "")
+    texts = [f"{labels.element('A', row, k)} · {labels.element('B', k, column)}" for k in shown]
+    tail = " + …" if first + _MOST < len(order) else ""
+    plus = text_width("  +  ", 1.0)
+    widest = max(text_width(text, 1.0, "semibold") for text in texts)
+    size = min(44.0, room / (text_width(left, 1.0, "semibold") + len(shown) * (widest + plus)))
+    wide = (widest + plus) * size
+    x0 = MARGIN + text_width(left, size, "semibold")
+    middle = options.top + 0.5 * (options.bottom - options.top)
+    phases = [int(moment.trace.phase[steps[k]]) if steps[k] < _NEVER else -1 for k in shown]
+    found: list[Primitive] = [
+        Labels("sum-left", points((MARGIN, middle)), (left,), size, theme.accent("C"), "start", "semibold")
+    ]
+    values = _values(moment, terms, which)
+    for place, (k, text) in enumerate(zip(shown, texts, strict=True)):
+        x, is_now, is_done = x0 + place * wide, first + place == current and reached > 0, first + place < reached
+        span = text_width(text, size)
+        if is_now:
+            found.append(
+                Rects(
+                    f"term-{k}-ground",
+                    boxes((x - 8, middle - 1.05 * size, span + 16, 1.5 * size)),
+                    theme.tint("C", 0.35),
+                    radius=6.0,
+                )
+            )
+        ink = theme.text if is_done else theme.faint
+        found.append(Labels(f"term-{k}", points((x, middle)), (text,), size, ink, "start", "semibold" if is_now else "regular"))
+        if place + 1 < len(shown) or tail:
+            found.append(
+                Labels(f"plus-{k}", points((x + span + 0.5 * (wide - span), middle)), ("+",), size, theme.faint, "middle")
+            )
+        if is_done and k in values:
+            at = points((x + span / 2, middle + 1.9 * size))
+            found.append(Labels(f"value-{k}", at, (f"{values[k]:.4g}",), 0.8 * size, theme.text, "middle"))
+    ks = [(place, place, f"k = {k}") for place, k in enumerate(shown)]
+    if 1 < replay.phases < terms.length:
+        ks = [(place, place, f"{_within(shown, phases, place)}") for place in range(len(shown))]
+        found += _braces(_runs(phases), x0, wide, middle - 3.4 * size, size, texts, options, "phase")
+    found += _braces(ks, x0, wide, middle - 1.5 * size, size, texts, options, "k")
+    return [*found, *_account(moment, terms, values, reached, middle, size, options)]
+
+
+def _within(ks: list[int], phases: list[int], place: int) -> str:
+    """A term's k counted from the first one of its phase."""
+    inside = [k for k, phase in zip(ks, phases, strict=True) if phase == phases[place]]
+    return f"k in phase = {ks[place] - min(inside)}"
+
+
+def _runs(phases: list[int]) -> list[tuple[int, int, str]]:
+    """Stretches of terms of one phase: first, last, and what stands over them."""
+    found: list[tuple[int, int, str]] = []
+    for place, phase in enumerate(phases):
+        name = f"phase {phase + 1}"
+        if found and found[-1][2] == name:
+            found[-1] = (found[-1][0], place, name)
+        else:
+            found.append((place, place, name))
+    return found
+
+
+def _braces(
+    spans: list[tuple[int, int, str]],
+    x0: float,
+    wide: float,
+    y: float,
+    size: float,
+    texts: list[str],
+    options: ViewOptions,
+    key: str,
+) -> list[Primitive]:
+    theme = options.theme
+    found: list[Primitive] = []
+    small = 0.72 * size
+    for first, last, name in spans:
+        left, right = x0 + first * wide, x0 + last * wide + text_width(texts[last], size)
+        middle, low = (left + right) / 2, y + 0.4 * size
+        bars = np.array(
+            [[left, low, left, y], [left, y, right, y], [right, y, right, low], [middle, y, middle, y - 0.35 * size]]
+        )
+        found.append(Lines(f"brace-{key}-{first}", bars, theme.faint, 2.0))
+        font = min(small, small * (wide * (last - first + 1) - 10) / max(1.0, text_width(name, small)))
+        found.append(Labels(f"brace-{key}-{first}-name", points((middle, y - 0.6 * size)), (name,), font, theme.text, "middle"))
+    return found
+
+
+def _values(moment: Moment, terms: Terms, which: int) -> dict[int, float]:
+    """The products that are made by now, by k; nothing where values are not known."""
+    replay, kind = moment.replay, int(terms.kind[which])
+    if replay.value is None:
+        return {}
+    column = moment.scope.of_block.start + moment.scope.first_thread
+    found = {}
+    for k in range(terms.length):
+        steps = (int(terms.reads_a[kind, k]), int(terms.reads_b[kind, k]))
+        if max(steps) > moment.step:
+            continue
+        factors = [_read(moment, step, column) for step in steps]
+        if all(factor is not None for factor in factors):
+            found[k] = float(np.prod([f for f in factors if f is not None]))
+    return found
+
+
+def _read(moment: Moment, step: int, column: int) -> float | None:
+    """What a thread read at a step, of a step that reads one element alone."""
+    operands = [(place, o) for place, o in enumerate(moment.trace.site_of(step).operands) if o.access == "read"]
+    if len(operands) != 1 or operands[0][1].width != 1 or moment.replay.value is None:
+        return None
+    return float(moment.replay.value[int(moment.trace.row[step]) + operands[0][0], column])
+
+
+def _account(
+    moment: Moment, terms: Terms, values: dict[int, float], reached: int, middle: float, size: float, options: ViewOptions
+) -> list[Primitive]:
+    """How far the sum is."""
+    theme = options.theme
+    thread = thread_text(moment.scope.first_thread, moment.trace.launch)
+    text = f"thread {thread}: {reached} of {many(terms.length, 'term')}"
+    if len(values) == reached and reached:
+        text += f", sum {np.float32(sum(values.values())):.5g}"
+    at = points((MARGIN, middle + 4.4 * size))
+    return [Labels("sum-account", at, (text,), min(30.0, size), theme.text, "start", "semibold")]
+
+
+VIEW = View("The sum, term by term", Moment, sum_scene, order=32)

@@ -1,0 +1,146 @@
+"""Blocks and tiles: C in the colours of the blocks that compute it; of the watched block the rows of A and columns of B that it
+needs in all phases, those of the present phase brighter.
+"""
+
+import numpy as np
+
+from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.replay import Area
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
+from gemmviz.scenes.groups import group_colours
+from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.text import text_width
+from gemmviz.scenes.view import View
+
+_GAP, _NAME = 40.0, 34.0
+_MOST_LINES = 33
+
+
+def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """The cross: B above C, A at its left."""
+    return framed(_cross(moment, options), moment, options)
+
+
+def phase_areas(moment: Moment, name: str) -> list[Area | None]:
+    """Rows and columns of a matrix that the watched block or warp touches in each phase."""
+    number = moment.trace.number_of(name)
+    if number is None:
+        return []
+    steps = [np.flatnonzero(moment.trace.phase == phase) for phase in range(moment.replay.phases)]
+    return [moment.replay.area(number, int(each[0]), moment.scope) if len(each) else None for each in steps]
+
+
+def _cross(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    m, n, k = moment.trace.setup.problem.sizes.values()
+    room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top)
+    unit = min((room.width - _GAP - 320) / (k + n), (room.height - _GAP - 30) / (k + m))
+    x = room.x + (room.width - (k + n) * unit - _GAP) / 2
+    y = room.y + 30
+    a = Box(x, y + k * unit + _GAP, k * unit, m * unit)
+    b = Box(x + k * unit + _GAP, y, n * unit, k * unit)
+    c = Box(b.x, a.y, n * unit, m * unit)
+    found: list[Primitive] = []
+    for name, box in (("A", a), ("B", b), ("C", c)):
+        found.append(Rects(f"{name}-ground", boxes((box.x, box.y, box.width, box.height)), options.theme.panel))
+    found += _blocks(moment, c, unit, options)
+    for name, box in (("A", a), ("B", b)):
+        found += _strips(moment, name, box, unit, options)
+    for name, box, rows, columns in (("A", a, m, k), ("B", b, k, n), ("C", c, m, n)):
+        found += _lines(name, box, rows, columns, options)
+    return [*found, *_names(moment, {"A": a, "B": b, "C": c}, room, options)]
+
+
+def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float]:
+    r0, r1, c0, c1 = area
+    return box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit
+
+
+def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
+    """Every traced block's part of C in its colour; the watched one framed."""
+    trace, theme, owners = moment.trace, options.theme, moment.replay.owners
+    if owners.array is None or not len(owners.elements):
+        return []
+    rows, columns = owners.array.row_column(owners.elements)
+    block = owners.threads // trace.space.threads_per_block
+    colours = group_colours(trace, block * trace.space.threads_per_block, "block")
+    found: list[Primitive] = []
+    numbers = np.unique(block)
+    parts = {}
+    for number in numbers.tolist():
+        own = block == number
+        area = int(rows[own].min()), int(rows[own].max()) + 1, int(columns[own].min()), int(columns[own].max()) + 1
+        parts[number] = (_part(area, box, unit), int(colours[own][0]))
+    for colour in sorted({colour for _, colour in parts.values()}):
+        some = np.array([part for part, each in parts.values() if each == colour])
+        found.append(Rects(f"blocks-{colour}", some, theme.warps[colour]))
+    side = min(part[2] for part, _ in parts.values())
+    texts = [f"{x}, {y}" for x, y in (trace.space.indices(n * trace.space.threads_per_block)[0][:2] for n in parts)]
+    size = min(26.0, 0.3 * min(part[3] for part, _ in parts.values()), *((side - 8) / text_width(t, 1.0) for t in texts))
+    if size >= 10.0:
+        for text, (part, colour) in zip(texts, parts.values(), strict=True):
+            at = points((part[0] + part[2] / 2, part[1] + part[3] / 2 + 0.35 * size))
+            ink = theme.ink_on(theme.warps[colour])
+            found.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
+    here = parts.get(moment.scope.block_number)
+    if here is not None and not moment.focus.everyone:
+        found.append(Rects("block-here", boxes(here[0]), None, theme.text, 5.0))
+    return found
+
+
+def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
+    """What the watched block touches in all phases, then what it touches in this one."""
+    theme, areas = options.theme, phase_areas(moment, name)
+    parts = [_part(area, box, unit) for area in areas if area is not None]
+    found: list[Primitive] = []
+    if parts:
+        found.append(Rects(f"{name}-strip", np.array(parts), theme.tint(name, 0.38)))
+        found.append(Rects(f"{name}-tiles", np.array(parts), None, theme.background, 2.0))
+    here = areas[moment.phase] if 0 <= moment.phase < len(areas) else None
+    if here is not None:
+        found.append(Rects(f"{name}-phase", boxes(_part(here, box, unit)), theme.accent(name)))
+    return found
+
+
+def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -> list[Primitive]:
+    """Between single elements, where there are few."""
+    if max(rows, columns) >= _MOST_LINES:
+        return []
+    down = [(box.x, box.y + r * box.height / rows, box.x + box.width, box.y + r * box.height / rows) for r in range(1, rows)]
+    across = [
+        (box.x + c * box.width / columns, box.y, box.x + c * box.width / columns, box.y + box.height) for c in range(1, columns)
+    ]
+    if not down and not across:
+        return []
+    return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background, 1.0)]
+
+
+def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, sizes = options.theme, options.theme.type
+    a, b, c = (places[name] for name in "ABC")
+    found: list[Primitive] = [
+        Labels("A-name", points((a.x - 14, a.y + a.height / 2 + 10)), ("A",), sizes.name, theme.accent("A"), "end", "semibold"),
+        Labels("B-name", points((b.x + b.width / 2, b.y - 10)), ("B",), sizes.name, theme.accent("B"), "middle", "semibold"),
+        Labels(
+            "C-name",
+            points((c.x + c.width + 14, c.y + c.height / 2 + 10)),
+            ("C",),
+            sizes.name,
+            theme.accent("C"),
+            "start",
+            "semibold",
+        ),
+    ]
+    tall, phases = [area for area in phase_areas(moment, "A") if area], moment.replay.phases
+    lines = ["C: the blocks x, y"]
+    if tall and not moment.focus.everyone:
+        r0, r1, c0, c1 = tall[0]
+        lines += [f"a block reads {phases} tiles", f"of A, {r1 - r0} × {c1 - c0}, in a row,", "and as many of B in a column"]
+    size = sizes.small
+    at = [(room.x, room.y + 24 + 1.35 * size * n) for n in range(len(lines))]
+    wide = max(text_width(line, size) for line in lines)
+    scale = min(1.0, (b.x - room.x - 20) / wide)
+    return [*found, Labels("tiles-words", points(*at), tuple(lines), size * scale, theme.text)]
+
+
+VIEW = View("Blocks and their tiles", Moment, tiles_scene, order=33)

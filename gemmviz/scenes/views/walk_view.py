@@ -1,0 +1,112 @@
+"""One thread's way through memory: the addresses that it reads from A and from B one after the other, how far apart they are,
+and which lines they bring.
+"""
+
+import numpy as np
+
+from gemmviz.analysis.moment import Moment
+from gemmviz.model.words import many, spaced
+from gemmviz.scenes.box import Box
+from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.view import View
+from gemmviz.scenes.views.accesses_view import reads_at
+
+_MOST = 12
+
+
+def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """A above, B below: a box for each read of the first of the watched threads, those to come faint."""
+    room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
+    found: list[Primitive] = []
+    for place, name in enumerate("AB"):
+        walked = walk_of(moment, name)
+        if walked is not None:
+            found += _walk(
+                moment, name, *walked, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
+            )
+    nothing = message("The watched thread reads nothing of A and B from global memory.", options)
+    return framed(found or [nothing], moment, options)
+
+
+def walk_of(moment: Moment, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Steps, elements and byte addresses of a matrix that the first of the watched threads reads from global memory; None where
+    it reads none.
+    """
+    reads, number = reads_at(moment), moment.trace.number_of(name)
+    own = (reads.thread == moment.scope.first_thread) & (reads.number == number)
+    if number is None or not own.any():
+        return None
+    array = moment.trace.arrays[number]
+    return reads.step[own], reads.element[own], reads.element[own] * array.itemsize
+
+
+def stride_of(moment: Moment, name: str) -> int | None:
+    """Bytes from one read to the next, where that is always the same."""
+    walked = walk_of(moment, name)
+    steps = np.unique(np.diff(walked[2])) if walked is not None else np.zeros(0)
+    return int(steps[0]) if len(steps) == 1 else None
+
+
+def _walk(
+    moment: Moment, name: str, steps: np.ndarray, elements: np.ndarray, bytes_: np.ndarray, room: Box, options: ViewOptions
+) -> list[Primitive]:
+    theme, rules = options.theme, moment.trace.rules
+    array = moment.trace.arrays[moment.trace.number_of(name) or 0]
+    done = int(np.count_nonzero(steps <= moment.step))
+    first = max(0, min(done - _MOST // 2, len(steps) - _MOST))
+    some = slice(first, first + _MOST)
+    count = len(steps[some])
+    gap = 10.0
+    wide = (room.width - gap * (count - 1)) / count
+    lines = bytes_ // rules.line_bytes
+    r, c = array.row_column(elements)
+    colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
+    found: list[Primitive] = []
+    size = theme.type.small
+    stride = stride_of(moment, name)
+    jump = "not evenly spaced" if stride is None else f"{spaced(abs(stride))} bytes from one to the next"
+    seen = len(np.unique(lines))
+    heading = f"{name}: {many(len(steps), 'read')}, {jump}; {many(seen, 'line')} of {rules.line_bytes} bytes"
+    found.append(
+        Labels(
+            f"{name}-walk",
+            points((room.x, room.y + size)),
+            (fitted(heading, size, room.width, "semibold"),),
+            size,
+            theme.accent(name),
+            "start",
+            "semibold",
+        )
+    )
+    y, high = room.y + 1.9 * size, min(0.24 * room.height, 64.0)
+    texts = [options.labels.element(name, int(r[at]), int(c[at])) for at in range(first, first + count)]
+    font = min(22.0, *((wide - 8) / text_width(text, 1.0) for text in texts))
+    addresses = [f"byte {spaced(int(bytes_[at]))}" for at in range(first, first + count)]
+    small = min(18.0, *((wide - 2) / text_width(text, 1.0) for text in addresses))
+    for place, at in enumerate(range(first, first + count)):
+        x = room.x + place * (wide + gap)
+        state = 2 if at + 1 == done and steps[at] == moment.step else 1 if at < done else 0
+        ink = theme.ink_on(colours[state]) if state else theme.faint
+        cells = Cells(
+            f"{name}-walk-{at}",
+            x,
+            y,
+            wide,
+            np.array([[state]], np.uint8),
+            colours,
+            (theme.faint, ink, ink),
+            np.array([[texts[place]]]) if font >= 8 else None,
+            font,
+            height=high,
+            tips=np.array([[f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"]]),
+        )
+        found.append(cells)
+        under = [addresses[place], f"line {spaced(int(lines[at]))}" if at == 0 or lines[at] != lines[at - 1] else "same line"]
+        spots = points((x + wide / 2, y + high + 1.3 * small), (x + wide / 2, y + high + 2.6 * small))
+        found.append(Labels(f"{name}-address-{at}", spots, tuple(under), small, theme.text if state else theme.faint, "middle"))
+    return found
+
+
+VIEW = View("One thread's way through memory", Moment, walk_scene, order=37)

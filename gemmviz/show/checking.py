@@ -1,0 +1,102 @@
+"""Whether what a lesson says is true: every expectation of every step, asked of what is shown."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.show.lesson import Expectation, Lesson, Stop, Value
+from gemmviz.show.quantities import Facts, quantity, shown_value
+from gemmviz.show.staging import EngineOf, staged
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was asked of a step: ``said`` by the lesson, ``found`` by asking; ``error`` where nobody could tell."""
+
+    step: int
+    title: str
+    expectation: Expectation
+    found: Value | None
+    error: GemmvizError | None = None
+
+    @property
+    def is_true(self) -> bool:
+        return self.error is None and self.found is not None and is_as(self.found, self.expectation)
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong."""
+        if self.error is not None:
+            return f"step {self.step}, {self.title}: {self.expectation.what} can't be told: {self.error}"
+        return (
+            f"step {self.step}, {self.title}: {self.expectation.what} is {shown_value(self.found)}, "
+            f"not {shown_value(self.expectation.value)}"
+        )
+
+
+def is_as(found: Value, wanted: Expectation) -> bool:
+    """Whether a value is what is expected: text that holds the words, a number that is the same in the digits written."""
+    value = wanted.value
+    if isinstance(value, str) or isinstance(found, str):
+        return str(value) in str(found) if value != "" else found == ""
+    if wanted.about:
+        return abs(found - value) <= wanted.about * abs(value)
+    if isinstance(value, bool) or isinstance(found, bool):
+        return bool(found) == bool(value)
+    digits = len(repr(value).partition(".")[2]) if isinstance(value, float) else 0
+    return round(float(found), digits) == round(float(value), digits)
+
+
+def asked(stop: Stop, facts: Facts | None = None) -> list[tuple[Expectation, Value | None, GemmvizError | None]]:
+    """All that a step expects, with what is found."""
+    facts = facts or Facts(stop.shot)
+    rows: list[tuple[Expectation, Value | None, GemmvizError | None]] = []
+    for each in stop.expect:
+        try:
+            rows.append((each, quantity(each.what, facts), None))
+        except GemmvizError as error:
+            rows.append((each, None, error))
+    return rows
+
+
+def said(stop: Stop, facts: Facts | None = None) -> str:
+    """The caption with its numbers worked out; those that nobody can tell as "?"."""
+    if not stop.needed:
+        return stop.caption
+    needed = [each for each in stop.expect if each.name in stop.needed]
+    facts, values = facts or Facts(stop.shot), {}
+    for each in needed:
+        try:
+            values[each.name] = shown_value(quantity(each.what, facts))
+        except GemmvizError:
+            values[each.name] = "?"
+    return stop.said(values)
+
+
+def findings(lesson: Lesson, engine_of: EngineOf) -> Iterator[Finding]:
+    """Step by step; what a step shows is made, too, and where that fails the step is named."""
+    for number, stop in enumerate(lesson.stops, 1):
+        title = stop.title or stop.id or "untitled"
+        try:
+            stage = staged(stop.shot, engine_of)
+            facts = Facts(stop.shot, stage.outcome)
+        except GemmvizError as error:
+            shown = Expectation("what it shows", "", line=stop.line)
+            if not any(each.what in ("refusal", "fault") for each in stop.expect):
+                yield Finding(number, title, shown, None, error)
+            facts = Facts(stop.shot)
+        for expectation, value, wrong in asked(stop, facts):
+            yield Finding(number, title, expectation, value, wrong)
+        for choice in stop.question.choices if stop.question is not None else ():
+            if choice.shot is not None:
+                try:
+                    staged(choice.shot, engine_of)
+                except GemmvizError as error:
+                    yield Finding(number, title, Expectation(f"what shows {choice.text!r}", "", line=stop.line), None, error)
+
+
+def complaint(finding: Finding, file: str) -> GemmvizError:
+    """A finding that is not true, as an error with its place."""
+    line = finding.expectation.line
+    place = Place(line, 1, line, 2) if line else None
+    return GemmvizError(finding.sentence, place, file=file)
