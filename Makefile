@@ -9,7 +9,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test lint types bench fuzz docs pictures table record registers levels schedules course wavefronts golden clean
+.PHONY: run check test lint types bench fuzz docs pictures table record registers levels schedules course contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -55,6 +55,9 @@ levels: $(VENV)/installed
 
 schedules: $(VENV)/installed
 	$(BIN)/python packaging/schedules.py
+
+contact-sheet: $(VENV)/installed
+	$(QT) $(BIN)/python packaging/contact_sheet.py
 
 course: $(VENV)/installed
 	$(BIN)/python packaging/course.py

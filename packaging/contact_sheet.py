@@ -1,20 +1,39 @@
 """Draws every step of the course, small, on one sheet for the docs: make contact-sheet."""
 
-import sys
+import io
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from gemmviz.render.export import save_frame
+from gemmviz.render.export import save_numbered
 from gemmviz.render.format import Look
-from gemmviz.run.interpreter import Interpreter
-from gemmviz.show.checking import said
+from gemmviz.run.choosing import engine_for
 from gemmviz.show.lesson import COURSE, shipped_lesson
-from gemmviz.show.staging import Manner, slide_at, staged
+from gemmviz.show.lesson_reel import lesson_reel
+from gemmviz.show.staging import Manner
 
-ROOT = Path(__file__).resolve().parent.parent
-WIDTH, COLUMNS, GAP = 480, 6, 6
+SHEET = Path(__file__).resolve().parent.parent / "assets" / "pictures" / "course.png"
+WIDTH, HEIGHT, COLUMNS, GAP = 400, 225, 6, 6
 
 
 def main() -> None:
-    raise SystemExit(0)
+    look, engine = Look(4 * WIDTH, 4 * HEIGHT), engine_for("cpu")
+    reel = lesson_reel(shipped_lesson(COURSE), lambda kernel: nullcontext(engine), Manner(look))
+    with TemporaryDirectory() as folder:
+        paths = save_numbered(reel, Path(folder) / "step", "png", look)
+        rows = -(-len(paths) // COLUMNS)
+        sheet = Image.new("RGB", (COLUMNS * (WIDTH + GAP) - GAP, rows * (HEIGHT + GAP) - GAP), "#10141A")
+        for place, path in enumerate(paths):
+            with Image.open(path) as picture:
+                small = picture.convert("RGB").resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+            sheet.paste(small, (place % COLUMNS * (WIDTH + GAP), place // COLUMNS * (HEIGHT + GAP)))
+    data = io.BytesIO()
+    sheet.quantize(128, dither=Image.Dither.NONE).save(data, "png", optimize=True)
+    SHEET.write_bytes(data.getvalue())
+    print(f"{len(paths)} steps, {len(data.getvalue()) // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()

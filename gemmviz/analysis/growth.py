@@ -16,7 +16,7 @@ def blocks_at(benchmark: Benchmark, n: int, width: int) -> int:
 
 def growth_chart(benchmark: Benchmark) -> Chart:
     """The kernels with one thread for each element, at each size: below the size, blocks for each SM."""
-    chart, width = rate_chart(benchmark), _width(benchmark)
+    chart, width = replace(rate_chart(benchmark), title="GFLOP/s by size, and blocks for each SM"), _width(benchmark)
     name = device_of(benchmark.gpu)
     if name is None or not width:
         return chart
@@ -26,7 +26,7 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     ticks = tuple((float(n), f"{n}: {blocks_at(benchmark, n, width) / sms:.3g}") for n in sizes)
     x = Axis(f"N, and how many blocks of {width} × {width} threads there are for each of {sms} SMs", is_log=True, ticks=ticks)
     shown = tuple(_shown(curve) for curve in curves)
-    return replace(chart, title="GFLOP/s by size, and blocks for each SM", x=x, curves=shown, marks=())
+    return replace(chart, x=x, curves=shown, marks=())
 
 
 def _shown(curve: Curve) -> Curve:

@@ -83,7 +83,16 @@ def _is_sound(row: Measured) -> bool:
 
 @cache
 def recorded_benchmarks() -> tuple[Benchmark, ...]:
-    """What ships with gemmviz, by name of the GPU: of the ladder first, then of the lessons' kernels."""
-    paths = (resource_folder("assets") / "measurements").glob("benchmark-*.json")
-    ordered = sorted(paths, key=lambda path: (path.stem.endswith("-lessons"), path.name))
-    return tuple(read_benchmark(path, recorded=True) for path in ordered)
+    """What ships with gemmviz of the ladder's kernels, by name of the GPU."""
+    return _recorded(of_lessons=False)
+
+
+@cache
+def recorded_of_lessons() -> tuple[Benchmark, ...]:
+    """Likewise of the kernels that only lessons have."""
+    return _recorded(of_lessons=True)
+
+
+def _recorded(of_lessons: bool) -> tuple[Benchmark, ...]:
+    paths = sorted((resource_folder("assets") / "measurements").glob("benchmark-*.json"))
+    return tuple(read_benchmark(path, recorded=True) for path in paths if path.stem.endswith("-lessons") == of_lessons)

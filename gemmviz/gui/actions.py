@@ -21,6 +21,7 @@ from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views, views_of
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import load_theme, theme_names
+from gemmviz.show.lesson import lesson_names, lesson_title, shipped_lesson
 from gemmviz.show.shot import SYSTEM_THEME, Camera
 from gemmviz.spec.legality import device_for
 
@@ -372,8 +373,15 @@ def _lectures() -> Iterator[Action]:
     ):  # fmt: skip
         yield Action(
             "Lecture", text, partial(_walk, direction), (key,), what,
-            why_not=lambda p: "" if p.desk.bookmarks.lesson.stops else "No view was kept yet: Shift+B keeps one",
+            why_not=lambda p: "" if p.desk.walked.lesson.stops else "No lesson, and no view was kept yet: Shift+B keeps one",
         )  # fmt: skip
+    yield Action(
+        "Lecture", "&Open in the workshop, or back", _workshop, ("Ctrl+Return",), "leave the lesson, or come back",
+        why_not=lambda p: "" if p.desk.course.lesson.stops else "There is no lesson: choose one under Lessons",
+        is_on=lambda p: p.desk.course.is_away,
+    )  # fmt: skip
+    for name in lesson_names():
+        yield Action("Lecture|L&essons", lesson_title(name), partial(_begin_lesson, name), is_on=partial(_is_lesson, name))
     yield Action("Lecture|On &screen", "Wherever the window is", partial(_choose_screen, ""), is_on=partial(_is_screen, ""))
     for screen in QGuiApplication.screens() if QGuiApplication.instance() is not None else ():
         size = screen.geometry()
@@ -383,8 +391,25 @@ def _lectures() -> Iterator[Action]:
         )
 
 
+def _workshop(parts: Parts) -> None:
+    course = parts.desk.course
+    if course.is_away:
+        course.come_back()
+    else:
+        course.leave()
+
+
+def _begin_lesson(name: str, parts: Parts) -> None:
+    parts.desk.course.begin(shipped_lesson(name))
+    parts.docks.all["Lessons"].raise_()
+
+
+def _is_lesson(name: str, parts: Parts) -> bool:
+    return bool(parts.desk.course.lesson.stops) and parts.desk.course.lesson.name == name
+
+
 def _walk(direction: int, parts: Parts) -> None:
-    parts.desk.bookmarks.walk(direction)
+    parts.desk.walked.walk(direction)
 
 
 def _choose_screen(name: str, parts: Parts) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from gemmviz.gui.preferences import Preferences
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.bookmarks import Bookmarks
+from gemmviz.show.course import Course
 from gemmviz.show.events import Event, Post
 from gemmviz.show.opening import Opening
 from gemmviz.show.pointer import Pointer
@@ -23,9 +24,10 @@ class Desk:
     def __init__(self, post: Post, preferences: Preferences) -> None:
         self.preferences = preferences
         self.session = Session(post)
-        self.bookmarks = Bookmarks(self.session)
+        self.bookmarks = Bookmarks(self.session, post)
         self.bookmarks.restore(preferences.last_lesson())
-        self.opening = Opening(self.session, post, self.bookmarks)
+        self.course = Course(self.session, post, preferences.seen)
+        self.opening = Opening(self.session, post, self.bookmarks, self.course)
         self.pointer, self.saving = Pointer(self.session, post), Saving(post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
@@ -34,15 +36,22 @@ class Desk:
         trust.changed.listen(lambda: preferences.put("trusted", list(trust.known)))
 
     @property
+    def walked(self) -> Bookmarks:
+        """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
+        return self.course if self.course.is_on else self.bookmarks
+
+    @property
     def theme(self) -> Theme:
         return self.session.theme
 
     def close(self) -> bool:
         """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
         self.preferences.keep_lesson(self.bookmarks.lesson)
-        for each in (self.opening, self.pointer, self.session):
+        self.preferences.put("seen", sorted(self.course.seen))
+        for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()
-        has_ended = have_ended((*self.session.lanes, self.opening.lane, self.pointer.lane), _LONGEST_WORK_S)
+        own = self.opening.lane, self.pointer.lane, self.bookmarks.lane, self.course.lane, self.course.judging
+        has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended
 
     def _on_opened(self, path: Path) -> None:

@@ -45,7 +45,8 @@ class Docks:
         return dock
 
     def in_area(self, area: Area) -> list[QDockWidget]:
-        return [self.all[panel.title] for panel in panels() if panel.area == area]
+        """Those that have a place of their own there."""
+        return [self.all[panel.title] for panel in panels() if panel.area == area and not panel.behind]
 
     @property
     def are_hidden(self) -> bool:
@@ -81,6 +82,10 @@ class Docks:
         for dock in others:
             self.window.tabifyDockWidget(first, dock)
         first.raise_()
+        for panel in panels():
+            if panel.behind:
+                self.window.tabifyDockWidget(self.all[panel.behind], self.all[panel.title])
+                self.all[panel.behind].raise_()
         self.fit()
 
     def fit(self) -> None:

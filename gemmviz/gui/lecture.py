@@ -13,8 +13,9 @@ from gemmviz.gui.overlay import Overlay
 from gemmviz.gui.presenter import Presenter
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.model.errors import UsageError
+from gemmviz.scenes.band import Said, band_height, with_band
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ViewOptions, captioned
+from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.picture import frame_for, options_for
@@ -45,13 +46,13 @@ class Wall(QWidget):
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
-        self._drawn: tuple[object, ViewOptions] | None = None
+        self._drawn: tuple[object, ViewOptions, Said] | None = None
 
     def options(self) -> ViewOptions:
         """As for a slide in the shape of the screen."""
         shot = self.session.drawn
-        size, scale = frame_for(shot, self.width(), self.height())
-        whole = replace(shot, camera=Camera())
+        (width, height), scale = frame_for(shot, self.width(), self.height())
+        whole, size = replace(shot, camera=Camera()), (width, height - band_height(self._said, width, height))
         found = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
         return replace(found, flies=self.session.player.flies)
 
@@ -63,20 +64,20 @@ class Wall(QWidget):
         options, view = self.options(), view_named(self.session.shot.view)
         if not view.is_ready(subject):
             return
-        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0)
+        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), self._said
+        high = frame_for(self.session.drawn, self.width(), self.height())[0][1]
         motion = Scene(options.width, options.height, "", view.motion(subject, options))
         if self._drawn is not None and self._drawn == drawn and self.session.shot.camera == Camera():
             self.stage.set_motion(motion.primitives)
             return
         self._drawn = drawn
-        still = captioned(view.still(subject, options), self._own_caption())
-        self.stage.set_scene(self._near(still), self._near(motion).primitives)
+        still = with_band(self._near(view.still(subject, options)), self._said, high, options.theme)
+        self.stage.set_scene(still, self._near(motion).primitives)
 
-    def _own_caption(self) -> str:
-        """That of the view that was kept, as long as it is what is shown."""
-        stop, shot = self.desk.bookmarks.now, self.session.shot
-        is_shown = stop is not None and (stop.shot.setup, stop.shot.view, stop.shot.at) == (shot.setup, shot.view, shot.at)
-        return stop.caption if stop is not None and is_shown else ""
+    @property
+    def _said(self) -> Said:
+        """The words of the view that was kept, as long as it is what is shown."""
+        return self.desk.walked.said
 
     def _near(self, scene: Scene) -> Scene:
         camera = self.session.shot.camera
@@ -121,7 +122,15 @@ class Lecture:
         self._awake = Awake()
         self._with_notes = False
         session = desk.session
-        for event in (session.asked, session.pictured, session.found, session.moved, desk.themed, desk.bookmarks.changed):
+        for event in (
+            session.asked,
+            session.pictured,
+            session.found,
+            session.moved,
+            desk.themed,
+            desk.bookmarks.changed,
+            desk.course.changed,
+        ):
             event.listen(self.draw)
         application = QApplication.instance()
         assert isinstance(application, QGuiApplication)
@@ -136,7 +145,7 @@ class Lecture:
         """On the screen that was chosen, else on another one than the window's, where notes have the window's."""
         if self.wall is not None:
             return
-        self.desk.bookmarks.find()
+        self.desk.walked.find()
         self.wall = Wall(self.desk)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
@@ -198,8 +207,8 @@ class Lecture:
     def _walk(self, direction: int) -> None:
         """Through the views that were kept; where there are none, from phase to phase."""
         session = self.desk.session
-        if self.desk.bookmarks.lesson.stops:
-            if self.desk.bookmarks.walk(direction) and self.wall is not None:
+        if self.desk.walked.lesson.stops:
+            if self.desk.walked.walk(direction) and self.wall is not None:
                 self.wall.overlay.clear()
         else:
             session.player.jump(session.phase_start(direction))

@@ -14,8 +14,8 @@ Area = Literal["left", "right", "bottom"]
 @dataclass(frozen=True)
 class Panel:
     """A file in ``gemmviz.gui.panels`` that ends with ``PANEL = Panel(...)``. Panels at the bottom share one place, each behind
-    a tab; those at a side stand below one another, in their order. ``scrolls``: it may be higher than its place; ``tour``: what
-    the tour says of it.
+    a tab; those at a side stand below one another, in their order. ``scrolls``: it may be higher than its place; ``behind``:
+    the title of the panel whose place it shares, behind a tab; ``tour``: what the tour says of it.
     """
 
     title: str
@@ -24,4 +24,5 @@ class Panel:
     order: int = 99
     least_width: int = 0
     scrolls: bool = False
+    behind: str = ""
     tour: tuple[str, str] | None = None

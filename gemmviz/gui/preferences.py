@@ -69,6 +69,11 @@ class Preferences:
         """The kernels that a person lets run on the GPU, by what ``Trust`` knows them by."""
         return tuple(self._list("trusted"))
 
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The steps of lessons that were shown, by "LESSON/ID"."""
+        return tuple(self._list("seen"))
+
     def _list(self, key: str) -> list[str]:
         """What QSettings gives back of a list: one text where there is one entry, None where there is none."""
         found = self.store.value(key) or []

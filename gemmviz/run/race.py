@@ -2,7 +2,8 @@
 the shortest order that spoils C.
 
 Between two barriers CUDA promises no order of warps, and since compute capability 7.0 none of threads either (CUDA C++
-Programming Guide, Independent Thread Scheduling). Each unit runs in a thread of its own; before each access it waits for its turn.
+Programming Guide, Independent Thread Scheduling). Each unit runs in a thread of its own; before each access it waits for its
+turn.
 """
 
 import threading

@@ -1,7 +1,7 @@
 """What every view has around it: the size of a frame, the options, and the words that say what happens."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gemmviz.analysis.focus import focus_text
@@ -104,22 +104,6 @@ def titled(found: list[Primitive], title: str, note: str, options: ViewOptions) 
         Labels("note", points((MARGIN, 86)), (fitted(note, sizes.small, room),), sizes.small, theme.faint),
     )
     return Scene(options.width, options.height, theme.background, tuple(found), words=words if options.words else ())
-
-
-def captioned(scene: Scene, caption: str) -> Scene:
-    """With a caption of somebody's own in the place of the sentences about the step, where there are any."""
-    action, cost = scene.find("action"), scene.find("cost")
-    if not caption or not isinstance(action, Labels):
-        return scene
-    progress = scene.find("progress")
-    is_column = isinstance(progress, Labels) and progress.anchor == "start"
-    room = COLUMN if is_column else scene.width - 2 * MARGIN
-    lines = wrapped(caption, action.size, room, 4 if is_column else 2, "semibold")
-    last = float((cost if isinstance(cost, Labels) else action).at[-1, 1])
-    leading = _LEADING * action.size
-    at = points(*((MARGIN, last - (len(lines) - 1 - number) * leading) for number in range(len(lines))))
-    own = replace(action, at=at, texts=lines)
-    return replace(scene, words=tuple(own if each is action else each for each in scene.words if each is not cost))
 
 
 def title_size(text: str, theme: Theme, room: float) -> float:

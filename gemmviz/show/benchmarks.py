@@ -1,6 +1,6 @@
 """The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
 
-from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.benchmarking import cases_for, run_benchmark
@@ -12,7 +12,7 @@ from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.sizes import problems, sizes_of
 
 HERE = "measured here"
-LESSONS = ", kernels of the lessons"
+_LESSONS = ", kernels of the lessons"
 
 
 class Benchmarks:
@@ -93,12 +93,12 @@ class Benchmarks:
 
 def recorded() -> dict[str, Benchmark]:
     """Those that ship with gemmviz, by name."""
-    return {_capital(each.source.partition(",")[0]) + _whose(each): each for each in recorded_benchmarks()}
+    found = {_name(each): each for each in recorded_benchmarks()}
+    return {**found, **{_name(each) + _LESSONS: each for each in recorded_of_lessons()}}
 
 
-def _whose(benchmark: Benchmark) -> str:
-    """Which kernels it is of, where these are not those of the ladder."""
-    return "" if {row.kernel for row in benchmark.rows} & set(kernel_names()) else LESSONS
+def _name(benchmark: Benchmark) -> str:
+    return _capital(benchmark.source.partition(",")[0])
 
 
 def named(benchmarks: dict[str, Benchmark], name: str) -> Benchmark | None:

@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.position import position_of
-from gemmviz.show.events import Event
+from gemmviz.scenes.band import Said
+from gemmviz.show.events import Event, Post
 from gemmviz.show.lesson import BUILDS, Build, Lesson, Stop
+from gemmviz.show.parts import Part, parts_of
+from gemmviz.show.quantities import caption_with_numbers
 from gemmviz.show.session import Session
 from gemmviz.show.shot import Shot
+from gemmviz.show.tasks import Latest
 from gemmviz.show.wishes import Wishes
+
+_BY_RUN = ("phases", "steps", "lanes")
 
 
 class Bookmarks:
@@ -16,12 +20,19 @@ class Bookmarks:
     that comes bit by bit. ``changed`` when any of this is another.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, post: Post) -> None:
         self.session = session
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
         self.changed = Event()
+        self.lane: Latest[tuple[int, str]] = Latest(post, self._on_told, lambda error: None)
+        self._captions: dict[int, str] = {}
+        self._awaits_run = False
+        session.pictured.listen(self._on_pictured)
+
+    def close(self) -> None:
+        self.lane.close()
 
     @property
     def now(self) -> Stop | None:
@@ -65,8 +76,8 @@ class Bookmarks:
     def walk(self, direction: int) -> bool:
         """To the next part or view, or to the one before; whether there was one."""
         stop = self.now
-        if stop is not None and stop.build and direction > 0 and self.part + 1 < self._parts(stop):
-            self.part += 1
+        if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
+            self.part += direction
             self._show(stop)
             return True
         place = (-1 if self.at is None else self.at) + direction
@@ -108,34 +119,57 @@ class Bookmarks:
 
     def _become(self, lesson: Lesson, at: int | None) -> None:
         self.lesson, self.at = lesson, at
+        self._captions = {}
         self.changed.tell()
 
-    def _parts(self, stop: Stop) -> int:
-        """How many parts a view has: what has come is known once it is shown."""
-        return len(self._built(stop))
+    @property
+    def said(self) -> Said:
+        """What is said of the part that is shown; nothing where something else is looked at."""
+        stop, shot = self.now, self.session.shot
+        if stop is None:
+            return Said()
+        parts = self._parts_of(stop)
+        part = parts[min(self.part, len(parts) - 1)]
+        return part.said if _is_near(part.shot, shot) else Said()
 
-    def _built(self, stop: Stop) -> list[Shot]:
-        """The shots by which a view comes, of the run that is shown."""
-        shot, shown = stop.shot, self.session.shown
-        if not stop.build or shown is None or shown.setup != shot.setup:
-            return [shot]
-        trace = shown.trace
-        if stop.build == "lanes":
-            lanes = min(trace.rules.warp_size, trace.space.threads_per_block)
-            return [*(replace(shot, focus=Focus(shot.focus.block, None, lane)) for lane in range(lanes)), shot]
-        steps = (
-            [int(start) for start in shown.replay.phase_starts] if stop.build == "phases" else list(range(shown.replay.steps))
-        )
-        return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < shot.at.step), shot]
+    def _parts_of(self, stop: Stop) -> list[Part]:
+        """Of a step; of the run that is shown, if that is its own."""
+        shown = self.session.shown
+        replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
+        return parts_of(stop, None if self.at is None else self._captions.get(self.at), replay)
+
+    def _tell_numbers(self, stop: Stop) -> None:
+        """Has the numbers of its caption worked out, unless they are known."""
+        at = self.at
+        if at is not None and stop.needed and at not in self._captions:
+            self.lane.start(lambda cancelled: (at, caption_with_numbers(stop)))
+
+    def _on_told(self, told: tuple[int, str]) -> None:
+        self._captions[told[0]] = told[1]
+        self.changed.tell()
+
+    def _on_pictured(self) -> None:
+        """What comes step by step begins at its first step once these are known."""
+        stop, shown = self.now, self.session.shown
+        if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
+            self._show(stop)
 
     def _show(self, stop: Stop) -> None:
-        shots = self._built(stop)
-        shot = shots[min(self.part, len(shots) - 1)]
+        parts = self._parts_of(stop)
+        shot = parts[min(self.part, len(parts) - 1)].shot
+        self._tell_numbers(stop)
+        shown = self.session.shown
+        self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)
         self.session.player.play(False)
         self.session.unread = ""
         present = self.session.shot
         self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), Wishes.of(shot.setup))
         self.changed.tell()
+
+
+def _is_near(one: Shot, other: Shot) -> bool:
+    """Whether both show the same run in the same view: it may have been played on."""
+    return (one.setup, one.view) == (other.setup, other.view)
 
 
 def _is_same(one: Shot, other: Shot) -> bool:

@@ -59,20 +59,6 @@ def asked(stop: Stop, facts: Facts | None = None) -> list[tuple[Expectation, Val
     return rows
 
 
-def said(stop: Stop, facts: Facts | None = None) -> str:
-    """The caption with its numbers worked out; those that nobody can tell as "?"."""
-    if not stop.needed:
-        return stop.caption
-    needed = [each for each in stop.expect if each.name in stop.needed]
-    facts, values = facts or Facts(stop.shot), {}
-    for each in needed:
-        try:
-            values[each.name] = shown_value(quantity(each.what, facts))
-        except GemmvizError:
-            values[each.name] = "?"
-    return stop.said(values)
-
-
 def findings(lesson: Lesson, engine_of: EngineOf) -> Iterator[Finding]:
     """Step by step; what a step shows is made, too, and where that fails the step is named."""
     for number, stop in enumerate(lesson.stops, 1):

@@ -330,6 +330,14 @@ def lesson_names() -> list[str]:
 
 
 @cache
+def lesson_title(name: str) -> str:
+    """That of one that ships with gemmviz, without reading all of it: lists of lessons are made while a window opens."""
+    text = read_text(resource_folder("assets") / "lessons" / f"{name}.toml")
+    found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    return found[1] if found else name
+
+
+@cache
 def shipped_lesson(name: str) -> Lesson:
     """Raises UsageError for a name that none has."""
     if name not in lesson_names():

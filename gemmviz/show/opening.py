@@ -15,6 +15,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.show.bookmarks import Bookmarks
+from gemmviz.show.course import Course
 from gemmviz.show.events import Event, Post
 from gemmviz.show.findings import recorded_run
 from gemmviz.show.following import Following
@@ -34,8 +35,8 @@ class Opening:
     path of what was opened, ``busied`` when reading begins and ends.
     """
 
-    def __init__(self, session: Session, post: Post, bookmarks: Bookmarks) -> None:
-        self.session, self.bookmarks = session, bookmarks
+    def __init__(self, session: Session, post: Post, bookmarks: Bookmarks, course: Course) -> None:
+        self.session, self.bookmarks, self.course = session, bookmarks, course
         self.opened, self.busied = Event(), Event()
         self.followed: Path | None = None
         self.lane: Latest[Show] = Latest(post, self._on_read, self._on_failed)
@@ -140,7 +141,9 @@ class Opening:
             self._follow(None)
             self.session.player.play(False)
             self.session.unread = ""
-            if len(lesson.stops) > 1:
+            if any(stop.expect or stop.question or stop.exercise for stop in lesson.stops):
+                self.course.begin(lesson)
+            elif len(lesson.stops) > 1:
                 self.bookmarks.open(lesson)
             else:
                 shot = lesson.stops[0].shot

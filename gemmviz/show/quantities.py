@@ -37,7 +37,7 @@ from gemmviz.scenes.views.tiles_view import phase_areas
 from gemmviz.scenes.views.walk_view import stride_of
 from gemmviz.show.benchmarks import recorded
 from gemmviz.show.courses import counted, race_case, transfer_case
-from gemmviz.show.lesson import Value
+from gemmviz.show.lesson import Stop, Value
 from gemmviz.show.picture import run, searched_blocks, with_hazards
 from gemmviz.show.shot import Shot, Trial
 from gemmviz.show.speeds import DRAM, traffic_of
@@ -701,3 +701,25 @@ def shown_value(value: Any) -> str:
         text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
         return text.replace(",", "\u202f")
     return str(value)
+
+
+def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:
+    """The caption with its numbers worked out; those that nobody can tell as "?"."""
+    if not stop.needed:
+        return stop.caption
+    needed = [each for each in stop.expect if each.name in stop.needed]
+    facts, values = facts or Facts(stop.shot), {}
+    for each in needed:
+        try:
+            values[each.name] = shown_value(_rounded(quantity(each.what, facts), each.value))
+        except GemmvizError:
+            values[each.name] = "?"
+    return stop.said(values)
+
+
+def _rounded(value: Value, like: Value) -> Value:
+    """A number in the digits that are written where it is expected."""
+    if isinstance(value, float) and not isinstance(like, str | bool):
+        digits = len(repr(like).partition(".")[2]) if isinstance(like, float) else 0
+        return round(value, digits) if digits else round(value)
+    return value

@@ -28,8 +28,9 @@ from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.run.simt.interpret import never
 from gemmviz.scenes import sentence
+from gemmviz.scenes.band import Said, band_height, with_band
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ARRIVAL, captioned, eased
+from gemmviz.scenes.frame import ARRIVAL, eased
 from gemmviz.scenes.layout import shown_shape
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.motion import FAN
@@ -37,7 +38,6 @@ from gemmviz.scenes.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.benchmarks import named, recorded
 from gemmviz.show.courses import OF_SHOTS
-from gemmviz.show.lesson import Lesson, Stop
 from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, frame_for, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
 from gemmviz.show.shot import Shot
@@ -47,14 +47,14 @@ from gemmviz.show.subjects import OF_LAUNCHES
 from gemmviz.show.time import INSTANTS, instant_place
 
 EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
-Part = str
-PARTS: dict[Part, tuple[str, ...]] = {
+PARTS: dict[str, tuple[str, ...]] = {
     "title": ("title", "parameters", "note"),
     "step": ("progress",),
     "caption": ("action", "cost"),
 }  # of a picture's words, by the keys of their labels
 _MOST_FACTS = 1 << 20  # accesses that a page holds
 _NEAR = 1e-4
+NOTHING = Said()
 
 
 def _moment_at(share: float) -> float:
@@ -187,7 +187,7 @@ class Manner:
 
     look: Look = field(default_factory=Look)
     speed: float = 2.0
-    hidden: frozenset[Part] = frozenset()
+    hidden: frozenset[str] = frozenset()
     hold_s: float = 4.0
 
     def __post_init__(self) -> None:
@@ -196,23 +196,28 @@ class Manner:
 
 
 def frame_at(
-    stage: Staged, step: int, moment: float, manner: Manner, subject: Subject | None = None, still: Scene | None = None
-) -> Frame:
-    """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before."""
+    stage: Staged, step: int, moment: float, manner: Manner, subject: Subject | None = None, still: Scene | None = None,
+    said: Said = NOTHING,
+) -> Frame:  # fmt: skip
+    """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before;
+    ``said``: what stands below it.
+    """
+    said = NOTHING if "caption" in manner.hidden else said
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     size, scale = frame_for(shot, manner.look.width, manner.look.height)
-    options = options_for(shot, theme_of(shot), size, scale=scale)
+    wide, high = size
+    options = options_for(shot, theme_of(shot), (wide, high - band_height(said, wide, high)), scale=scale)
     view, subject = view_named(shot.view), subject or stage.subject(step)
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
     if shot.camera.zoom == 1.0:
-        return Frame(still, motion)
-    whole = Frame(still, motion).scene
-    return Frame(magnified(whole, shot.camera.zoom, shot.camera.x, shot.camera.y))
+        return Frame(with_band(still, said, high, options.theme), motion)
+    whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
+    return Frame(with_band(whole, said, high, options.theme))
 
 
-def _without(scene: Scene, hidden: frozenset[Part]) -> Scene:
+def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
     """Without some of its words."""
     keys = {key for part in hidden for key in PARTS[part]}
     if not keys:
@@ -224,18 +229,15 @@ def _without(scene: Scene, hidden: frozenset[Part]) -> Scene:
     return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
 
 
-def slide_at(stage: Staged, step: int, manner: Manner, stop: Stop | None = None) -> Slide:
+def slide_at(stage: Staged, step: int, manner: Manner, said: Said = NOTHING, notes: str = "") -> Slide:
     """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
     subject = stage.subject(step)
-    scene = frame_at(stage, step, stage.moment(step), manner, subject).scene
-    title, caption, notes = _told(subject, scene)
-    if stop is not None:
-        title, caption, notes = stop.title or title, stop.caption or caption, stop.notes or notes
-        scene = captioned(scene, stop.caption)
-    return Slide(scene, title, caption, notes)
+    scene = frame_at(stage, step, stage.moment(step), manner, subject, said=said).scene
+    title, caption, told = told_of(subject, scene)
+    return Slide(scene, said.title or title, said.caption or caption, notes or told)
 
 
-def _told(subject: Subject, scene: Scene) -> tuple[str, str, str]:
+def told_of(subject: Subject, scene: Scene) -> tuple[str, str, str]:
     """Title, caption and notes of what is shown."""
     if isinstance(subject, Moment):
         setup = subject.trace.setup
@@ -270,40 +272,12 @@ def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> 
     name = stage.shot.setup.kernel.name
     return Reel(
         name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
-        len(played), partial(facts_of, stage), _page_theme(stage.shot), _inks(), _watched(stage), FAN,
+        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), FAN,
     )  # fmt: skip
 
 
-def lesson_reel(
-    lesson: Lesson, engine_of: EngineOf, manner: Manner, changed: Callable[[Shot], Shot] = lambda shot: shot
-) -> Reel:
-    """A picture of each of its views, and a film that stays at each. ``changed``: what the shots are drawn with."""
-
-    def slides() -> Iterator[Slide]:
-        for stop in lesson.stops:
-            stage = staged(changed(stop.shot), engine_of)
-            yield slide_at(stage, stage.step, manner, stop)
-
-    def frames(fps: int) -> Iterator[Frame]:
-        for stop in lesson.stops:
-            stage = staged(changed(stop.shot), engine_of)
-            frame = Frame(captioned(frame_at(stage, stage.step, stage.moment(stage.step), manner).scene, stop.caption))
-            for _ in range(held(fps)):
-                yield frame
-
-    def held(fps: int) -> int:
-        return max(1, round(manner.hold_s * fps))
-
-    def steps() -> Iterator[Step]:
-        for stop in lesson.stops:
-            stage = staged(changed(stop.shot), engine_of)
-            found = page_step(stage, stage.step, manner)
-            shown = {theme: captioned(scene, stop.caption) for theme, scene in found.after.items()}
-            title, caption = stop.title or found.title, stop.caption or found.caption
-            yield Step(shown, shown, dict.fromkeys(THEMES, ()), title, caption)
-
-    count, theme = len(lesson.stops), _page_theme(changed(lesson.stops[0].shot))
-    return Reel(lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, count, theme=theme, inks=_inks())
+def dressed(stage: Staged, theme: str) -> Staged:
+    return replace(stage, shot=replace(stage.shot, theme=theme))
 
 
 def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
@@ -341,10 +315,10 @@ def page_step(stage: Staged, step: int, manner: Manner) -> Step:
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
     moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
     for theme in THEMES:
-        dressed = replace(stage, shot=replace(stage.shot, theme=theme))
-        before[theme], after[theme] = (frame_at(dressed, step, moment, manner, subject).still for moment in (0.0, 1.0))
-        motion[theme] = tuple(frame_at(dressed, step, each, manner, subject, before[theme]).motion for each in moments)
-    title, caption, _ = _told(subject, after[THEMES[0]])
+        own = dressed(stage, theme)
+        before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
+        motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
+    title, caption, _ = told_of(subject, after[THEMES[0]])
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
     return Step(before, after, motion, title, caption, phase, _rows(stage, step))
 
@@ -400,10 +374,10 @@ def _watched(stage: Staged) -> str:
     return "" if trace is None else focus_text(stage.shot.focus, trace)
 
 
-def _page_theme(shot: Shot) -> str:
+def page_theme(shot: Shot) -> str:
     return THEMES[0] if theme_of(shot).is_dark else THEMES[1]
 
 
-def _inks() -> tuple[str, str]:
+def inks_of_themes() -> tuple[str, str]:
     dark, light = (load_theme(name).text for name in THEMES)
     return dark, light

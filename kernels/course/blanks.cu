@@ -19,7 +19,8 @@
 // that = "M == N and N == K"
 // else = "this kernel multiplies square matrices alone: M, N and K ({M}, {N}, {K}) must be the same"
 
-extern "C" __global__ void tiled_worksheet(const float* Md, const float* Nd, float* Pd, int width)
+extern "C" __global__ void tiled_worksheet(
+    const float* Md, const float* Nd, float* Pd, int width)
 {
     // Step 1: room for a tile of each matrix
     __shared__ float Mds[/*?*/][TILE_WIDTH];
@@ -35,8 +36,10 @@ extern "C" __global__ void tiled_worksheet(const float* Md, const float* Nd, flo
     for (int m = 0; m < tiles; ++m) {
         // Step 3a: load, then wait
         int k0 = m * TILE_WIDTH;
-        Mds[threadIdx.y][threadIdx.x] = (row < width && k0 + threadIdx.x < width) ? Md[/*?*/] : 0.0f;
-        Nds[threadIdx.y][threadIdx.x] = (k0 + threadIdx.y < width && col < width) ? Nd[(k0 + threadIdx.y) * width + col] : 0.0f;
+        Mds[threadIdx.y][threadIdx.x] =
+            (row < width && k0 + threadIdx.x < width) ? Md[/*?*/] : 0.0f;
+        Nds[threadIdx.y][threadIdx.x] =
+            (k0 + threadIdx.y < width && col < width) ? Nd[(k0 + threadIdx.y) * width + col] : 0.0f;
         /*?*/
 
         // Step 3b: multiply, then wait

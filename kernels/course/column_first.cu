@@ -23,7 +23,8 @@
 // that = "N % TILE_WIDTH == 0"
 // else = "this kernel has no guards: N ({N}) must be a multiple of TILE_WIDTH = {TILE_WIDTH}"
 
-extern "C" __global__ void column_first(const float* Md, const float* Nd, float* Pd, int Width)
+extern "C" __global__ void column_first(
+    const float* Md, const float* Nd, float* Pd, int Width)
 {
     __shared__ float Mds[TILE_WIDTH][TILE_WIDTH];
     __shared__ float Nds[TILE_WIDTH][TILE_WIDTH];

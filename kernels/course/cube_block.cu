@@ -12,7 +12,8 @@
 // choices = [1, 2, 3, 4]
 // description = "threads of a block along z"
 
-extern "C" __global__ void cube_block(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void cube_block(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
     const int row = (blockIdx.y * blockDim.z + threadIdx.z) * blockDim.y + threadIdx.y;
     const int col = blockIdx.x * blockDim.x + threadIdx.x;

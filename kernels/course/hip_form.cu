@@ -16,11 +16,12 @@
 // that = "BLOCK_DIM * BLOCK_DIM <= max_threads_per_block"
 // else = "a tile {BLOCK_DIM} wide needs {BLOCK_DIM * BLOCK_DIM} threads; a block of this device holds at most {max_threads_per_block}"
 
-extern "C" __global__ void hip_form(const float* A, const float* B, float* C, const int M, const int N, const int K)
+extern "C" __global__ void hip_form(
+    const float* A, const float* B, float* C, const int M, const int N, const int K)
 {
     const unsigned int row = blockIdx.y * BLOCK_DIM + threadIdx.y;
     const unsigned int col = blockIdx.x * BLOCK_DIM + threadIdx.x;
-    const unsigned int steps = (N + BLOCK_DIM - 1) / BLOCK_DIM;   // N is the inner dimension here: A is M x N, B is N x K
+    const unsigned int steps = (N + BLOCK_DIM - 1) / BLOCK_DIM;   // A is M x N, B is N x K here
     float sum = 0.0f;
 
     __shared__ float shared_A[BLOCK_DIM][BLOCK_DIM];

@@ -14,7 +14,8 @@
 // that = "BLOCK <= max_threads_per_block"
 // else = "a block of this device holds at most {max_threads_per_block} threads"
 
-extern "C" __global__ void linear_block(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void linear_block(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
     const int number = blockIdx.x * blockDim.x + threadIdx.x;
     if (number >= M * N)

@@ -23,7 +23,8 @@
 // that = "N % TILE_WIDTH == 0"
 // else = "this kernel has no guards: N ({N}) must be a multiple of TILE_WIDTH = {TILE_WIDTH}"
 
-extern "C" __global__ void many_blocks(const float* Md, const float* Nd, float* Pd, int Width)
+extern "C" __global__ void many_blocks(
+    const float* Md, const float* Nd, float* Pd, int Width)
 {
     int Row = blockIdx.y * TILE_WIDTH + threadIdx.y;   // of Pd and Md
     int Col = blockIdx.x * TILE_WIDTH + threadIdx.x;   // of Pd and Nd

@@ -16,7 +16,8 @@
 // that = "TILE_WIDTH * TILE_WIDTH <= max_threads_per_block"
 // else = "a tile {TILE_WIDTH} wide needs {TILE_WIDTH * TILE_WIDTH} threads; a block of this device holds at most {max_threads_per_block}"
 
-extern "C" __global__ void no_guard(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void no_guard(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float tileA[TILE_WIDTH][TILE_WIDTH];
     __shared__ float tileB[TILE_WIDTH][TILE_WIDTH];

@@ -16,7 +16,8 @@
 // that = "TILE_WIDTH * TILE_WIDTH <= max_threads_per_block"
 // else = "a tile {TILE_WIDTH} wide needs {TILE_WIDTH * TILE_WIDTH} threads; a block of this device holds at most {max_threads_per_block}"
 
-extern "C" __global__ void phases_by_ceil(float* d_A, float* d_B, float* d_C, int C_rows, int C_cols, int A_cols)
+extern "C" __global__ void phases_by_ceil(
+    float* d_A, float* d_B, float* d_C, int C_rows, int C_cols, int A_cols)
 {
     assert(TILE_WIDTH == blockDim.x);
     assert(TILE_WIDTH == blockDim.y);

@@ -17,7 +17,8 @@
 // that = "BLOCK * BLOCK <= max_threads_per_block"
 // else = "a tile {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
 
-extern "C" __global__ void gemm_one_element(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void gemm_one_element(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     const int col = blockIdx.x * blockDim.x + threadIdx.x;

@@ -18,7 +18,8 @@
 // that = "M % TILE_WIDTH == 0 and N % TILE_WIDTH == 0 and K % TILE_WIDTH == 0"
 // else = "this kernel has no guards: M, N and K ({M}, {N}, {K}) must be multiples of TILE_WIDTH = {TILE_WIDTH}"
 
-extern "C" __global__ void tiled_rolled(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void tiled_rolled(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float tileA[TILE_WIDTH][TILE_WIDTH];
     __shared__ float tileB[TILE_WIDTH][TILE_WIDTH];

@@ -10,7 +10,8 @@
 // grid  = ["1"]
 // problem = { M = 4, N = 4, K = 4 }
 
-extern "C" __global__ void gemm_sequential(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void gemm_sequential(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
     for (int row = 0; row < M; ++row) {
         for (int col = 0; col < N; ++col) {

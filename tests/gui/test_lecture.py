@@ -75,7 +75,11 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
     marks.edit(1, title="Later", notes="ask why")
     press(wall, Key.Key_PageUp)
     assert (session.step, marks.at) == (0, 0)
-    said = [" ".join(each.texts) for each in sure(wall.stage.scene).words if isinstance(each, Labels) and each.key == "action"]
+    said = [
+        " ".join(each.texts)
+        for each in sure(wall.stage.scene).words
+        if isinstance(each, Labels) and each.key.startswith("band-caption")
+    ]
     assert said == ["The first load of a tile"]
     press(wall, Key.Key_PageDown)
     assert (session.step, marks.at) == (20, 1)

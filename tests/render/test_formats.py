@@ -28,8 +28,9 @@ from gemmviz.run.engine import Engine
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.primitives import Cells, Lines, Scene
 from gemmviz.show.lesson import Lesson, Stop, lesson_text, parse_lesson
+from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.shot import Shot
-from gemmviz.show.staging import Manner, Staged, lesson_reel, run_reel, staged, still_reel
+from gemmviz.show.staging import Manner, Staged, run_reel, staged, still_reel
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 

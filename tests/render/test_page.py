@@ -20,8 +20,9 @@ import gemmviz
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.format import Look
 from gemmviz.show.lesson import Lesson, Stop
+from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.shot import Shot
-from gemmviz.show.staging import Manner, lesson_reel, run_reel, slide_at
+from gemmviz.show.staging import Manner, run_reel, slide_at
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 from tests.render.test_formats import difference, interpreter, pixels, stage_of

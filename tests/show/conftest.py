@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.show.bookmarks import Bookmarks
+from gemmviz.show.course import Course
 from gemmviz.show.opening import Opening
 from gemmviz.show.session import Session
 
@@ -40,8 +41,9 @@ class Desk:
     def __init__(self) -> None:
         self.inbox = Inbox()
         self.session = Session(self.inbox.post)
-        self.bookmarks = Bookmarks(self.session)
-        self.opening = Opening(self.session, self.inbox.post, self.bookmarks)
+        self.bookmarks = Bookmarks(self.session, self.inbox.post)
+        self.course = Course(self.session, self.inbox.post)
+        self.opening = Opening(self.session, self.inbox.post, self.bookmarks, self.course)
 
     def open(self, path: Path) -> None:
         """Opens a file, and waits until it is read."""

@@ -27,9 +27,10 @@ from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.courses import OF_SHOTS
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
-from gemmviz.show.lesson import Lesson, read_lesson
+from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
+from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.shot import Shot, default_shot
-from gemmviz.show.staging import PARTS, Manner, Staged, lesson_reel, run_reel, staged, staged_benchmark, staged_run, still_reel
+from gemmviz.show.staging import PARTS, Manner, Staged, run_reel, staged, staged_benchmark, staged_run, still_reel
 from gemmviz.show.stills import phase_numbered, step_numbered
 from gemmviz.show.subjects import OF_LAUNCHES
 
@@ -39,7 +40,7 @@ _BY = ("step", "phase")
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    add_setup(parser, "KERNEL|FILE")
+    add_setup(parser, "KERNEL|FILE|LESSON")
     add_view(parser)
     parser.add_argument(
         "--steps", metavar="A:B", help="the steps from A to B, counted from 1, instead of all or one; of a grid its 60 instants"
@@ -55,6 +56,9 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--outlines", action="store_true", help="letters as shapes, in SVG: they look alike in every program")
     parser.add_argument("--film", action="store_true", help="slides end with one that plays the film")
     parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="what numbered pictures are, where -o is a folder")
+    parser.add_argument(
+        "--answers", action="store_true", help="of a lesson: with the answers to its questions, blanks filled in"
+    )
     parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
     add_on(parser, "cpu")
     add_timeout(parser)
@@ -87,8 +91,8 @@ def _run(args: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _call_off)
     source = _Source(args, _manner(args))
     path, kind = Path(args.kernel), kind_of(Path(args.kernel))
-    lesson = read_lesson(path) if kind == "view" else None
-    if lesson is not None and len(lesson.stops) > 1:
+    lesson = read_lesson(path) if kind == "view" else shipped_lesson(args.kernel) if args.kernel in lesson_names() else None
+    if lesson is not None and (len(lesson.stops) > 1 or lesson.stops[0].title or lesson.stops[0].caption):
         reel = _lesson(source, lesson)
         _save(args, reel, source.manner.look)
         return 0
@@ -132,7 +136,7 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
         remedy = "leave out -m, -n, -k, -D, --steps, --view and the like"
         raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
-    return lesson_reel(lesson, source.engine, source.manner, source.dressed)
+    return lesson_reel(lesson, source.engine, source.manner, source.dressed, args.answers)
 
 
 # What is staged

@@ -47,9 +47,7 @@ def code_of(call: HostCall, prefix: str) -> str:
         target, _, source = call.what.partition(" from ")
         way = "HostToDevice" if target.endswith("d") else "DeviceToHost"
         return f"{prefix}Memcpy({target}, {source}, bytes, {prefix}Memcpy{way});"
-    return (
-        f"{prefix}{call.name}({'&' if call.name == 'Malloc' else ''}{call.what}{', bytes' if call.name == 'Malloc' else ''});"
-    )
+    return f"{prefix}Malloc(&{call.what}, bytes);" if call.name == "Malloc" else f"{prefix}{call.name}({call.what});"
 
 
 def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewOptions) -> list[Primitive]:
@@ -57,10 +55,17 @@ def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewO
     size = min(theme.type.note, 0.42 * pitch)
     heading = f"{run.memory} memory: {number(run.total())} µs"
     found: list[Primitive] = [
-        Labels(f"{run.memory}-name", points((room.x, room.y - 0.4 * pitch)), (fitted(heading, 1.1 * size, room.width, "semibold"),),
-               1.1 * size, theme.text, "start", "semibold"),
+        Labels(
+            f"{run.memory}-name",
+            points((room.x, room.y - 0.4 * pitch)),
+            (fitted(heading, 1.1 * size, room.width, "semibold"),),
+            1.1 * size,
+            theme.text,
+            "start",
+            "semibold",
+        ),
         Lines(f"{run.memory}-start", boxes((room.x, room.y, room.x, room.y + room.height)), theme.line, 1.5),
-    ]  # fmt: skip
+    ]
     begun = 0.0
     for place, call in enumerate(run.calls):
         x, y = room.x + room.width * begun / most, room.y + place * pitch

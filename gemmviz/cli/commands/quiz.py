@@ -1,0 +1,47 @@
+"""Questions made from a kernel's trace."""
+
+import argparse
+from pathlib import Path
+
+from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.files.whole import write_text
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.show.flags import add_setup, setup_from
+from gemmviz.show.lesson import Question, save_lesson
+from gemmviz.show.quiz import moodle_xml, quiz_of
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    add_setup(parser, "KERNEL|FILE.cu")
+    parser.add_argument("--count", type=int, default=10, metavar="N", help="how many (default: %(default)s)")
+    parser.add_argument("--variant", type=int, default=0, metavar="N", help="other questions for each (default: %(default)s)")
+    parser.add_argument("--answers", action="store_true", help="with what is right, and why the others are not")
+    parser.add_argument("--moodle", type=Path, metavar="FILE.xml", help="also write them for Moodle's question import")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.toml", help="also save them as a lesson with replays")
+    add_json(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    quiz = quiz_of(setup_from(args), Interpreter(), args.count, args.variant)
+    if args.moodle is not None:
+        write_text(args.moodle, moodle_xml(quiz))
+    if args.output is not None:
+        save_lesson(quiz, args.output)
+    questions = [stop.question for stop in quiz.stops if stop.question is not None]
+    if args.json:
+        print_json([_facts(question) for question in questions])
+        return 0
+    for number, question in enumerate(questions, 1):
+        print(f"{number}. {question.text}")
+        for place, choice in enumerate(question.choices):
+            mark = "" if not args.answers else f"   {'right' if choice.right else 'wrong'}: {choice.why}"
+            print(f"   {chr(ord('A') + place)}. {choice.text}{mark}")
+    return 0
+
+
+def _facts(question: Question) -> dict[str, object]:
+    choices = [{"text": each.text, "right": each.right, "why": each.why} for each in question.choices]
+    return {"text": question.text, "choices": choices}
+
+
+COMMAND = Command("make questions from a kernel's trace, with answers that the replay shows", _add, _run, order=9)

@@ -1,0 +1,246 @@
+"""The lessons: contents, minutes and what was seen; next and back; questions to answer and exercises to do."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.gui.desk import Desk
+from gemmviz.gui.panel import Panel
+from gemmviz.model.words import many
+from gemmviz.show.lesson import Exercise, Question, Stop, lesson_names, lesson_title, shipped_lesson
+
+_NONE = "No lesson: choose one"
+
+
+class Lessons(QWidget):
+    """Contents above, the step's own words, choices and blanks below."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.course = desk, desk.course
+        self.setAccessibleName("Lessons")
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("Lesson")
+        self.choice.setToolTip("Which lesson to go through; its first step is shown")
+        self.choice.addItem(_NONE, "")
+        for name in lesson_names():
+            self.choice.addItem(lesson_title(name), name)
+        self.contents = QListWidget()
+        self.contents.setAccessibleName("Contents")
+        self.contents.setToolTip("A click shows a step. ✓ has been seen, ? asks something, ✎ is an exercise")
+        self.progress = _label("faint")
+        self.title, self.caption, self.notes = _label("heading"), _label(), _label("faint")
+        self.back = _button("◀ Back", "The step before (Ctrl+Page Up)")
+        self.next = _button("Next ▶", "The next part, or the next step (Ctrl+Page Down)")
+        self.workshop = _button(
+            "Open in the workshop", "Leave the lesson with this picture and change what you like; come back here"
+        )
+        self.task = _Task(desk)
+        self._lay_out()
+        self.choice.activated.connect(self._open)
+        self.contents.itemClicked.connect(lambda item: self.course.go(self.contents.row(item)))
+        self.back.clicked.connect(lambda: self.course.walk(-1))
+        self.next.clicked.connect(lambda: self.course.walk(1))
+        self.workshop.clicked.connect(lambda: self.course.come_back() if self.course.is_away else self.course.leave())
+        self.course.changed.listen(self.draw)
+        self.draw()
+
+    def _lay_out(self) -> None:
+        words = QWidget()
+        inner = QVBoxLayout(words)
+        inner.setContentsMargins(0, 0, 0, 0)
+        for widget in (self.title, self.caption, self.task, self.notes):
+            inner.addWidget(widget)
+        inner.addStretch(1)
+        area = QScrollArea()
+        area.setWidget(words)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        buttons = QHBoxLayout()
+        for button in (self.back, self.next, self.workshop):
+            buttons.addWidget(button)
+        self.contents.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.contents.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addWidget(self.choice)
+        column.addWidget(self.contents, 2)
+        column.addWidget(self.progress)
+        column.addWidget(area, 3)
+        column.addLayout(buttons)
+
+    def _open(self) -> None:
+        name = self.choice.currentData()
+        if name:
+            self.course.begin(shipped_lesson(name))
+        else:
+            self.course.end()
+
+    def draw(self) -> None:
+        """The lesson as it is, at its present step."""
+        course = self.course
+        lesson, stop = course.lesson, course.now
+        self.choice.setCurrentIndex(max(0, self.choice.findData(lesson.name if lesson.stops else "")))
+        self._draw_contents()
+        has = bool(lesson.stops)
+        place = "" if course.at is None else f"step {course.at + 1} of {len(lesson.stops)}, "
+        seen = sum(course.is_seen(each) for each in lesson.stops)
+        self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen} seen" if has else lesson_words())
+        self.back.setEnabled(has and course.at not in (None, 0))
+        self.next.setEnabled(has and not course.is_last)
+        self.workshop.setEnabled(stop is not None)
+        self.workshop.setText("To the lesson" if course.is_away else "Workshop")
+        said = course.words
+        self.title.setText(said.title)
+        self.caption.setText(said.caption)
+        notes = "" if stop is None else stop.notes
+        needs = "" if stop is None or not stop.needs else f"Before this: {', '.join(stop.needs)}. "
+        self.notes.setText(needs + notes)
+        self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
+
+    def _draw_contents(self) -> None:
+        stops = self.course.lesson.stops
+        names = [
+            f"{'✓' if self.course.is_seen(stop) else '  '} {number}  {stop.title}{_sign(stop)}"
+            for number, stop in enumerate(stops, 1)
+        ]
+        shown = [self.contents.item(row).text() for row in range(self.contents.count())]
+        if names != shown:
+            self.contents.clear()
+            for name in names:
+                self.contents.addItem(QListWidgetItem(name))
+        if self.course.at is not None and self.contents.currentRow() != self.course.at:
+            self.contents.setCurrentRow(self.course.at)
+
+
+def _sign(stop: Stop) -> str:
+    return " ?" if stop.question else " ✎" if stop.exercise else ""
+
+
+def lesson_words() -> str:
+    """What there is to choose from."""
+    return f"{many(len(lesson_names()), 'lesson')} ship with gemmviz"
+
+
+class _Task(QWidget):
+    """The choices of a question, or the task of an exercise with its blanks."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.course = desk, desk.course
+        self._shown: tuple[Question | None, Exercise | None] = (None, None)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self.choices: list[QPushButton] = []
+        self.blanks: list[QLineEdit] = []
+        self.verdict = _label()
+        self.try_it = _button("Try it", "Run the kernel as it is now, and judge it")
+        self.hint = _button("Hint", "A hint, one after the other")
+        self.try_it.clicked.connect(self._try)
+        self.hint.clicked.connect(self._hint)
+        self.course.judged.listen(self._on_judged)
+        self._inner: QWidget | None = None
+        self._hints = 0
+
+    def show_step(self, question: Question | None, exercise: Exercise | None) -> None:
+        """Made anew only where it is another one: what a student has written stays."""
+        if (question, exercise) != self._shown:
+            self._shown, self._hints = (question, exercise), 0
+            if self._inner is not None:
+                for kept in (self.verdict, self.try_it, self.hint):
+                    kept.setParent(None)
+                self._inner.deleteLater()
+            self._inner = self._made(question, exercise)
+            self._column.addWidget(self._inner)
+            self.verdict.setText("")
+        self._mark()
+
+    def _made(self, question: Question | None, exercise: Exercise | None) -> QWidget:
+        inner = QWidget()
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.choices, self.blanks = [], []
+        for place, choice in enumerate(question.choices if question is not None else ()):
+            letter = chr(ord("A") + place)
+            button = _button(f"{letter}.  {choice.text}", "Choose this: it is shown why it is right or wrong")
+            button.setStyleSheet("text-align: left")
+            button.clicked.connect(lambda checked=False, place=place: self.course.pick(place))
+            column.addWidget(button)
+            self.choices.append(button)
+        if exercise is not None:
+            task = _label("heading")
+            task.setText(exercise.task)
+            column.addWidget(task)
+            grid = QGridLayout()
+            for number in range(self.course.blanks):
+                field = QLineEdit()
+                field.setAccessibleName(f"Blank {number + 1}")
+                field.setToolTip("What stands for this blank, as C; empty for nothing")
+                field.setPlaceholderText(f"blank {number + 1}")
+                field.returnPressed.connect(self._try)
+                grid.addWidget(field, number // 2, number % 2)
+                self.blanks.append(field)
+            column.addLayout(grid)
+            row = QHBoxLayout()
+            row.addWidget(self.try_it)
+            row.addWidget(self.hint)
+            row.addStretch(1)
+            column.addLayout(row)
+            column.addWidget(self.verdict)
+        return inner
+
+    def _mark(self) -> None:
+        """Which choice was picked, and which is right."""
+        question, picked = self._shown[0], self.course.picked
+        for place, button in enumerate(self.choices):
+            is_right = question is not None and question.choices[place].right
+            known = picked is not None and (is_right or place == picked)
+            sign = ("✓ " if is_right else "✗ ") if known else ""
+            text = question.choices[place].text if question is not None else ""
+            button.setText(f"{sign}{chr(ord('A') + place)}.  {text}")
+
+    def _try(self) -> None:
+        self.verdict.setText("…")
+        self.course.attempt(tuple(field.text() for field in self.blanks))
+
+    def _hint(self) -> None:
+        exercise = self._shown[1]
+        if exercise is not None and exercise.hints:
+            self.verdict.setText(exercise.hints[min(self._hints, len(exercise.hints) - 1)])
+            self._hints += 1
+
+    def _on_judged(self) -> None:
+        verdict = self.course.verdict
+        self.verdict.setText("" if verdict is None else ("✓ " if verdict.passed else "✗ ") + "\n".join(verdict.lines))
+
+
+def _label(name: str = "") -> QLabel:
+    made = QLabel()
+    made.setWordWrap(True)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if name:
+        made.setProperty("kind", name)
+        made.setObjectName(name)
+    return made
+
+
+def _button(text: str, tip: str) -> QPushButton:
+    made = QPushButton(text)
+    made.setToolTip(tip)
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return made
+
+
+PANEL = Panel("Lessons", "right", Lessons, order=3, behind="Source")

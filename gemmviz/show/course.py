@@ -1,0 +1,129 @@
+"""A lesson that a person goes through: where they are, what they have seen, what they answered, and what they tried."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gemmviz.scenes.band import Said
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.views.code_view import BLANK
+from gemmviz.show.bookmarks import Bookmarks
+from gemmviz.show.events import Event, Post
+from gemmviz.show.exercises import Verdict, judged
+from gemmviz.show.lesson import Lesson, Stop
+from gemmviz.show.parts import filled
+from gemmviz.show.session import Session
+from gemmviz.show.tasks import Latest
+from gemmviz.show.wishes import Wishes
+
+
+class Course(Bookmarks):
+    """``seen`` are the steps that were shown, of all lessons; ``picked``: the choice that was made of a question, None before;
+    ``verdict``: of the exercise as it was tried last, and ``judged`` tells when there is another; ``is_away``: something else
+    is looked at, and one can come back.
+    """
+
+    def __init__(self, session: Session, post: Post, seen: Iterable[str] = ()) -> None:
+        super().__init__(session, post)
+        self.seen = set(seen)
+        self.picked: int | None = None
+        self.verdict: Verdict | None = None
+        self.judged = Event()
+        self.is_away = False
+        self.judging: Latest[Verdict] = Latest(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a lesson, and it is not left."""
+        return bool(self.lesson.stops) and not self.is_away
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing comes after what is shown."""
+        stop = self.now
+        return stop is not None and self.next is None and self.part + 1 >= len(self._parts_of(stop))
+
+    @property
+    def words(self) -> Said:
+        """Those of the part that is shown, also where one has played on or looks at something else."""
+        stop = self.now
+        if stop is None:
+            return Said(self.lesson.title if self.lesson.stops else "", self.lesson.about)
+        parts = self._parts_of(stop)
+        return parts[min(self.part, len(parts) - 1)].said
+
+    @property
+    def blanks(self) -> int:
+        """How many the step's kernel has."""
+        return 0 if self.now is None else len(BLANK.findall(self.now.shot.setup.kernel.text))
+
+    def is_seen(self, stop: Stop) -> bool:
+        return self._name(stop) in self.seen
+
+    def begin(self, lesson: Lesson) -> None:
+        """At its first step that was not seen yet."""
+        self.is_away = False
+        self._become(lesson, None)
+        places = [place for place, stop in enumerate(lesson.stops) if not self.is_seen(stop)]
+        self.go(places[0] if places else 0)
+
+    def end(self) -> None:
+        """No lesson any more; the picture stays."""
+        self.is_away = False
+        self._become(Lesson(), None)
+
+    def leave(self) -> None:
+        """Into the workshop, with this picture."""
+        self.is_away = True
+        self.changed.tell()
+
+    def come_back(self) -> None:
+        """To the step that was left."""
+        self.is_away = False
+        if self.at is not None:
+            self.go(self.at)
+
+    def go(self, place: int) -> None:
+        if 0 <= place < len(self.lesson.stops):
+            self.picked, self.verdict, self.is_away = None, None, False
+            self.seen.add(self._name(self.lesson.stops[place]))
+        super().go(place)
+
+    def find(self) -> None:
+        """Where one is stays, whatever is looked at meanwhile."""
+
+    def pick(self, place: int) -> None:
+        """Chooses an answer: what shows why it is right or wrong is shown."""
+        stop = self.now
+        if stop is None or stop.question is None:
+            return
+        parts = self._parts_of(stop)
+        self.picked = place
+        self.part = next(number for number, part in enumerate(parts) if part.said.picked == place)
+        self._show(stop)
+
+    def attempt(self, answers: tuple[str, ...] = ()) -> None:
+        """Runs what a student wrote into the blanks, or what is shown now, and has it judged."""
+        stop = self.now
+        if stop is None or stop.exercise is None:
+            return
+        shot, exercise = self.session.shot, stop.exercise
+        if self.blanks:
+            kernel = filled(stop.shot.setup.kernel, answers)
+            setup = replace(stop.shot.setup, kernel=kernel)
+            view = "stage" if view_named(stop.shot.view).title == view_named("code").title else stop.shot.view
+            shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
+            self.session.ask(shot, Wishes.of(setup))
+        self.verdict = None
+        self.judging.start(lambda cancelled: judged(exercise, shot))
+
+    def close(self) -> None:
+        super().close()
+        self.judging.close()
+
+    def _on_judged(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        self.judged.tell()
+
+    def _name(self, stop: Stop) -> str:
+        """By which a step is known in all lessons that have it."""
+        return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"

@@ -1,0 +1,51 @@
+"""Whether an exercise is done: what it asks for, asked of what a student shows."""
+
+from dataclasses import dataclass
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.scenes.views.code_view import BLANK
+from gemmviz.show.checking import is_as
+from gemmviz.show.lesson import Exercise, Expectation, Value
+from gemmviz.show.quantities import Facts, quantity, shown_value
+from gemmviz.show.shot import Shot
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``rows``: of each thing that must hold, what it is, and whether that is right; ``error``: why nothing could be told."""
+
+    rows: tuple[tuple[Expectation, Value | None, bool], ...]
+    error: GemmvizError | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.error is None and all(right for _, _, right in self.rows)
+
+    @property
+    def lines(self) -> list[str]:
+        """What to tell the student: what is wrong, in the words of the run."""
+        if self.error is not None:
+            return [str(self.error)]
+        if self.passed:
+            return ["Done: " + ", ".join(f"{each.what}: {shown_value(found)}" for each, found, _ in self.rows)]
+        return [
+            f"{each.what}: {shown_value(found) or 'none'}, wanted: {shown_value(each.value) or 'none'}"
+            for each, found, right in self.rows
+            if not right
+        ]
+
+
+def judged(exercise: Exercise, shot: Shot) -> Verdict:
+    """What an exercise asks for, of a shot: its kernel is run, with whatever a student wrote."""
+    left = len(BLANK.findall(shot.setup.kernel.text))
+    facts = Facts(shot)
+    rows: list[tuple[Expectation, Value | None, bool]] = []
+    for each in exercise.until:
+        try:
+            found = quantity(each.what, facts)
+        except GemmvizError as error:
+            if left and not rows:
+                return Verdict((), GemmvizError(f"{left} of the blanks are empty", remedy="write something for each /*?*/"))
+            return Verdict(tuple(rows), error)
+        rows.append((each, found, is_as(found, each)))
+    return Verdict(tuple(rows))

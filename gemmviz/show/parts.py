@@ -1,0 +1,87 @@
+"""How a step of a lesson comes: at once or bit by bit; a question first, then what is right and why the others are not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.position import position_of
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.scenes.band import Said
+from gemmviz.scenes.views.code_view import BLANK
+from gemmviz.show.keys import answers_of
+from gemmviz.show.lesson import Question, Stop
+from gemmviz.show.shot import Shot
+
+WAITING = "…"  # what stands for a number that is being worked out
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is shown, and what is said of it."""
+
+    shot: Shot
+    said: Said
+
+
+def caption_of(stop: Stop, caption: str | None = None) -> Said:
+    """The words of a step; ``caption``: with its numbers in it, where they are known."""
+    if caption is None:
+        caption = stop.said(dict.fromkeys(stop.needed, WAITING))
+    return Said(stop.title, caption)
+
+
+def parts_of(stop: Stop, caption: str | None = None, replay: Replay | None = None) -> list[Part]:
+    """All parts. ``replay``: of the run of its shot, which phases, steps and lanes are taken from; without it these come at
+    once.
+    """
+    said = caption_of(stop, caption)
+    if stop.question is not None:
+        return _of_question(stop, stop.question)
+    return [Part(shot, said) for shot in _built(stop, replay)]
+
+
+def _of_question(stop: Stop, question: Question) -> list[Part]:
+    """The question alone; then the right choice with what shows it, then the others."""
+    texts = tuple(choice.text for choice in question.choices)
+    found = [Part(stop.shot, Said(stop.title, question.text, texts))]
+    order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
+    for place in order:
+        choice = question.choices[place]
+        why = f"{chr(ord('A') + place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+        found.append(Part(choice.shot or stop.shot, Said(stop.title, why, texts, question.right, place)))
+    return found
+
+
+def _built(stop: Stop, replay: Replay | None) -> list[Shot]:
+    shot = stop.shot
+    if stop.build == "blanks":
+        return _filled(stop)
+    if not stop.build or replay is None:
+        return [shot]
+    trace = replay.trace
+    if stop.build == "lanes":
+        lanes = min(trace.rules.warp_size, trace.space.threads_per_block)
+        return [*(replace(shot, focus=Focus(shot.focus.block, None, lane)) for lane in range(lanes)), shot]
+    steps = [int(start) for start in replay.phase_starts] if stop.build == "phases" else list(range(replay.steps))
+    return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < shot.at.step), shot]
+
+
+def _filled(stop: Stop) -> list[Shot]:
+    """The kernel with its blanks, then with one more of them filled in each time."""
+    answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
+    kernel = stop.shot.setup.kernel
+    return [_with_kernel(stop.shot, filled(kernel, answers[:count])) for count in range(len(answers) + 1)]
+
+
+def _with_kernel(shot: Shot, kernel: KernelSpec) -> Shot:
+    return replace(shot, setup=replace(shot.setup, kernel=kernel))
+
+
+def filled(kernel: KernelSpec, answers: tuple[str, ...]) -> KernelSpec:
+    """A kernel with its first blanks filled in; the kernel itself where none is."""
+    if not answers:
+        return kernel
+    left = iter(answers)
+    replacement: Callable[[object], str] = lambda found: next(left, "/*?*/")  # noqa: E731
+    return replace(kernel, text=BLANK.sub(replacement, kernel.text), is_shipped=False)  # type: ignore[arg-type]

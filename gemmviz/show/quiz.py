@@ -1,0 +1,400 @@
+"""Questions made from a trace: each answer is read off the run, and each wrong choice is what a known misconception gives."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from gemmviz.analysis.focus import Focus, thread_place, thread_text
+from gemmviz.analysis.hazards import find_hazards
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.position import position_of
+from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.setup import Setup
+from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.words import many
+from gemmviz.run.engine import Engine
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.scenes.sentence import element_text
+from gemmviz.show.lesson import Choice, Lesson, Question, Stop
+from gemmviz.show.picture import run
+from gemmviz.show.shot import Shot
+
+_MOST_CHOICES, _LEAST_CHOICES = 4, 3
+_TRIES = 60
+Wrong = tuple[str, str]  # a choice, and the misconception that gives it
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What questions are made from."""
+
+    setup: Setup
+    replay: Replay
+    random: Random
+
+    def step(self, wanted: Callable[[Site], bool]) -> int | None:
+        """Any step of such a site."""
+        sites = [number for number, site in enumerate(self.replay.trace.sites) if wanted(site)]
+        steps = np.flatnonzero(np.isin(self.replay.trace.site, sites))
+        return int(self.random.choice(steps.tolist())) if len(steps) else None
+
+    def moment(self, step: int, focus: Focus | None = None) -> Moment:
+        return Reader(self.replay, focus or Focus()).at(step)
+
+    def shot(self, step: int, view: str, focus: Focus | None = None) -> Shot:
+        return Shot(self.setup, focus or Focus(), view, position_of(self.replay.trace, step))
+
+
+Maker = Callable[[_Source], "tuple[str, str, str, Shot, list[Wrong]] | None"]
+
+
+def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
+    """So many different questions about a run, as a lesson. Raises UsageError where it has not so many to ask."""
+    if count < 1:
+        raise UsageError("a quiz has at least one question")
+    outcome = run(setup, (0, 0, 0), engine, values=False)
+    if outcome.trace is None or outcome.fault is not None:
+        raise outcome.fault or GemmvizError("the kernel gives no trace")
+    source = _Source(setup, Replay.of(outcome.trace), Random(seed))
+    stops: list[Stop] = []
+    asked: set[str] = set()
+    makers = list(_MAKERS)
+    for number in range(_TRIES * count):
+        if len(stops) == count:
+            break
+        made = makers[number % len(makers)](source)
+        if made is None or made[0] in asked:
+            continue
+        stop = _stop(source, *made)
+        if stop is not None:
+            asked.add(made[0])
+            stops.append(stop)
+    if len(stops) < count:
+        raise UsageError(
+            f"this run gives {many(len(stops), 'question')}, not {count}", remedy="ask for fewer, or choose larger sizes"
+        )
+    return Lesson(f"Questions about {setup.kernel.name}", tuple(stops))
+
+
+def _stop(source: _Source, text: str, right: str, why: str, shot: Shot, wrong: Sequence[Wrong]) -> Stop | None:
+    """A question with its choices in any order; None where too few of them are different."""
+    others: dict[str, str] = {}
+    for choice, reason in wrong:
+        if choice != right and choice not in others:
+            others[choice] = reason
+    if len(others) + 1 < _LEAST_CHOICES:
+        return None
+    kept = list(others.items())[: _MOST_CHOICES - 1]
+    choices = [Choice(right, True, why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
+    source.random.shuffle(choices)
+    return Stop(shot, "A question", text, minutes=1.0, question=Question(text, tuple(choices)))
+
+
+# What is asked
+
+
+def _sectors(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """How many sectors a request moves."""
+    trace = source.replay.trace
+    step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "global")
+    if step is None:
+        return None
+    warp = source.random.randrange(trace.space.warps_per_block)
+    focus = Focus(warp=warp)
+    moment = source.moment(step, focus)
+    cost, main = moment.cost, moment.main
+    if main is None or not cost.requests:
+        return None
+    verb = "reads" if main.operand.access == "read" else "writes"
+    where = f"Warp {warp} {verb} {main.array.name} in line {moment.site.place.line}, step {step + 1}."
+    text = f"{where} How many sectors does its request move?"
+    wrong = [
+        (many(cost.lanes, "sector"), "one for each lane, as if no two lanes shared one"),
+        (many(cost.ideal_sectors, "sector"), "as many as its bytes would take side by side: that is the least"),
+        (many(cost.lines, "sector"), f"that is how many lines of {trace.rules.line_bytes} bytes it touches"),
+        (many(1, "sector"), "one request is not one sector"),
+        (many(cost.sectors * 4, "sector"), "one for every 8 bytes: sectors have 32"),
+        (many(2 * cost.sectors, "sector"), "twice as many: sectors have 32 bytes, not 16"),
+        (many(cost.sectors + 1, "sector"), "one more than it touches: it begins where a sector does"),
+    ]
+    why = f"its {many(cost.lanes, 'lane')} touch {many(cost.sectors, 'sector')} of {trace.rules.sector_bytes} bytes"
+    return text, many(cost.sectors, "sector"), why, source.shot(step, "memory", focus), wrong
+
+
+def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """Which bank a lane hits."""
+    trace = source.replay.trace
+    step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "shared")
+    if step is None:
+        return None
+    warp = source.random.randrange(trace.space.warps_per_block)
+    focus = Focus(warp=warp)
+    moment = source.moment(step, focus)
+    request, main = moment.request, moment.main
+    if request is None or main is None:
+        return None
+    lanes = np.flatnonzero(request.lanes >= 0).tolist()
+    lane = source.random.choice(lanes)
+    element, rules = int(request.lanes[lane]), trace.rules
+    per_word = rules.bank_bytes // main.array.itemsize or 1
+    bank = element // per_word % rules.banks
+    row, column = _place(main.array, element)
+    rows = main.array.shape[0]
+    verb = "reads" if main.operand.access == "read" else "writes"
+    cell = main.array.subscripted(element)
+    text = f"Lane {lane} of warp {warp} {verb} {cell} (step {step + 1}). In which of the {rules.banks} banks does it lie?"
+    wrong = [
+        (f"bank {lane % rules.banks}", "a lane's number is not the bank's: the address decides"),
+        (f"bank {(column * rows + row) % rules.banks}", "row and column swapped"),
+        (f"bank {column % rules.banks}", "the column alone: rows before it count, too"),
+        (f"bank {row % rules.banks}", "the row alone"),
+        (f"bank {element * main.array.itemsize % rules.banks}", "the byte's number: a bank is 4 bytes wide"),
+        (f"bank {(bank + 1) % rules.banks}", "one off: banks count from 0"),
+    ]
+    why = f"word {element // per_word} of the array, modulo {rules.banks}"
+    return text, f"bank {bank}", why, source.shot(step, "banks", focus), wrong
+
+
+def _tile(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """What a cell of a tile holds."""
+    trace = source.replay.trace
+    shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
+    step = source.step(lambda site: any(op.array in shared and op.access == "read" for op in site.operands))
+    if step is None:
+        return None
+    focus = Focus(_any_block(source))
+    moment = source.moment(step, focus)
+    number = source.random.choice(shared)
+    content = moment.tiles.get(number)
+    if content is None:
+        return None
+    full = np.flatnonzero(content.array >= 0)
+    if not len(full):
+        return None
+    cell = int(source.random.choice(full.tolist()))
+    matrix = trace.arrays[int(content.array[cell])]
+    tile, element = trace.arrays[number], int(content.element[cell])
+    row, column = _place(matrix, element)
+    wide = tile.shape[-1]
+    by_row = matrix.name == "B"
+
+    def other(r: int, c: int) -> str | None:
+        rows, columns = matrix.shape[0], matrix.shape[-1]
+        return f"{matrix.name}[{r}, {c}]" if 0 <= r < rows and 0 <= c < columns else None
+
+    after, before = ((row + wide, column), (row - wide, column)) if by_row else ((row, column + wide), (row, column - wide))
+    tile_row, tile_column = _place(tile, cell)
+    found = [
+        (other(*before), "that was there a phase earlier"),
+        (other(*after), "that comes a phase later"),
+        (other(column, row), "row and column swapped"),
+        (other(tile_row, tile_column), "the tile's own indices: the block and the phase are left out"),
+        (other(row, column + 1), "one column further"),
+        (other(row + 1, column), "one row further"),
+    ]
+    where = f"block {focus.block[:2]}" if trace.launch.block_count > 1 else "the block"
+    text = f"What does {tile.subscripted(cell)} of {where} hold after step {step + 1}?"
+    right = element_text(matrix, element)
+    phase = int(content.phase[cell])
+    why = f"it was stored in phase {phase + 1}" if phase >= 0 else "it was stored before the phases"
+    return text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in found if choice]
+
+
+def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """Which element a thread reads from global memory."""
+    trace = source.replay.trace
+    step = source.step(
+        lambda site: any(
+            trace.arrays[op.array].space == "global" and op.access == "read" and op.width == 1 for op in site.operands
+        )
+    )
+    if step is None:
+        return None
+    thread = source.random.randrange(trace.space.threads_per_block)
+    focus = Focus(_any_block(source), thread // trace.rules.warp_size, thread)
+    moment = source.moment(step, focus)
+    main = moment.main
+    if main is None or int(main.elements[0]) < 0 or main.array.space != "global":
+        return None
+    element = int(main.elements[0])
+    row, column = _place(main.array, element)
+    x, y, _ = thread_place(thread, trace.launch)
+    rows, columns = main.array.shape[0], main.array.shape[-1]
+
+    def other(r: int, c: int) -> str | None:
+        return f"{main.array.name}[{r}, {c}]" if 0 <= r < rows and 0 <= c < columns else None
+
+    found = [
+        (other(column, row), "row and column swapped"),
+        (other(row - y + x, column), "the row of the thread with x and y swapped"),
+        (other(row, column - x + y), "the column of the thread with x and y swapped"),
+        (other(row, column + 1), "one further along the row"),
+        (other(row + 1, column), "one further down the column"),
+        (other(row, column - 1), "one before: k counts from 0"),
+        (other(y, x), "its own indices: block and k are left out"),
+    ]
+    where = f" of block {focus.block[:2]}" if trace.launch.block_count > 1 else ""
+    who = thread_text(thread, trace.launch)
+    text = (
+        f"Which element of {main.array.name} does thread {who}{where} read in step {step + 1}, line {moment.site.place.line}?"
+    )
+    right = element_text(main.array, element)
+    return text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in found if c]
+
+
+def _lane(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """Which warp and lane a thread is."""
+    trace = source.replay.trace
+    dx, dy, dz = trace.launch.block
+    thread = source.random.randrange(trace.space.threads_per_block)
+    x, y, z = thread_place(thread, trace.launch)
+    size = trace.rules.warp_size
+
+    def said(number: int) -> str:
+        return f"warp {number // size}, lane {number % size}"
+
+    wrong = [
+        (said(y + x * dy), "x and y swapped: x counts fastest"),
+        (f"warp {y}, lane {x}", "a row of the block is a warp only where it is 32 wide"),
+        (said(thread + 1), "one further: numbers begin at 0"),
+        (f"warp {x}, lane {y}", "x and y swapped, and taken for warp and lane"),
+        (said((x + y * dx + z * dx * dy) * 2), "twice as far"),
+        (f"warp {thread % 2}, lane {thread // 2}", "threads are not dealt out to warps in turn"),
+    ]
+    text = f"The block is {dx} × {dy} × {dz}. Which warp and lane is thread ({x}, {y}, {z})?"
+    right = said(thread)
+    why = f"x + y · {dx} + z · {dx * dy} = {thread}"
+    return text, right, why, source.shot(0, "mapping", Focus(warp=thread // size)), wrong
+
+
+def _owner(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """Which thread stores an element of C."""
+    trace, owners = source.replay.trace, source.replay.owners
+    if owners.array is None or not len(owners.elements):
+        return None
+    at = source.random.randrange(len(owners.elements))
+    element, number = int(owners.elements[at]), int(owners.threads[at])
+    (bx, by, _), (x, y, _) = trace.space.indices(number)
+    row, column = _place(owners.array, element)
+    dx, dy, _ = trace.launch.block
+
+    def said(tx: int, ty: int, gx: int, gy: int) -> str:
+        return f"thread ({tx}, {ty}) of block ({gx}, {gy})"
+
+    wrong = [
+        (said(y, x, bx, by), "x and y of the thread swapped"),
+        (said(x, y, by, bx), "x and y of the block swapped"),
+        (said(column % dx, row % dy, column // dx, row // dy), "as if x were the column and y the row"),
+        (said(row % dx, column % dy, row // dx, column // dy), "as if x were the row and y the column"),
+        (said((x + 1) % dx, y, bx, by), "the thread beside it"),
+        (said(x, (y + 1) % dy, bx, by), "the thread below it"),
+    ]
+    text = f"Which thread stores C[{row}, {column}]?"
+    focus = Focus((bx, by, 0), None, number % trace.space.threads_per_block)
+    step = int(owners.steps[at])
+    return text, said(x, y, bx, by), "it is the one that writes there", source.shot(step, "stage", focus), wrong
+
+
+def _wavefronts(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """How many passes a request to shared memory takes."""
+    trace = source.replay.trace
+    step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "shared")
+    if step is None:
+        return None
+    warp = source.random.randrange(trace.space.warps_per_block)
+    focus = Focus(warp=warp)
+    moment = source.moment(step, focus)
+    cost, main = moment.cost, moment.main
+    if main is None or not cost.requests:
+        return None
+    words = len(np.unique(moment.request.lanes[moment.request.lanes >= 0])) if moment.request is not None else 1
+    verb = "reads" if main.operand.access == "read" else "writes"
+    where = f"Warp {warp} {verb} {main.array.name} in step {step + 1}, line {moment.site.place.line}."
+    text = f"{where} How many wavefronts does that take?"
+    wrong = [
+        (str(cost.lanes), "one for each lane: different banks are served at once"),
+        (str(words), "one for each different word: those in different banks go together"),
+        (str(1), "one, as if there were no conflict"),
+        (str(2 * cost.wavefronts), "twice as many"),
+        (str(cost.wavefronts + 1), "one more than needed"),
+        (str(32), "one for each bank"),
+    ]
+    why = f"the most different words that it needs from one bank: {cost.wavefronts}"
+    return text, str(cost.wavefronts), why, source.shot(step, "banks", focus), wrong
+
+
+def _barrier(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+    """Which of the barriers may go."""
+    trace = source.replay.trace
+    sites = sorted({site.place.line for site in trace.sites if site.kind == "barrier"})
+    if len(sites) < 2:
+        return None
+    free = [line for line in sites if _may_go(source, line)]
+    options = ["none of them", *(f"that in line {line}" for line in sites), "all of them"]
+    right = "all of them" if len(free) == len(sites) else "none of them" if not free else f"that in line {free[0]}"
+    if 1 < len(free) < len(sites):
+        return None
+    reasons = {"none of them": "without any one of them threads collide", "all of them": "then nothing keeps threads apart"}
+    wrong = [(each, reasons.get(each, "without it two threads collide in shared memory")) for each in options if each != right]
+    lines = " and ".join(map(str, sites))
+    text = (
+        f"{source.setup.kernel.name} has barriers in lines {lines}. Which one may go, with C right in every order of threads?"
+    )
+    first = next(step for step in range(trace.steps) if trace.site_of(step).kind == "barrier")
+    why = "each was taken out, and the run searched for threads that collide"
+    return text, right, why, source.shot(first, "stage"), wrong
+
+
+def _may_go(source: _Source, line: int) -> bool:
+    """Whether no two threads collide without the barrier of a line: it is taken out, and the kernel run."""
+
+    def made() -> bool:
+        kernel = source.setup.kernel
+        lines = kernel.text.split("\n")
+        lines[line - 1] = lines[line - 1].replace("__syncthreads();", ";", 1)
+        other = replace(source.setup, kernel=replace(kernel, text="\n".join(lines), is_shipped=False))
+        outcome = run(other, (0, 0, 0), Interpreter())
+        return outcome.fault is None and outcome.trace is not None and not find_hazards(outcome.trace)
+
+    return source.replay.kept(("may go", line), lambda: (made(),))[0]
+
+
+def _any_block(source: _Source) -> tuple[int, int, int]:
+    (x0, x1), (y0, y1), (z0, _) = source.replay.trace.blocks.ranges
+    return source.random.randrange(x0, x1), source.random.randrange(y0, y1), z0
+
+
+def _place(array: MemoryArray, element: int) -> tuple[int, int]:
+    row, column = array.row_column(np.array(element))
+    return int(row), int(column)
+
+
+_MAKERS: tuple[Maker, ...] = (_sectors, _element, _tile, _bank, _owner, _lane, _wavefronts, _barrier)
+
+
+# For Moodle
+
+
+def moodle_xml(quiz: Lesson) -> str:
+    """The questions as Moodle XML (format of its question import): one multiple choice each, the reasons as feedback."""
+    found = ['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>"]
+    for number, stop in enumerate(quiz.stops, 1):
+        if stop.question is not None:
+            found += list(_moodle(stop.question, f"{quiz.title} {number}"))
+    return "\n".join([*found, "</quiz>", ""])
+
+
+def _moodle(question: Question, name: str) -> Iterator[str]:
+    yield '<question type="multichoice">'
+    yield f"<name><text>{escape(name)}</text></name>"
+    yield f'<questiontext format="html"><text>{escape(escape(question.text))}</text></questiontext>'
+    yield "<defaultgrade>1</defaultgrade><single>true</single><shuffleanswers>true</shuffleanswers>"
+    yield "<answernumbering>ABCD</answernumbering>"
+    for choice in question.choices:
+        yield f'<answer fraction="{100 if choice.right else 0}" format="html"><text>{escape(escape(choice.text))}</text>'
+        yield f'<feedback format="html"><text>{escape(escape(choice.why))}</text></feedback></answer>'
+    yield "</question>"
