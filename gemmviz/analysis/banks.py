@@ -4,8 +4,13 @@ Rule: 32-bit accesses are served for all lanes at once, 64-bit ones in halves, 1
 groups in pairs when every active lane i has an inactive or equal lane i^1, or every active lane i an inactive or equal lane
 i^2. A group costs the largest number of distinct words that it needs from one bank. Measured on an H200: exact on 995 single
 accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
+
+On compute capability 1.x half a warp is served at a time, and a pass serves all lanes of one word and, from every other
+bank, one lane. Which word that is NVIDIA leaves open; here it is the one that most lanes want. Wider words go as several requests of 4
+bytes. Source: CUDA C Programming Guide 4.2, Appendix F.3.3, Shared Memory.
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -63,7 +68,38 @@ def _fewest(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
     return -(-asked // rules.banks)
 
 
+def passes_by_one_word(words: npt.NDArray[np.int64], rules: MemoryRules) -> list[dict[int, list[int]]]:
+    """Which lanes each pass serves, by bank, where a pass broadcasts one word. ``words`` (lanes,), -1 inactive."""
+    left = {lane: int(word) for lane, word in enumerate(words.tolist()) if word >= 0}
+    found: list[dict[int, list[int]]] = []
+    while left:
+        wanted = Counter(left.values())
+        chosen = max(wanted, key=lambda word: wanted[word])
+        served = {chosen % rules.banks: [lane for lane, word in left.items() if word == chosen]}
+        for lane, word in left.items():
+            served.setdefault(word % rules.banks, [lane])
+        for lanes in served.values():
+            for lane in lanes:
+                left.pop(lane, None)
+        found.append(served)
+    return found
+
+
+def _served_one_by_one(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
+    """Passes of each row; rows that differ by whole rounds of the banks alone are looked at once."""
+    total = np.zeros(len(words), np.int64)
+    for part in range(words_per_lane):
+        some = np.where(words >= 0, words + part, _INACTIVE_WORD)
+        low = np.where(some >= 0, some, np.iinfo(np.int64).max).min(axis=1) // rules.banks * rules.banks
+        alike, which = np.unique(np.where(some >= 0, some - low[:, None], _INACTIVE_WORD), axis=0, return_inverse=True)
+        passes = np.array([len(passes_by_one_word(row, rules)) for row in alike], np.int64)
+        total += passes[which.ravel()]
+    return total
+
+
 def _served(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> PerRow:
+    if rules.broadcast == "one word":
+        return _served_one_by_one(words, words_per_lane, rules)
     groups, lanes = min(words_per_lane, 8), words.shape[1]
     if groups == 1:
         return _conflicts(words, words_per_lane, rules)

@@ -25,6 +25,7 @@ _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
 _SWITCHED_OFF = np.iinfo(np.int64).min
 _LARGEST_PATTERN = 1 << 16  # elements
+_LARGEST_LINE = 128  # bytes, of all segments and lines that there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class LaunchCounter:
     def unit(self, array: MemoryArray) -> int:
         """By how many elements a pattern may be shifted and cost the same: those of a line, or of a row of banks."""
         rules = self.rules
-        size = rules.line_bytes if array.space == "global" else rules.banks * rules.bank_bytes
+        size = max(_LARGEST_LINE, rules.line_bytes) if array.space == "global" else rules.banks * rules.bank_bytes
         return max(1, size // array.itemsize)
 
     def cost(self, rows: Rows, operand: Operand) -> Vector:

@@ -1,5 +1,6 @@
-"""Finds the files that ship with gemmviz: kernels and assets."""
+"""Finds the files that ship with gemmviz, kernels and assets, and the folder where a user may put some of their own."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,3 +17,19 @@ def resource_folder(name: str) -> Path:
         if (root / name).is_dir():
             return root / name
     raise FileNotFoundError(f"gemmviz is installed without its folder {name!r}: install it again")
+
+
+def user_folder(name: str) -> Path:
+    """Where a user's own files of a kind are: the folder ``name`` within GEMMVIZ_HOME, else within what the system has for such
+    files. It need not be there.
+    """
+    home = os.environ.get("GEMMVIZ_HOME")
+    if home:
+        return Path(home) / name
+    if sys.platform == "win32":
+        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return base / "gemmviz" / name

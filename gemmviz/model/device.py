@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 DEFAULT_DEVICE = "h200"
 CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
@@ -15,6 +16,11 @@ class MemoryRules:
     which lie in lines; one to shared memory takes a wavefront for each different word that it needs from one bank. The defaults
     hold for NVIDIA GPUs from compute capability 5.0 on (CUDA C++ Programming Guide, Compute Capabilities 5.x), as measured on
     an H200.
+
+    ``coalescing``: by "sectors", a request moves each that it touches once; by "segments", as compute capability 1.0 and 1.1
+    have it, the lanes of half a warp move one segment together where lane k asks for word k of it, and 32 bytes each otherwise.
+    ``broadcast``: a shared word may go to many lanes at once, "each word" or, there, "one word" of a pass (CUDA C Programming
+    Guide 4.2, Appendix F.3, Compute Capability 1.x).
     """
 
     warp_size: int = 32
@@ -23,6 +29,8 @@ class MemoryRules:
     line_bytes: int = 128
     banks: int = 32
     bank_bytes: int = 4
+    coalescing: Literal["sectors", "segments"] = "sectors"
+    broadcast: Literal["each word", "one word"] = "each word"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Panel
+from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.words import many
 from gemmviz.show.lesson import Exercise, Question, Stop, lesson_names, lesson_title, shipped_lesson
 
@@ -53,6 +54,9 @@ class Lessons(QWidget):
         self.back.clicked.connect(lambda: self.course.walk(-1))
         self.next.clicked.connect(lambda: self.course.walk(1))
         self.workshop.clicked.connect(lambda: self.course.come_back() if self.course.is_away else self.course.leave())
+        self.wheel = WheelGuard(self, desk.released.tell)
+        for button in (self.back, self.next, self.workshop):
+            button.clicked.connect(lambda: desk.released.tell())
         self.course.changed.listen(self.draw)
         self.draw()
 

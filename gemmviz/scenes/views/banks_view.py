@@ -1,12 +1,14 @@
 """One warp's access to shared memory as a punchcard: 32 banks across, wavefronts down, and in each hole the lanes it serves."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.banks import served_groups, words_of
+from gemmviz.analysis.banks import passes_by_one_word, served_groups, words_of
 from gemmviz.analysis.moment import Moment
+from gemmviz.model.device import MemoryRules
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -18,6 +20,7 @@ from gemmviz.scenes.views.memory_view import followed_lane
 _IDLE, _FIRST, _AGAIN = range(3)
 _LEFT, _HEADING = 190.0, 24.0
 _LEAST_ROW = 11.0  # pixels
+NVIDIA = MemoryRules()
 
 
 @dataclass(frozen=True)
@@ -39,26 +42,48 @@ def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
         return framed([message(no_access(moment, "shared"), options)], moment, options)
     rules, operand = moment.trace.rules, shared.operand
     words, per_lane = words_of(request.lanes[None], shared.array.itemsize, rules, operand.width)
-    card = punchcard(words[0], per_lane, operand.access == "read", rules.banks)
+    card = punchcard(words[0], per_lane, operand.access == "read", rules)
     accent = options.theme.accent(tile_matrix(moment) or shared.array.name)
     return framed(
         _card(card, f"{shared.array.name}, warp {request.warp}", accent, options, followed_lane(moment)), moment, options
     )
 
 
-def punchcard(words: npt.NDArray[np.int64], per_lane: int = 1, is_load: bool = True, banks: int = 32) -> Punchcard:
+def punchcard(
+    words: npt.NDArray[np.int64], per_lane: int = 1, is_load: bool = True, rules: MemoryRules = NVIDIA
+) -> Punchcard:  # fmt: skip
     """``words``: the first 4-byte word of each lane (-1 inactive), of ``per_lane`` that it touches.
 
     Within a bank, words come in the order of their first lanes; equal words are one (a broadcast).
     """
     firsts, counts, starts, rows = [], [], [], 0
-    for group in served_groups(words, per_lane, is_load):
-        first, served = _group(words, per_lane, group, banks)
+    for first, served in _groups(words, per_lane, is_load, rules):
         starts.append(rows)
         rows += len(first)
         firsts.append(first)
         counts.append(served)
     return Punchcard(np.concatenate(firsts), np.concatenate(counts), tuple(starts))
+
+
+def _groups(
+    words: npt.NDArray[np.int64], per_lane: int, is_load: bool, rules: MemoryRules
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Holes of what is served together, group after group; where one word is broadcast in a pass, half a warp each time."""
+    if rules.broadcast == "each word":
+        for group in served_groups(words, per_lane, is_load):
+            yield _group(words, per_lane, group, rules.banks)
+        return
+    for start in range(0, len(words), rules.request_lanes):
+        half = words[start : start + rules.request_lanes]
+        for part in range(per_lane):
+            passes = passes_by_one_word(np.where(half >= 0, half + part, -1), rules)
+            first = np.full((len(passes), rules.banks), -1, np.int64)
+            served = np.zeros((len(passes), rules.banks), np.int64)
+            for row, banks in enumerate(passes):
+                for bank, lanes in banks.items():
+                    first[row, bank], served[row, bank] = start + lanes[0], len(lanes)
+            if len(passes):
+                yield first, served
 
 
 def _group(

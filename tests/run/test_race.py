@@ -1,0 +1,71 @@
+"""Races are run: the order that spoils C is found, and a kernel with its barriers has none."""
+
+import numpy as np
+import pytest
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.problem import Problem
+from gemmviz.run.race import race_of
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.conftest import kernel_from
+
+
+def race(kernel: str, size: int = 4, **parameters: int):  # type: ignore[no-untyped-def]
+    return race_of(setup_for(load_kernel(kernel), Problem(size, size, size), parameters))
+
+
+def test_without_the_first_barrier_a_cell_is_read_before_it_is_written() -> None:
+    found = race("no_first_barrier")
+    assert (found.kind, found.units, found.ahead, found.lead) == ("threads", 4, 1, 5)
+    spoilt = next(turn for turn in found.turns if turn.is_spoilt)
+    assert (spoilt.unit, spoilt.does, spoilt.value) == (1, "read sh_A[0][0]", 0.0)
+    place = found.turns.index(spoilt)
+    assert all(turn.does != "write sh_A[0][0]" for turn in found.turns[:place])
+    assert any(turn.does == "write sh_A[0][0]" and turn.unit == 0 for turn in found.turns[place:])
+    assert found.spoilt.sum() == 1
+
+
+def test_without_the_second_barrier_a_cell_is_overwritten_while_it_is_needed() -> None:
+    found = race("no_second_barrier")
+    spoilt = next(turn for turn in found.turns if turn.is_spoilt)
+    place = found.turns.index(spoilt)
+    cell = spoilt.does.removeprefix("read ")
+    writes = [turn for turn in found.turns[:place] if turn.does == f"write {cell}"]
+    assert len(writes) == 2  # for its own phase, and for the next one already
+    assert found.spoilt.sum() == 1
+
+
+def test_with_both_barriers_every_order_gives_the_same_c() -> None:
+    found = race("phases_by_ceil")
+    assert found.ahead == -1
+    assert not found.spoilt.any()
+    assert found.tried == 4 * (max(turn.step for turn in found.turns) + 1)
+
+
+def test_no_shorter_lead_spoils_c() -> None:
+    """Every order that was tried before has a shorter lead, or the same one of an earlier unit."""
+    found = race("no_first_barrier")
+    assert found.tried == (found.lead - 1) * found.units + found.ahead + 1
+
+
+def test_a_block_of_several_warps_races_by_warps() -> None:
+    found = race("no_first_barrier", 16, TILE_WIDTH=8)
+    assert (found.kind, found.units) == ("warps", 2)
+    assert found.spoilt.sum() == 32  # all that the warp that ran ahead computes
+    assert race("phases_by_ceil", 16, TILE_WIDTH=8).ahead == -1
+
+
+def test_in_lockstep_c_is_right() -> None:
+    setup = setup_for(load_kernel("no_first_barrier"), Problem(4, 4, 4))
+    found = race_of(setup, (1, 1, 0))
+    assert found.corner == (2, 2)
+    generator = [np.random.default_rng(seed) for seed in (0, 1)]
+    a, b = ((each.random(16, np.float32) * 2 - 1).reshape(4, 4).astype(np.float64) for each in generator)
+    assert np.allclose(found.right, (a @ b)[2:, 2:], atol=1e-5)
+
+
+def test_a_kernel_that_fails_says_so() -> None:
+    setup = setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;"), Problem(4, 4, 4))
+    with pytest.raises(GemmvizError, match="out of range"):
+        race_of(setup)
