@@ -6,8 +6,8 @@ i^2. A group costs the largest number of distinct words that it needs from one b
 accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
 
 On compute capability 1.x half a warp is served at a time, and a pass serves all lanes of one word and, from every other
-bank, one lane. Which word that is NVIDIA leaves open; here it is the one that most lanes want. Wider words go as several requests of 4
-bytes. Source: CUDA C Programming Guide 4.2, Appendix F.3.3, Shared Memory.
+bank, one lane. Which word that is NVIDIA leaves open; here it is the one that most lanes want. Wider words go as several
+requests of 4 bytes. Source: CUDA C Programming Guide 4.2, Appendix F.3.3, Shared Memory.
 """
 
 from collections import Counter

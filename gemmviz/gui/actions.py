@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -31,6 +32,13 @@ _TYPE_STEP = 1.25
 _LOCKED: dict[Lock, str] = {
     "phase": "In the same &phase", "k": "At the same &k", "step": "At the same &step", "bytes": "After as many &bytes moved",
 }  # fmt: skip
+_LABELS: dict[str, dict[str, Any]] = {
+    "[&row, column] from 0": {"order": "row, column", "first": 0},
+    "[&column, row] from 0": {"order": "column, row", "first": 0},
+    "[column, row] from &1": {"order": "column, row", "first": 1},
+    "Threads (&x, y)": {"thread": "x, y"},
+    "Threads (&y, x)": {"thread": "y, x"},
+}
 _FIRST_OF_COURSE = 30  # views from this place on have a menu of their own, and no key
 Test = Callable[[Parts], bool]
 
@@ -131,6 +139,19 @@ def _needs_picture(parts: Parts) -> str:
     return "" if parts.desk.session.subject is not None else _NO_PICTURE
 
 
+# Labels
+
+
+def _write_labels(changed: dict[str, Any], parts: Parts) -> None:
+    session = parts.desk.session
+    session.write_labels(replace(session.shot.labels, **changed))
+
+
+def _writes_labels(changed: dict[str, Any], parts: Parts) -> bool:
+    labels = parts.desk.session.shot.labels
+    return replace(labels, **changed) == labels
+
+
 # What was done
 
 
@@ -219,6 +240,8 @@ def _views() -> Iterator[Action]:
         "View", "Source &code on the stage", lambda p: p.desk.session.show_code(not p.desk.session.shot.code), ("C",),
         "source code on the stage", why_not=_needs_time, is_on=lambda p: p.desk.session.shot.code,
     )  # fmt: skip
+    for words, changed in _LABELS.items():
+        yield Action("View|La&bels", words, partial(_write_labels, changed), is_on=partial(_writes_labels, changed))
     for text, factor, keys in (
         ("Larger wor&ds", _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
         ("Smaller w&ords", 1 / _TYPE_STEP, ("Ctrl+-",)),

@@ -32,6 +32,16 @@ class LabelStyle:
         first, second = (row, column) if self.order == "row, column" else (column, row)
         return f"{name}[{first + self.first}, {second + self.first}]"
 
+    def pair(self, row: int, column: int) -> str:
+        """The indices alone, short: "3,5"."""
+        first, second = (row, column) if self.order == "row, column" else (column, row)
+        return f"{first + self.first},{second + self.first}"
+
+    def span(self, name: str, row: str, column: str) -> str:
+        """As ``element``, of indices that are words already: "A[0…3, k]"."""
+        first, second = (row, column) if self.order == "row, column" else (column, row)
+        return f"{name}[{first}, {second}]"
+
     def thread_of(self, x: int, y: int) -> str:
         """As "(1, 0)"."""
         return f"({x}, {y})" if self.thread == "x, y" else f"({y}, {x})"

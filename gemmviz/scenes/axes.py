@@ -26,19 +26,20 @@ class _Look:
     theme: Theme
     zoom: float
     clip: Clip | None
+    counted_from: int = 0
 
 
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
     """Of A at its left and below, of B at its right and above, of C at its right and below. Where somebody looks closely, the
     numbers stand at the edge of what is seen.
     """
-    return _kept(plan, options.theme, options.zoom, options.clip)
+    return _kept(plan, options.theme, options.zoom, options.clip, options.labels.first)
 
 
 @lru_cache(maxsize=32)
-def _kept(plan: Plan, theme: Theme, zoom: float, clip: Clip | None) -> list[Primitive]:
+def _kept(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, counted_from: int) -> list[Primitive]:
     """They stay as they are from step to step."""
-    look = _Look(theme, zoom, clip)
+    look = _Look(theme, zoom, clip, counted_from)
     found: list[Primitive] = []
     for name, sides in _SIDES.items():
         for side in sides:
@@ -60,7 +61,16 @@ def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primit
         return []
     at = _beside(table, side, middle, size, options)
     anchor: Anchor = {"left": "end", "right": "start"}.get(side, "middle")  # type: ignore[assignment]
-    return [Labels(f"{name}-axis-{side}", at, tuple(map(str, numbers.tolist())), size, options.theme.faint, anchor)]
+    return [
+        Labels(
+            f"{name}-axis-{side}",
+            at,
+            tuple(map(str, (numbers + options.counted_from).tolist())),
+            size,
+            options.theme.faint,
+            anchor,
+        )
+    ]
 
 
 def _beside(

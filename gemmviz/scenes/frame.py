@@ -121,8 +121,8 @@ def _title(moment: Moment) -> str:
     return setup.kernel.name + "".join(f", {name} = {value}" for name, value in setup.parameters.items())
 
 
-def _action(moment: Moment) -> str:
-    return f"{focus_text(moment.focus, moment.trace)}: {sentence.action(moment)}"
+def _action(moment: Moment, options: ViewOptions) -> str:
+    return f"{focus_text(moment.focus, moment.trace)}: {sentence.action(moment, options.labels)}"
 
 
 def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
@@ -135,8 +135,8 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     beside = room - text_width(progress, sizes.progress) - MARGIN
     size = title_size(_title(moment), theme, beside)
     title = fitted(_title(moment), size, beside, "semibold")
-    said = _first_size(_action(moment), (sizes.caption, sizes.small, sizes.note), room)
-    action = fitted(_action(moment), said, room, "semibold")
+    said = _first_size(_action(moment, options), (sizes.caption, sizes.small, sizes.note), room)
+    action = fitted(_action(moment, options), said, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.small, room)
     ground = band_bottom(height) + options.strip
     behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
@@ -165,7 +165,7 @@ def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Prim
     theme, sizes = options.theme, options.theme.type
     title, parameters = _title_lines(moment, theme, room)
     progress = _progress_lines(moment, theme, room, 3 - len(parameters))
-    action = wrapped(_action(moment), sizes.caption, room, 3, "semibold")
+    action = wrapped(_action(moment, options), sizes.caption, room, 3, "semibold")
     cost = wrapped(sentence.cost(moment), sizes.small, room, 3)
     leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
     head = 20 + leading[0] + (len(parameters) + len(progress)) * leading[1] + 10

@@ -7,6 +7,7 @@ from gemmviz.analysis.history import ElementHistory, element_history
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.tiles import EMPTY
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT, Trace
 from gemmviz.model.words import spaced
@@ -32,7 +33,9 @@ def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
     return None
 
 
-def hover_lines(moment: Moment, hit: Hit, history: ElementHistory | None = None) -> list[str]:
+def hover_lines(
+    moment: Moment, hit: Hit, history: ElementHistory | None = None, labels: LabelStyle = PLAIN
+) -> list[str]:  # fmt: skip
     """Lines of text about a cell; none for a cell that says all itself. ``history``: of its element, where that is known."""
     found = pointed_at(moment.trace, hit)
     if found is None:
@@ -42,14 +45,14 @@ def hover_lines(moment: Moment, hit: Hit, history: ElementHistory | None = None)
     if hit.cells.factor > 1:
         side = hit.cells.factor
         return [
-            f"{element_text(array, element)} and its neighbours: {side} × {side} elements",
+            f"{element_text(array, element, labels)} and its neighbours: {side} × {side} elements",
             "Zoom in to see single elements",
         ]
     history = history or element_history(moment, number, element)
     return [
-        element_text(array, element),
+        element_text(array, element, labels),
         _address(array, element, moment.trace.rules),
-        *_content(moment, number, element),
+        *_content(moment, number, element, labels),
         *_value(moment, history),
         *_touches(moment, array, history),
         *_owner(moment, array, element),
@@ -65,7 +68,7 @@ def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
     return f"element {spaced(element)}, byte {spaced(byte)}: {place}"
 
 
-def _content(moment: Moment, number: int, element: int) -> list[str]:
+def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
     content = moment.tiles.get(number)
     if content is None:
         return []
@@ -73,7 +76,7 @@ def _content(moment: Moment, number: int, element: int) -> list[str]:
     if matrix == EMPTY:
         return ["nothing has been stored here yet"]
     if matrix >= 0:
-        what = element_text(moment.trace.arrays[matrix], int(content.element[element]))
+        what = element_text(moment.trace.arrays[matrix], int(content.element[element]), labels)
     elif matrix == CONSTANT:
         what = "a constant" if np.isnan(content.value[element]) else f"the constant {content.value[element]:g}"
     else:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.grid import Grid
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.frame import ViewOptions
 from gemmviz.scenes.layout import CellGrid
@@ -22,10 +23,10 @@ _SMALLEST_LABEL = 9.0  # pixels
 
 
 @lru_cache(maxsize=32)
-def index_labels(rows: int, columns: int, first: tuple[int, int] = (0, 0)) -> npt.NDArray[np.str_]:
-    """The text ``row,column`` for every cell of a table that begins with row and column ``first``."""
+def index_labels(rows: int, columns: int, first: tuple[int, int], labels: LabelStyle) -> npt.NDArray[np.str_]:
+    """The indices as they are written, for every cell of a table that begins with row and column ``first``."""
     across = range(first[1], first[1] + columns)
-    return np.array([[f"{row},{column}" for column in across] for row in range(first[0], first[0] + rows)])
+    return np.array([[labels.pair(row, column) for column in across] for row in range(first[0], first[0] + rows)])
 
 
 @lru_cache(maxsize=256)
@@ -84,10 +85,14 @@ def matrix_cells(
     size = 0.0
     if grid.factor == 1 and rows * columns <= _MOST_LABELS and table.cell * options.pixels > _SMALLEST_LABEL:
         all_rows, all_columns = grid.whole
-        longest = f"{all_rows - 1},{all_columns - 1}" if labels is None else max(labels.ravel().tolist(), key=len) or "0"
+        longest = (
+            options.labels.pair(all_rows - 1, all_columns - 1)
+            if labels is None
+            else max(labels.ravel().tolist(), key=len) or "0"
+        )
         size = label_size(longest, table.cell, options.pixels)
         if size and labels is None:
-            labels = index_labels(rows, columns, grid.origin)
+            labels = index_labels(rows, columns, grid.origin, options.labels)
     side = table.cell * grid.factor
     x = table.x - table.first[1] * table.cell + grid.origin[1] * side
     y = table.y - table.first[0] * table.cell + grid.origin[0] * side

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.flights import THREADS, Flights
 from gemmviz.analysis.moment import Moment
+from gemmviz.model.labels import LabelStyle
 from gemmviz.scenes.barrier import barrier_motion
 from gemmviz.scenes.frame import ARRIVAL, ViewOptions, eased
 from gemmviz.scenes.groups import thread_colours
@@ -66,7 +67,7 @@ def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -
     sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, plan, each)) for each in (group.source, group.target)]
     share = first + (last - first) * eased(min(1.0, options.moment / ARRIVAL))
     side = sides[0] + (sides[1] - sides[0]) * share
-    start, end, texts, threads = start[known], end[known], _labels(moment, group)[known], group.thread[known]
+    start, end, texts, threads = start[known], end[known], _labels(moment, group, options.labels)[known], group.thread[known]
     _, kept, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
     which = which.ravel()
     if first == 0.0 and last == 1.0 and len(kept) < len(start):
@@ -133,7 +134,7 @@ def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
     return theme.text if name is None else theme.accent(name)
 
 
-def _labels(moment: Moment, group: Flights) -> npt.NDArray[np.str_]:
+def _labels(moment: Moment, group: Flights, labels: LabelStyle) -> npt.NDArray[np.str_]:
     """The indices of the element that each copy is of; nothing where there are too many to be read."""
     starts, which = np.unique(group.start, return_inverse=True)
     if group.source == THREADS or len(starts) > _MOST_LABELLED:
@@ -146,6 +147,6 @@ def _labels(moment: Moment, group: Flights) -> npt.NDArray[np.str_]:
         matrix, element = content.array[starts].astype(np.int64), content.element[starts].astype(np.int64)
     texts = []
     for number, each in zip(matrix.tolist(), element.tolist(), strict=True):
-        row, column = moment.trace.arrays[number].row_column(each) if number >= 0 else ("", "")
-        texts.append(f"{int(row)},{int(column)}" if number >= 0 else "")
+        row, column = moment.trace.arrays[number].row_column(each) if number >= 0 else (0, 0)
+        texts.append(labels.pair(int(row), int(column)) if number >= 0 else "")
     return np.array(texts)[which.ravel()]

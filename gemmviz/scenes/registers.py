@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gemmviz.analysis.focus import thread_text
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.terms import ThreadTerms
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
 from gemmviz.model.watched import Value
 from gemmviz.scenes.box import Box
@@ -61,7 +62,7 @@ def _small_cross(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOpt
     """Factors of A at the left, of B above, sums where they meet; what they are called beside them."""
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
-    name_a, name_b = _names(moment, terms)
+    name_a, name_b = _names(moment, terms, options.labels)
     words = 1.5 * size
     cell = min((room.width - _GAP) / (columns + 1), (room.height - _GAP - 2 * words) / (rows + 1), _LARGEST)
     if cell < _LEAST:
@@ -109,15 +110,16 @@ def _short(value: float | None) -> str:
     return text.replace("e+0", "e").replace("e-0", "e-")
 
 
-def _names(moment: Moment, terms: ThreadTerms) -> tuple[str, str]:
+def _names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tuple[str, str]:
     """What the kernel calls the factors: variables where it has some, else the elements themselves."""
     sums = _stored_names(moment)
-    k = "k" if terms.k < 0 else str(terms.k)
+    k = "k" if terms.k < 0 else str(terms.k + labels.first)
     found = []
-    for name, own, shown in (("A", terms.rows, "{0}, " + k), ("B", terms.columns, k + ", {0}")):
-        span = str(own[0]) if len(own) == 1 else f"{own[0]}…{own[-1]}"
+    for name, own in (("A", terms.rows), ("B", terms.columns)):
+        first, last = int(own[0]) + labels.first, int(own[-1]) + labels.first
+        span = str(first) if len(own) == 1 else f"{first}…{last}"
         variable = _variable_of(moment, name, sums)
-        element = f"{name}[{shown.format(span)}]"
+        element = labels.span(name, span, k) if name == "A" else labels.span(name, k, span)
         found.append(f"{variable} = {element}" if variable else element)
     return found[0], found[1]
 

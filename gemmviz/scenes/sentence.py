@@ -4,6 +4,7 @@ from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.sites import MemoryArray, Space
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.words import many
@@ -44,7 +45,7 @@ def left_out(replay: Replay) -> list[str]:
     return found
 
 
-def action(moment: Moment) -> str:
+def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
     """What the chosen threads do: "16 threads read A, line 31"."""
     site, active = moment.site, int((moment.arrived >= 0).sum())
     alone = moment.focus.thread is not None
@@ -58,18 +59,22 @@ def action(moment: Moment) -> str:
     for touched in moment.touched:
         array, operand = touched.array, touched.operand
         width = f", {operand.width} elements each" if operand.width > 1 else ""
-        what = element_text(array, int(touched.elements[touched.elements >= 0][0])) if alone else array.name
+        what = element_text(array, int(touched.elements[touched.elements >= 0][0]), labels) if alone else array.name
         where = "" if array.space == "global" else " (shared memory)"
         parts.append(f"{operand.access}{ending} {what}{where}{width}")
     return f"{who}{' and '.join(parts)}, line {site.place.line}"
 
 
-def element_text(array: MemoryArray, element: int) -> str:
+def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -> str:
     """An element by its indices: "A[3, 5]"."""
     if len(array.shape) == 1:
         return f"{array.name}[{element}]"
     row, column = array.row_column(element)  # type: ignore[arg-type]
-    return f"{array.name}[{int(row)}, {int(column)}]"
+    return (
+        labels.element(array.name, int(row), int(column))
+        if array.space == "global"
+        else f"{array.name}[{int(row)}, {int(column)}]"
+    )
 
 
 def cost(moment: Moment) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.moment import Moment, Touched
 from gemmviz.analysis.tiles import EMPTY, TileContent
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import CONSTANT
 from gemmviz.scenes.frame import Layer, ViewOptions
@@ -68,7 +69,7 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
         inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
         fill = _look(moment, number, kinds, content, options)
         is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels) > 0
-        texts = _texts(moment, content) if content is not None and is_readable else None
+        texts = _texts(moment, content, options.labels) if content is not None and is_readable else None
     size = 0.0
     if texts is not None:
         longest = max(texts.tolist(), key=len)
@@ -170,13 +171,13 @@ def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
     return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
 
 
-def _texts(moment: Moment, content: TileContent) -> npt.NDArray[np.str_]:
+def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDArray[np.str_]:
     texts = np.full(len(content.array), "", "<U12")
     for number, array in enumerate(moment.trace.arrays):
         here = content.array == number
         if here.any():
             rows, columns = array.row_column(content.element[here])
-            texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str)
+            texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str, labels)
     constant = content.array == CONSTANT
     if constant.any():
         texts[constant] = ["" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
@@ -184,9 +185,9 @@ def _texts(moment: Moment, content: TileContent) -> npt.NDArray[np.str_]:
 
 
 @lru_cache(maxsize=256)
-def _names(rows: bytes, columns: bytes, dtype: str) -> list[str]:
+def _names(rows: bytes, columns: bytes, dtype: str, labels: LabelStyle) -> list[str]:
     pairs = zip(np.frombuffer(rows, dtype).tolist(), np.frombuffer(columns, dtype).tolist(), strict=True)
-    return [f"{row},{column}" for row, column in pairs]
+    return [labels.pair(row, column) for row, column in pairs]
 
 
 def _padded(flat: npt.NDArray[Any], table: CellGrid) -> npt.NDArray[Any]:

@@ -30,7 +30,7 @@ class Pointer:
             self.told.tell([])
         elif hit.cells.factor > 1:
             self.lane.cancel()
-            self.told.tell(hover_lines(now, hit))
+            self.told.tell(hover_lines(now, hit, labels=self.session.shot.labels))
         else:
             number, element = found
             self.lane.start(lambda cancelled: (now, hit, element_history(now, number, element)))
@@ -41,4 +41,4 @@ class Pointer:
     def _on_found(self, found: tuple[Moment, Hit, ElementHistory]) -> None:
         moment, hit, history = found
         if self.session.now is moment:
-            self.told.tell(hover_lines(moment, hit, history))
+            self.told.tell(hover_lines(moment, hit, history, self.session.shot.labels))

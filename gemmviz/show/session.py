@@ -14,6 +14,7 @@ from gemmviz.model.cancelling import cancellable
 from gemmviz.model.chart import Opens
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.kernel import Launch
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
@@ -255,6 +256,10 @@ class Session:
 
     def show_code(self, on: bool) -> None:
         self.ask(replace(self.shot, code=on))
+
+    def write_labels(self, labels: LabelStyle) -> None:
+        """How elements and threads are written, in every view."""
+        self.ask(replace(self.shot, labels=labels))
 
     def scale_type(self, factor: float) -> None:
         """Words larger or smaller."""

@@ -55,6 +55,7 @@ class Lessons(QWidget):
         self.next.clicked.connect(lambda: self.course.walk(1))
         self.workshop.clicked.connect(lambda: self.course.come_back() if self.course.is_away else self.course.leave())
         self.wheel = WheelGuard(self, desk.released.tell)
+        self.wheel.guard(self)
         for button in (self.back, self.next, self.workshop):
             button.clicked.connect(lambda: desk.released.tell())
         self.course.changed.listen(self.draw)

@@ -36,7 +36,7 @@ def _lanes(moment: Moment, warp: int, options: ViewOptions) -> list[Primitive]:
     lane = np.arange(size)
     x, y = MARGIN + lane % columns * width, top + lane // columns * height
     box = np.stack([x, y, np.full(size, width - _GAP), np.full(size, height - _GAP)], axis=1)
-    texts = [_lane(moment, warp, number, options.words) for number in range(size)]
+    texts = [_lane(moment, warp, number, options) for number in range(size)]
     active = np.array([touched is not None for _, touched in texts])
     font = min(22.0, (height - _GAP) * 0.36)
     accent = theme.accent(_matrix(moment))
@@ -70,7 +70,7 @@ def _heading(moment: Moment, options: ViewOptions) -> str:
     return f"lane, threadIdx, element{address}" + (", value" if moment.replay.value is not None else "")
 
 
-def _lane(moment: Moment, warp: int, lane: int, with_address: bool) -> tuple[str, str | None]:
+def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
     """Two lines of text for one lane; None for the second where it does nothing."""
     trace, value = moment.trace, moment.replay.value
     thread = warp * trace.rules.warp_size + lane
@@ -85,8 +85,8 @@ def _lane(moment: Moment, warp: int, lane: int, with_address: bool) -> tuple[str
     for touched in moment.touched:
         element = int(trace.element[touched.row, column])
         what = "" if value is None else f"  {value[touched.row, column]:.3g}"
-        address = f"  {spaced(element * touched.array.itemsize)}" if with_address else ""
-        parts.append(f"{element_text(touched.array, element)}{address}{what}")
+        address = f"  {spaced(element * touched.array.itemsize)}" if options.words else ""
+        parts.append(f"{element_text(touched.array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)
 
 
