@@ -1,6 +1,8 @@
 """What single threads read from global memory, told by the k of the product that it is for; and what a phase is made of."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +24,35 @@ class Reads:
     element: Longs
     k: Longs
 
+    @cached_property
+    def _ordered(self) -> tuple[Longs, Longs]:
+        """Which read is which, by thread, then k, then step; and a key of thread and k for each, ascending."""
+        order = np.lexsort((self.step, self.k, self.thread))
+        return order, self._key(self.thread[order], self.k[order])
+
+    @cached_property
+    def _end(self) -> int:
+        """A k beyond all that there are."""
+        return int(self.k.max(initial=0)) + 1
+
+    def _key(self, thread: Any, k: Any) -> Any:
+        return thread * (self._end + 1) + k
+
+    def _between(self, thread: int, first: int, last: int) -> Longs:
+        """The reads of a thread for k from ``first`` to ``last`` - 1, by k and step."""
+        order, keys = self._ordered
+        low, high = np.searchsorted(keys, [self._key(thread, min(each, self._end)) for each in (first, last)])
+        return order[low:high]
+
     def of(self, thread: int, k: int, until: int) -> list[tuple[int, int]]:
         """Array and element of what a thread reads for one k up to and with a step."""
-        found = np.flatnonzero((self.thread == thread) & (self.k == k) & (self.step <= until))
-        return [(int(self.number[at]), int(self.element[at])) for at in found]
+        found = self._between(thread, k, k + 1)
+        found = found[self.step[found] <= until]
+        return list(zip(self.number[found].tolist(), self.element[found].tolist(), strict=True))
 
     def count(self, thread: int, ks: int, until: int) -> int:
         """How often a thread has read for products up to k = ``ks`` - 1."""
-        return int(np.count_nonzero((self.thread == thread) & (self.k < ks) & (self.step <= until)))
+        return int(np.count_nonzero(self.step[self._between(thread, 0, ks)] <= until))
 
 
 def reads_of(trace: Trace, scope: Scope) -> Reads:

@@ -31,7 +31,8 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     boxes = _boxes(table, rows, columns)
     x, y, side, _ = boxes[0]
     inside = 0 <= stop.elements[0] < array.size
-    at = points((x + side / 2, y - 8) if inside else (x + side + 8, y + side - 6))
+    over = table.y + table.box[3] + 26 if array.space == "shared" else y - 8  # a tile's name stands below it: cells are large
+    at = points((x + side / 2, over) if inside else (x + side + 8, y + side - 6))
     anchor: Anchor = "middle" if inside else "start"
     written = array.subscripted(stop.elements[0])
     name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")

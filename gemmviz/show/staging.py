@@ -133,9 +133,10 @@ def staged_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> 
     assert outcome.trace is not None
     trace = outcome.trace
     replay = with_hazards(Replay.of(trace), searched_blocks(trace))
-    shot = replace(shot, focus=focus_inside(shot.focus, trace))
     if outcome.fault is not None and shot.at == Position():
-        shot = replace(shot, at=Position(replay.steps - 1))
+        focus = shot.focus if outcome.fault.block is None else Focus(outcome.fault.block)
+        shot = replace(shot, at=Position(replay.steps - 1), focus=focus)
+    shot = replace(shot, focus=focus_inside(shot.focus, trace))
     reader = Reader(replay, shot.focus)
     reader.watched = watched
     replay.terms(reader.scope)

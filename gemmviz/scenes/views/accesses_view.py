@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import numpy as np
+
 from gemmviz.analysis.focus import thread_place
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.reads import Reads, reads_of
@@ -14,6 +16,7 @@ from gemmviz.scenes.text import fitted
 from gemmviz.scenes.view import View
 
 _MOST_THREADS, _MOST_KS = 8, 8
+_FAR = 1 << 32  # beyond all elements of a matrix
 
 
 def reads_at(moment: Moment) -> Reads:
@@ -25,8 +28,8 @@ def shown_ks(moment: Moment) -> range:
     """The k that are shown: a stretch that holds what is read now."""
     depth = moment.trace.setup.problem.K
     reads = reads_at(moment)
-    past = reads.k[reads.step <= moment.step]
-    latest = int(past[-1]) if len(past) else 0
+    past = int(np.searchsorted(reads.step, moment.step, side="right"))  # they are in the order of the run
+    latest = int(reads.k[past - 1]) if past else 0
     first = 0 if latest < _MOST_KS else latest // _MOST_KS * _MOST_KS
     return range(first, min(depth, first + _MOST_KS))
 
@@ -50,7 +53,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
         if count <= 64
         else Counter()
     )
-    now = {(each.operand.array, int(e)) for each in moment.touched for e in each.in_block.tolist() if e >= 0}
+    now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
@@ -89,12 +92,12 @@ def _reads_now(moment: Moment, thread: int) -> bool:
 
 def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
     """What all of the block has read so far."""
-    past = reads.step <= moment.step
-    pairs = set(zip(reads.number[past].tolist(), reads.element[past].tolist(), strict=True))
-    count, total = moment.trace.space.threads_per_block, int(past.sum())
-    times = f", each {total / len(pairs):.3g} times" if pairs else ""
+    total = int(np.searchsorted(reads.step, moment.step, side="right"))
+    different = len(np.unique(reads.number[:total] * _FAR + reads.element[:total]))
+    count = moment.trace.space.threads_per_block
+    times = f", each {total / different:.3g} times" if different else ""
     whose = "" if rows == count else f" (the table shows {rows} of its {count} threads)"
-    return f"The block so far: {spaced(total)} reads from global memory of {many(len(pairs), 'element')}{times}{whose}"
+    return f"The block so far: {spaced(total)} reads from global memory of {many(different, 'element')}{times}{whose}"
 
 
 VIEW = View("Reads by thread and k", Moment, accesses_scene, order=30)

@@ -9,7 +9,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import fitted
 from gemmviz.scenes.view import View
 
@@ -65,7 +65,8 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     for place, ((name, colour, who, size, _), high) in enumerate(zip(levels, highs, strict=True)):
         inset = (2 - place) * 0.06 * room.width
         box = Box(room.x + inset, y, room.width - 2 * inset, high)
-        found += _level(f"level-{place}", name, colour, (who, size), box, options)
+        beside = box.width - (0.37 * room.width if place == 2 else 0.0)  # where constants and textures stand beside it
+        found += _level(f"level-{place}", name, colour, (who, size), box, beside, options)
         y += high + gap
     first, second = room.y + highs[0], room.y + highs[0] + gap + highs[1]
     found += _passed("shared", _shared_words(shared), Box(room.x, first, room.width, gap), options)
@@ -77,11 +78,13 @@ def _cache(device: Device) -> str:
     return f"; before it {size_text(device.last_level_cache)} of cache" if device.last_level_cache else "; no cache before it"
 
 
-def _level(key: str, name: str, colour: str, lines: tuple[str, str], box: Box, options: ViewOptions) -> list[Primitive]:
+def _level(
+    key: str, name: str, colour: str, lines: tuple[str, str], box: Box, room: float, options: ViewOptions
+) -> list[Primitive]:  # fmt: skip
     theme, sizes = options.theme, options.theme.type
     size = min(sizes.name, 0.26 * box.height)
     small = min(sizes.small, 0.2 * box.height)
-    x, room = box.x + 22, box.width - 44
+    x, room = box.x + 22, room - 44
     step = (box.height - size - 2 * small) / 4
     baselines = (box.y + step + 0.8 * size, box.y + 2 * step + size + 0.8 * small, box.y + 3 * step + size + 1.8 * small)
     return [
@@ -129,14 +132,23 @@ def _passed(key: str, text: str, room: Box, options: ViewOptions) -> list[Primit
 
 
 def _others(moment: Moment, device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Constant and texture memory: what is there besides, at the right of the lowest level."""
-    theme, size = options.theme, options.theme.type.note
-    used = "__constant__" in moment.trace.setup.kernel.text
-    text = f"constant and texture memory: read only, cached on each {device.words['sm']}; " + (
-        "this kernel reads constants" if used else "this kernel uses neither"
-    )
-    at = points((room.x + room.width - 22, room.y + room.height - 14))
-    return [Labels("others", at, (fitted(text, size, 0.6 * room.width),), size, theme.faint, "end")]
+    """Constant and texture memory: parts of the lowest level with a cache of their own on each multiprocessor."""
+    theme, text = options.theme, moment.trace.setup.kernel.text
+    high = _SHARE[2] * room.height
+    top, wide, gap = room.y + room.height - high, 0.17 * room.width, 0.012 * room.width
+    size = min(theme.type.note, 0.16 * high)
+    found: list[Primitive] = []
+    for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):
+        x, y, tall = room.x + room.width - (2 - place) * (wide + gap), top + 0.1 * high, 0.8 * high
+        used = "used" if word in text else "not used"
+        lines = (f"{name} memory", "read only, cached on", f"each {device.words['sm']}; {used} here")
+        found.append(Rects(f"{name}-box", boxes((x, y, wide, tall)), theme.empty, theme.faint, 1.5, 8.0))
+        for row, line in enumerate(lines):
+            face: Face = "regular" if row else "semibold"
+            ink = theme.faint if row else theme.text
+            spot = points((x + 14, y + (0.27 + 0.28 * row) * tall + 0.36 * size))
+            found.append(Labels(f"{name}-{row}", spot, (fitted(line, size, wide - 24, face),), size, ink, "start", face))
+    return found
 
 
 VIEW = View("Memory hierarchy, bytes so far", Moment, hierarchy_scene, order=35)

@@ -61,16 +61,9 @@ def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list
     trace, theme, owners = moment.trace, options.theme, moment.replay.owners
     if owners.array is None or not len(owners.elements):
         return []
-    rows, columns = owners.array.row_column(owners.elements)
-    block = owners.threads // trace.space.threads_per_block
-    colours = group_colours(trace, block * trace.space.threads_per_block, "block")
     found: list[Primitive] = []
-    numbers = np.unique(block)
-    parts = {}
-    for number in numbers.tolist():
-        own = block == number
-        area = int(rows[own].min()), int(rows[own].max()) + 1, int(columns[own].min()), int(columns[own].max()) + 1
-        parts[number] = (_part(area, box, unit), int(colours[own][0]))
+    areas = moment.replay.kept("block areas", lambda: _block_areas(moment))
+    parts = {number: (_part(area, box, unit), colour) for number, (area, colour) in areas.items()}
     for colour in sorted({colour for _, colour in parts.values()}):
         some = np.array([part for part, each in parts.values() if each == colour])
         found.append(Rects(f"blocks-{colour}", some, theme.warps[colour]))
@@ -86,6 +79,26 @@ def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list
     if here is not None and not moment.focus.everyone:
         found.append(Rects("block-here", boxes(here[0]), None, theme.text, 5.0))
     return found
+
+
+def _block_areas(moment: Moment) -> dict[int, tuple[Area, int]]:
+    """Of every traced block, by its number: the part of C that it stores, and the colour that it has."""
+    trace, owners = moment.trace, moment.replay.owners
+    assert owners.array is not None
+    rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(owners.elements))
+    block = owners.threads // trace.space.threads_per_block
+    count = int(block.max()) + 1
+    low = np.full((2, count), np.iinfo(np.int64).max)
+    high = np.full((2, count), -1, np.int64)
+    for axis, places in enumerate((rows, columns)):
+        np.minimum.at(low[axis], block, places)
+        np.maximum.at(high[axis], block, places)
+    numbers = np.flatnonzero(high[0] >= 0)
+    colours = group_colours(trace, numbers * trace.space.threads_per_block, "block").tolist()
+    return {
+        number: ((int(low[0, number]), int(high[0, number]) + 1, int(low[1, number]), int(high[1, number]) + 1), colour)
+        for number, colour in zip(numbers.tolist(), colours, strict=True)
+    }
 
 
 def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:

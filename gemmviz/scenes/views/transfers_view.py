@@ -21,7 +21,9 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     pitch = min(room.height / (len(calls) + 2), 64.0)
     size = min(options.theme.type.small, 0.5 * pitch)
     code = [code_of(call, case.prefix) for call in calls]
-    wide = min(0.4 * room.width, max(text_width(line, size, "mono") for line in code) + 10)
+    longest = max(text_width(line, 1.0, "mono") for line in code)
+    size = min(size, 0.46 * room.width / longest)
+    wide = longest * size + 10
     half = (room.width - wide - 60) / 2
     found: list[Primitive] = []
     y = room.y + 1.4 * pitch
