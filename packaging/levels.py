@@ -20,13 +20,19 @@ from gemmviz.spec.legality import launch_for, legal_choices
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
 SIZES = (512, 1024, 2048, 4096)
+OF_LESSONS = (
+    "one_element", "early_return", "many_blocks", "column_first", "phases_by_ceil", "reads_c", "hip_form", "rolled", "unrolled",
+    "linear_block", "cube_block",
+)  # fmt: skip
+LESSON_SIZES = (512, 1024)
+MOST_OF_A_LESSONS = 3
 MOST_AT_LARGE = 4  # choices of a kernel's parameters at the largest size: those with the largest blocks
 
 
 def setups_of(name: str, size: int) -> list[Setup]:
     """The choices of a kernel's parameters at a size; at large ones those with the largest blocks."""
     found = list(legal_choices(load_kernel(name), Problem(size, size, size)))
-    most = MOST_AT_LARGE if size > 1024 else 12
+    most = MOST_OF_A_LESSONS if name in OF_LESSONS else MOST_AT_LARGE if size > 1024 else 12
     return sorted(found, key=lambda setup: -launch_for(setup).threads_per_block)[:most]
 
 
@@ -37,7 +43,7 @@ def main() -> None:
     known: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
     done = {(row["sha256"], json.dumps(row["problem"]), json.dumps(row["parameters"])) for row in known}
     for size in SIZES:
-        for name in kernel_names():
+        for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ())):
             setups = [each for each in setups_of(name, size) if _key(each) not in done]
             if not setups:
                 continue

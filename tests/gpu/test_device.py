@@ -76,6 +76,16 @@ def test_values(gpu: RemoteGpu, name: str) -> None:
     np.testing.assert_allclose(sure(got.value)[active], sure(want.value)[active], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["sequential", "one_element", "early_return", "many_blocks", "column_first", "phases_by_ceil", "reads_c", "hip_form",
+     "rolled", "unrolled", "linear_block", "cube_block", "piece_7"],
+)  # fmt: skip
+def test_kernels_of_the_lessons(gpu: RemoteGpu, name: str) -> None:
+    for setup in (setup_for(load_kernel(name)), setup_for(load_kernel(name), Problem(12, 12, 12))):
+        assert_same(gpu.trace(setup).whole, trace_kernel(setup).whole)
+
+
 def test_some_blocks_and_phases(gpu: RemoteGpu) -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(70, 50, 41), {"TILE_WIDTH": 8})
     for blocks, text, phases in (("1:3,4:7", "", None), ("0:2,0:1", "2-3", (1, 3)), ("all", "6", (5, 6))):
