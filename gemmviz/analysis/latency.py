@@ -53,4 +53,5 @@ def hiding(warps: int) -> Hiding:
 def hiding_of(case: OccupancyCase) -> Hiding:
     """With the warps that occupancy lets one scheduler of an SM have."""
     limits = occupancy_limits(case.device, case.needs)
-    return hiding(max(1, limits.warps // case.device.warp_granularity) if limits.warps else 0)
+    schedulers = case.device.schedulers or case.device.warp_granularity
+    return hiding(max(1, limits.warps // schedulers) if limits.warps else 0)

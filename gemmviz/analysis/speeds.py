@@ -191,7 +191,7 @@ def tile_chart(benchmark: Benchmark) -> Chart:
 
 
 def speed_up_chart(benchmark: Benchmark) -> Chart:
-    y = Axis(f"times as fast as {UNTILED}, each at its fastest", is_log=True)
+    y = Axis(f"times as fast as {UNTILED}", is_log=True)
     return _chart(benchmark, "Speed-up over untiled", _SIZE, y, speed_ups(benchmark), _POINT)
 
 

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 
 import msgspec
 import tomli_w
@@ -56,6 +56,19 @@ def from_plain(plain: Any, kind: type[T]) -> T:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         raise FormatError(str(error)) from None
+
+
+def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
+    """Paths of names in nested dicts that no field of the dataclasses has which they are to become."""
+    inner = kind if is_dataclass(kind) else next((each for each in get_args(kind) if is_dataclass(each)), None)
+    if not isinstance(plain, dict) or inner is None:
+        return []
+    hints = get_type_hints(inner)
+    found = []
+    for name, value in plain.items():
+        where = f"{path}.{name}" if path else str(name)
+        found += [where] if name not in hints else unknown_names(value, hints[name], where)
+    return found
 
 
 def to_json(value: Any) -> bytes:

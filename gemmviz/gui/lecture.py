@@ -76,8 +76,10 @@ class Wall(QWidget):
 
     @property
     def _said(self) -> Said:
-        """The words of the view that was kept, as long as it is what is shown."""
-        return self.desk.walked.said
+        """The words of the view that was kept, as long as it is what is shown, and which of them it is."""
+        marks = self.desk.walked
+        said, count = marks.said, len(marks.lesson.stops)
+        return said if said.is_empty or marks.at is None else replace(said, title=f"{marks.at + 1} of {count}   {said.title}")
 
     def _near(self, scene: Scene) -> Scene:
         camera = self.session.shot.camera
@@ -208,8 +210,10 @@ class Lecture:
         """Through the views that were kept; where there are none, from phase to phase."""
         session = self.desk.session
         if self.desk.walked.lesson.stops:
-            if self.desk.walked.walk(direction) and self.wall is not None:
+            if self.wall is not None and self.desk.walked.walk(direction):
                 self.wall.overlay.clear()
+            elif self.wall is not None and direction > 0:
+                self.wall.overlay.show_keys((("The end", self.desk.walked.lesson.title),))
         else:
             session.player.jump(session.phase_start(direction))
 

@@ -16,6 +16,7 @@ from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.lesson import Stop
+from gemmviz.show.parts import caption_of
 from gemmviz.show.picture import options_for
 
 _MINUTES = 45
@@ -43,7 +44,7 @@ class Presenter(QWidget):
         for label in (self.title, self.notes, self.next):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.minutes = QSpinBox(minimum=1, maximum=600, value=int(desk.preferences.number("minutes", _MINUTES)), suffix=" min")
+        self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(desk), suffix=" min")
         self.minutes.setToolTip("How long the lecture is")
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
@@ -80,7 +81,7 @@ class Presenter(QWidget):
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
         none = "None of the views that were kept" if count else "No view was kept"
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)
-        self.notes.setText("" if stop is None else "\n\n".join(filter(None, (stop.caption, stop.notes))))
+        self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, stop.notes, _answers(stop)))))
         self.next.setText("Last view" if following is None and count else _next(following))
 
         self._draw_next(following)
@@ -114,6 +115,24 @@ class Presenter(QWidget):
         self.pressed.emit(event)
 
 
+def _minutes(desk: Desk) -> int:
+    """How long it will take: a lesson says so itself, kept views don't."""
+    return round(desk.course.lesson.minutes) if desk.course.is_on else int(desk.preferences.number("minutes", _MINUTES))
+
+
 def _next(stop: Stop | None) -> str:
     """What comes, with its caption: several may have the same title."""
-    return "" if stop is None else f"Next: {stop.title}" + (f". {stop.caption}" if stop.caption else "")
+    caption = "" if stop is None else caption_of(stop).caption
+    return "" if stop is None else f"Next: {stop.title}" + (f". {caption}" if caption else "")
+
+
+def _answers(stop: Stop) -> str:
+    """What is right of a question, and why; what an exercise asks for."""
+    if stop.exercise is not None:
+        return "\n".join([stop.exercise.task, *(f"Hint: {hint}" for hint in stop.exercise.hints)])
+    if stop.question is None:
+        return ""
+    return "\n".join(
+        f"{chr(ord('A') + place)} {'✓' if choice.right else '✗'} {choice.text}: {choice.why}"
+        for place, choice in enumerate(stop.question.choices)
+    )

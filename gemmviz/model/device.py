@@ -39,7 +39,8 @@ class Device:
 
     Registers are given in units of ``register_unit`` to a warp or, ``registers_by_block``, to a block; warps in multiples of
     ``warp_granularity``: the schedulers of an SM, each of which has its own part of the registers.
-    ``memory``: by which rules its memory serves a warp, None where nobody has written them down yet. ``own_words``: what its
+    ``schedulers``: those of an SM, None for as many as ``warp_granularity`` says. ``memory``: by which rules its memory serves
+    a warp, None where nobody has written them down yet. ``own_words``: what its
     maker calls things otherwise than CUDA does, by CUDA's word. ``is_toy``: nobody sells it; it is for pictures that can be
     followed by eye.
     """
@@ -73,6 +74,7 @@ class Device:
     memory: MemoryRules | None = None
     registers_by_block: bool = False
     warp_granularity: int = 4
+    schedulers: int | None = None
     own_words: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_toy: bool = False
 

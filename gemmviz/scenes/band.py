@@ -8,6 +8,7 @@ from gemmviz.scenes.text import wrapped
 from gemmviz.scenes.theme import Theme, mixed
 
 _TITLE, _CAPTION, _CHOICE, _LEADING, _AIR = 22.0, 30.0, 26.0, 1.26, 16.0
+_TELLING = ("action", "cost", "note")  # words of a picture that say what it costs
 _MOST_SHARE = 0.52  # of the frame
 
 
@@ -22,6 +23,11 @@ class Said:
     choices: tuple[str, ...] = ()
     right: int | None = None
     picked: int | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question is open: nothing else must tell its answer."""
+        return bool(self.choices) and self.right is None
 
     @property
     def is_empty(self) -> bool:
@@ -41,6 +47,8 @@ def with_band(scene: Scene, said: Said, height: float, theme: Theme) -> Scene:
     if said.is_empty:
         return scene
     top = scene.height
+    if said.asks:
+        scene = replace(scene, words=tuple(each for each in scene.words if each.key not in _TELLING))
     lines = _lines(said, scene.width)
     scale = min(1.0, (height - top - 2 * _AIR) / max(1.0, sum(_LEADING * size for size, _, _, _ in lines)))
     ground = boxes((0.0, top, scene.width, height - top))

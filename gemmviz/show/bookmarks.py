@@ -12,7 +12,7 @@ from gemmviz.show.shot import Shot
 from gemmviz.show.tasks import Latest
 from gemmviz.show.wishes import Wishes
 
-_BY_RUN = ("phases", "steps", "lanes")
+_BY_RUN = ("phases", "steps", "terms", "lanes")
 
 
 class Bookmarks:

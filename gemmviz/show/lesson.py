@@ -16,7 +16,7 @@ from gemmviz.show.shot import Shot, parse_shot, plain_of, shot_of
 
 FORMAT = "gemmviz lesson"
 VERSION = 2
-Build = Literal["", "phases", "steps", "lanes", "blanks"]
+Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
 Value = bool | int | float | str
 COURSE = "course"
@@ -84,8 +84,8 @@ class Exercise:
 @dataclass(frozen=True, slots=True)
 class Stop:
     """One step of a lesson. ``title``, ``caption`` and ``notes``: what is written above, said below, and told to the speaker;
-    ``build``: how it comes: at once, or phase by phase, step by step, lane by lane, blank
-    by blank; ``id``: by which others know it;
+    ``build``: how it comes: at once, or phase by phase, step by step, term by term of a sum,
+    lane by lane, blank by blank; ``id``: by which others know it;
     ``minutes``: how long it takes; ``sources``: where what is said is from; ``needs``: ids of steps that come before it.
     ``expect``: what must be true of what is shown. Raises UsageError for what no build is.
     """

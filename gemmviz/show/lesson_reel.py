@@ -77,4 +77,5 @@ def _printed(stop: Stop, answers: bool) -> list[Part]:
     parts = parts_of(stop)
     if stop.question is not None:
         return parts[:2] if answers else parts[:1]
-    return parts[-1:] if answers and stop.build == "blanks" else parts[:1] if stop.build == "blanks" else parts[-1:]
+    is_open = stop.build == "blanks" or stop.exercise is not None
+    return parts[:1] if is_open and not (answers and stop.build == "blanks") else parts[-1:]

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from gemmviz.analysis.focus import Focus
+import numpy as np
+
+from gemmviz.analysis.focus import Focus, scope_of
 from gemmviz.analysis.position import position_of
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.kernel import KernelSpec
@@ -38,7 +40,10 @@ def parts_of(stop: Stop, caption: str | None = None, replay: Replay | None = Non
     said = caption_of(stop, caption)
     if stop.question is not None:
         return _of_question(stop, stop.question)
-    return [Part(shot, said) for shot in _built(stop, replay)]
+    found = [Part(shot, said) for shot in _built(stop, replay)]
+    if stop.exercise is not None and stop.build != "blanks":
+        found += [Part(stop.shot, replace(said, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
+    return found
 
 
 def _of_question(stop: Stop, question: Question) -> list[Part]:
@@ -48,7 +53,7 @@ def _of_question(stop: Stop, question: Question) -> list[Part]:
     order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
     for place in order:
         choice = question.choices[place]
-        why = f"{chr(ord('A') + place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+        why = f"Answer {chr(ord('A') + place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
         found.append(Part(choice.shot or stop.shot, Said(stop.title, why, texts, question.right, place)))
     return found
 
@@ -63,8 +68,22 @@ def _built(stop: Stop, replay: Replay | None) -> list[Shot]:
     if stop.build == "lanes":
         lanes = min(trace.rules.warp_size, trace.space.threads_per_block)
         return [*(replace(shot, focus=Focus(shot.focus.block, None, lane)) for lane in range(lanes)), shot]
-    steps = [int(start) for start in replay.phase_starts] if stop.build == "phases" else list(range(replay.steps))
+    if stop.build == "phases":
+        steps = [int(start) for start in replay.phase_starts]
+    else:
+        steps = _term_steps(shot, replay) if stop.build == "terms" else list(range(replay.steps))
     return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < shot.at.step), shot]
+
+
+def _term_steps(shot: Shot, replay: Replay) -> list[int]:
+    """Where another term of the first watched thread's sum can be made."""
+    scope = scope_of(shot.focus, replay.trace)
+    terms = replay.terms(scope)
+    own = [] if terms is None else np.flatnonzero(terms.threads == scope.first_thread).tolist()
+    if terms is None or not own:
+        return []
+    steps = np.unique(terms.steps[terms.kind[own[0]]])
+    return [int(step) for step in steps if step < replay.steps]
 
 
 def _filled(stop: Stop) -> list[Shot]:

@@ -326,6 +326,12 @@ def _(facts: Facts, space: str, kind: str) -> Value:
     return facts.counts.total(space, kind[:-1]).bytes_asked // _MOST_SECTORS_BYTES
 
 
+@_asks("elements of <A|B|C> read")
+def _(facts: Facts, name: str) -> Value:
+    """From global memory by the whole launch, each as often as it is asked for."""
+    return _asked(facts.counts, name)
+
+
 @_asks("reads with <NAME> = <n>")
 def _(facts: Facts, name: str, value: str) -> Value:
     """From global memory, with another value of a parameter."""
@@ -355,28 +361,27 @@ def _(facts: Facts, name: str) -> Value:
 
 @_asks("times that an element of <A|B> is read")
 def _(facts: Facts, name: str) -> Value:
-    number = next(n for n, array in enumerate(facts.counts.arrays) if array.name == name)
-    size = facts.counts.arrays[number].itemsize
-    asked = sum(c.bytes_asked for (_, op), c in facts.counts.accesses.items() if op.array == number and op.access == "read")
-    return asked / size / facts.counts.arrays[number].size
+    return _asked(facts.counts, name) / next(array for array in facts.counts.arrays if array.name == name).size
+
+
+def _asked(counts: LaunchCounts, name: str) -> int:
+    """Elements of a matrix that lanes read, each as often as it is asked for."""
+    number = next(n for n, array in enumerate(counts.arrays) if array.name == name)
+    asked = sum(found.bytes_asked for (_, op), found in counts.accesses.items() if op.array == number and op.access == "read")
+    return asked // counts.arrays[number].itemsize
 
 
 @_asks("flop a byte <asked|moved>")
 def _(facts: Facts, how: str) -> Value:
+    """By what is read: the stores of C left out, as they are where one reckons by hand."""
     total = facts.counts.total("global", "read")
     size = total.bytes_asked if how == "asked" else total.bytes_moved(facts.counts.rules)
     return intensity(facts.setup.problem.flops, size)
 
 
-@_asks("flop a byte asked by reads")
+@_asks("flop a byte with the stores")
 def _(facts: Facts) -> Value:
-    """What operands alone take: the store of C left out."""
-    return intensity(facts.setup.problem.flops, facts.counts.total("global", "read").bytes_asked)
-
-
-@_asks("roof in GFLOP/s by reads")
-def _(facts: Facts) -> Value:
-    return facts.device.roof(intensity(facts.setup.problem.flops, facts.counts.total("global", "read").bytes_asked))
+    return intensity(facts.setup.problem.flops, facts.counts.total("global").bytes_asked)
 
 
 @_asks("roof in GFLOP/s by bytes <asked|moved>")
@@ -611,6 +616,14 @@ def _(facts: Facts) -> Value:
 def _(facts: Facts) -> Value:
     """The shortest lead that spoils C, 0 where none does."""
     return facts.race.lead
+
+
+@_asks("warps of a scheduler")
+def _(facts: Facts) -> Value:
+    case = occupancy_case(facts.shot)
+    if case is None:
+        raise UsageError("there is no block to speak of")
+    return hiding_of(case).warps
 
 
 # Recordings

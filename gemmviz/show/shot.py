@@ -4,16 +4,16 @@ Undo is a list of shots; what is restored at the start, a saved view, a frame of
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.pairing import LOCKS, Lock
 from gemmviz.analysis.position import Position
-from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain
+from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain, unknown_names
 from gemmviz.files.whole import write_text
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.labels import PLAIN, LabelStyle
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import view_named
@@ -173,7 +173,12 @@ def plain_of(shot: Shot) -> dict[str, Any]:
 
 def shot_of(plain: dict[str, Any]) -> Shot:
     """What ``plain_of`` was made from. Raises FormatError, or UsageError for what there is none of."""
-    shot = from_plain(_with_kernel(plain), Shot)
+    full = _with_kernel(plain)
+    unknown = unknown_names(full, Shot)
+    if unknown:
+        remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
+        raise FormatError(f"no view has {unknown[0]}", remedy=remedy)
+    shot = from_plain(full, Shot)
     device_for(shot.setup)
     return shot
 

@@ -75,11 +75,11 @@ def test_a_question_is_answered_and_shown(desk: Desk) -> None:
     course.pick(1)
     desk.settle()
     assert desk.session.shot.setup.kernel.name == "03_coalesced"
-    assert course.words.caption.startswith("B is wrong")
+    assert course.words.caption.startswith("Answer B is wrong")
     assert course.said == course.words  # what a lecture shows below the picture
     course.pick(2)
     desk.settle()
-    assert course.words.caption.startswith("C is right")
+    assert course.words.caption.startswith("Answer C is right")
 
 
 def test_to_the_workshop_and_back(desk: Desk) -> None:

@@ -12,16 +12,16 @@ from gemmviz.show.checking import complaint, findings
 from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
 from gemmviz.show.quantities import known, shown_value
 
-_DOINGS = ("list", "check", "quantities")
-
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "doing", choices=_DOINGS, help="list the lessons, check what one says, or list what can be asked in one"
-    )
-    parser.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="which (default: all that ship with gemmviz)")
-    parser.add_argument("--all", action="store_true", help="check: say what is true, too")
-    add_json(parser)
+    doings = parser.add_subparsers(dest="doing", required=True, metavar="DOING")
+    listing = doings.add_parser("list", help="list the lessons")
+    checking = doings.add_parser("check", help="ask every number of a lesson of the run")
+    doings.add_parser("quantities", help="list what can be asked in a lesson")
+    for each in (listing, checking):
+        each.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="which (default: all that ship with gemmviz)")
+        add_json(each)
+    checking.add_argument("--all", action="store_true", help="say what is true, too")
 
 
 def named_lesson(name: str) -> tuple[Lesson, str]:

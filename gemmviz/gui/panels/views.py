@@ -23,6 +23,7 @@ _BUILDS = {
     "": "All at once",
     "phases": "Phase by phase",
     "steps": "Step by step",
+    "terms": "Term by term",
     "lanes": "Lane by lane",
     "blanks": "Blank by blank",
 }

@@ -54,25 +54,26 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
         else Counter()
     )
     now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
+    stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to here
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
         row = [Entry("T" + labels.thread_of(x, y), strong=True)]
         for k in ks:
-            found = reads.of(thread, k, moment.step)
-            texts, shared = [], False
-            for number, element in found:
+            found, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
+            texts = []
+            for number, element in found or later:
                 array = trace.arrays[number]
                 r, c = array.row_column(element)  # type: ignore[arg-type]
                 texts.append(labels.element(array.name, int(r), int(c)))
-                shared = shared or readers[number, element] > 1
+            shared = any(readers[each] > 1 for each in found)
             lit = moment.site.kind == "load" and any(each in now for each in found) and _reads_now(moment, thread)
             fill = theme.line if lit else theme.tint(trace.arrays[found[0][0]].name, 0.22) if shared else ""
-            tip = "" if not shared else "Other threads of the block read these elements from global memory too"
-            row.append(Entry("\n".join(texts), fill=fill, tip=tip))
-        row.append(Entry(str(reads.count(thread, ks.stop, moment.step)), strong=True))
+            tip = "Other threads of the block read these elements from global memory too" if shared else ""
+            row.append(Entry("\n".join(texts), "" if found else theme.faint, fill, tip=tip))
+        row += [Entry(str(reads.count(thread, stop, moment.step)), strong=True) for stop in stops]
         rows.append(row)
-    heads = ["thread", *(f"k = {k}" for k in ks), "reads"]
+    heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"to k = {labels.first + stop - 1}" for stop in stops)]
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)
     size = theme.type.note
     sentence = fitted(_sentence(moment, reads, len(threads)), size, room.width)
@@ -95,7 +96,8 @@ def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
     total = int(np.searchsorted(reads.step, moment.step, side="right"))
     different = len(np.unique(reads.number[:total] * _FAR + reads.element[:total]))
     count = moment.trace.space.threads_per_block
-    times = f", each {total / different:.3g} times" if different else ""
+    often = "once" if total == different else f"{total / max(1, different):.3g} times"
+    times = f", each {often}" if different else ""
     whose = "" if rows == count else f" (the table shows {rows} of its {count} threads)"
     return f"The block so far: {spaced(total)} reads from global memory of {many(different, 'element')}{times}{whose}"
 

@@ -41,7 +41,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         (
             "warps-name",
             right,
-            f"a {words['warp']} a row, its lanes from 0 to {size - 1}: number = x + y · {dx} + z · {dx * dy}",
+            f"each {words['warp']} by its lanes, 0 to {size - 1}: number = x + y · {dx} + z · {dx * dy}",
         ),
     )
     found: list[Primitive] = [
@@ -129,7 +129,7 @@ def _warps(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]
     elif dy > 1 and cell >= _ROOM_FOR_TWO:
         texts = np.array([[_place(n, dx, dy) if n < threads else "–" for n in row] for row in number.tolist()])
     longest = max(texts.ravel().tolist(), key=len)
-    font = min(18.0, 0.55 * pitch, (cell - 2) / text_width(longest, 1.0))
+    font = min(18.0, 0.55 * pitch, (cell - 8) / text_width(longest, 1.0))
     tips = np.array(
         [
             [

@@ -14,7 +14,7 @@ from gemmviz.scenes.table import Entry, table
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.view import View
 
-_LEADING, _LARGEST, _LEAST = 1.5, 26.0, 9.0
+_LEADING, _LARGEST, _LEAST = 1.3, 26.0, 9.0
 BLANK = re.compile(r"/\*\?\*/")  # what a student is to fill in
 
 

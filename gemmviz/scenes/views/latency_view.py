@@ -112,6 +112,8 @@ def _scheduler(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive
     ticks = np.arange(0, CYCLES + 1, LATENCY)
     marks = np.array([[_x(room, t), room.y + room.height, _x(room, t), room.y + room.height + 8] for t in ticks.tolist()])
     pieces.append(Lines("cycles", marks, theme.faint, 1.5))
+    ends = points((room.x + room.width, room.y - 6))
+    pieces.append(Labels("cycles-name", ends, (f"{CYCLES} cycles from left to right",), size, theme.faint, "end"))
     return pieces
 
 

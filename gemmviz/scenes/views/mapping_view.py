@@ -4,8 +4,10 @@ element stands. The watched warp's lanes have the colours of their order.
 
 import numpy as np
 
+from gemmviz.analysis.counts import count_rows
 from gemmviz.analysis.focus import thread_place
 from gemmviz.analysis.moment import Moment
+from gemmviz.model.sites import Operand
 from gemmviz.model.words import many
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
@@ -14,6 +16,7 @@ from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import mixed
 from gemmviz.scenes.view import View
+from gemmviz.scenes.views.accesses_view import reads_at
 
 _REST = 8  # the colour of threads of other warps
 
@@ -105,13 +108,16 @@ def _elements(
     inks: tuple[str, ...],
     options: ViewOptions,
 ) -> list[Primitive]:
-    """The block's part of C: each element in the colour of its thread."""
+    """The block's part of C, each element in the colour of its thread; at its left and above it what the warp reads of A and of
+    B for one k.
+    """
     array, theme = moment.replay.owners.array, options.theme
     assert array is not None
     r, c = (np.asarray(each, np.int64) for each in array.row_column(elements))
     r0, c0 = int(r.min()), int(c.min())
     rows, columns = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
-    cell = min(room.width / columns, room.height / rows, 90.0)
+    cell = min((room.width - 90) / (columns + 1.5), (room.height - 40) / (rows + 1.5), 90.0)
+    x, y = room.x + 1.5 * cell + 44, room.y + 1.5 * cell + 34
     fill = np.full((rows, columns), _REST + 1, np.uint8)
     fill[r - r0, c - c0] = _fill(moment, threads, warp)
     size = moment.trace.rules.warp_size
@@ -124,34 +130,67 @@ def _elements(
     own = threads // size == warp
     heading = f"their elements of C: warp {warp} stores {_shape(r[own], c[own])}"
     base = theme.type.note
-    first = options.labels.element("C", r0, c0)
-    last = options.labels.element("C", r0 + rows - 1, c0 + columns - 1)
-    note = f"{first} to {last}"
-    return [
-        Labels(
-            "elements-name",
-            points((room.x, room.y - 34)),
-            (fitted(heading, base, room.width, "semibold"),),
-            base,
-            theme.text,
-            "start",
-            "semibold",
-        ),
-        Labels("elements-note", points((room.x, room.y - 10)), (fitted(note, base, room.width),), base, theme.faint),
-        Cells(
-            "elements",
-            room.x,
-            room.y,
-            cell,
-            fill,
-            palette,
-            inks,
-            texts if font >= 8 else None,
-            font,
-            theme.background,
-            tips=tips,
-        ),
+    name = Labels(
+        "elements-name", points((room.x, room.y - 34)), (fitted(heading, base, room.width, "semibold"),), base, theme.text,
+        "start", "semibold",
+    )  # fmt: skip
+    found: list[Primitive] = [
+        name,
+        Cells("elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips),
     ]
+    words = []
+    for matrix, place in (("A", (r0, rows)), ("B", (c0, columns))):
+        made = _read(moment, warp, matrix, place, (x, y, cell), palette, inks, options)
+        if made is not None:
+            found += made[0]
+            words.append(made[1])
+    note = "; ".join(words) or f"{options.labels.element('C', r0, c0)} and what follows"
+    found.append(Labels("elements-note", points((room.x, room.y - 10)), (fitted(note, base, room.width),), base, theme.text))
+    return found
+
+
+def _read(
+    moment: Moment,
+    warp: int,
+    name: str,
+    place: tuple[int, int],
+    at: tuple[float, float, float],
+    palette: tuple[str, ...],
+    inks: tuple[str, ...],
+    options: ViewOptions,
+) -> tuple[list[Primitive], str] | None:
+    """What the lanes of the warp read of A or of B for the present k: a column or a row of cells in the colours of the lanes,
+    and what their request moves. None where they read nothing of it from global memory.
+    """
+    reads, trace, theme = reads_at(moment), moment.trace, options.theme
+    number, size = trace.number_of(name), trace.rules.warp_size
+    own = np.flatnonzero((reads.number == number) & (reads.thread // size == warp))
+    if number is None or not len(own):
+        return None
+    past = own[reads.step[own] <= moment.step]
+    k = int(reads.k[past[-1]]) if len(past) else int(reads.k[own[0]])
+    now = own[reads.k[own] == k]
+    now = now[reads.step[now] == reads.step[now].max()]
+    array = trace.arrays[number]
+    row, column = (np.asarray(each, np.int64) for each in array.row_column(reads.element[now]))
+    (first, count), places = place, row if name == "A" else column
+    inside = (places >= first) & (places < first + count)
+    strip = np.full(count, _REST + 1, np.uint8)
+    strip[places[inside] - first] = _fill(moment, reads.thread[now], warp)[inside]
+    x, y, cell = at
+    if name == "A":
+        cells = Cells("read-A", x - 1.5 * cell, y, cell, strip[:, None], palette, inks, line=theme.background)
+        spot, anchor = points((x - 1.5 * cell - 8, y + cell * count / 2 + 9)), "end"
+    else:
+        cells = Cells("read-B", x, y - 1.5 * cell, cell, strip[None, :], palette, inks, line=theme.background)
+        spot, anchor = points((x + cell * count / 2, y - 1.5 * cell - 7)), "middle"
+    request = np.full((1, size), -1, np.int64)
+    request[0, reads.thread[now] % size] = reads.element[now]
+    cost = count_rows(request.reshape(-1, trace.rules.request_lanes), Operand(number, "read"), array, trace.rules)
+    word = f"{name}: {many(len(np.unique(reads.element[now])), 'element')}, {many(cost.sectors, 'sector')}"
+    ink = theme.accent(name)
+    title = Labels(f"read-{name}-name", spot, (name,), theme.type.heading, ink, anchor, "semibold")  # type: ignore[arg-type]
+    return [cells, title], f"for k = {k + options.labels.first} it reads {word}" if name == "A" else word
 
 
 def _shape(rows: np.ndarray, columns: np.ndarray) -> str:

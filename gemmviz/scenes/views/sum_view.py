@@ -43,7 +43,7 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
     tail = " + …" if first + _MOST < len(order) else ""
     plus = text_width("  +  ", 1.0)
     widest = max(text_width(text, 1.0, "semibold") for text in texts)
-    size = min(44.0, room / (text_width(left, 1.0, "semibold") + len(shown) * (widest + plus)))
+    size = min(44.0, room / (text_width(left, 1.0, "semibold") + len(shown) * (widest + plus) + (1.0 if tail else 0.0)))
     wide = (widest + plus) * size
     x0 = MARGIN + text_width(left, size, "semibold")
     middle = options.top + 0.5 * (options.bottom - options.top)
@@ -73,11 +73,13 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
         if is_done and k in values:
             at = points((x + span / 2, middle + 1.9 * size))
             found.append(Labels(f"value-{k}", at, (f"{values[k]:.4g}",), 0.8 * size, theme.text, "middle"))
-    ks = [(place, place, f"k = {k}") for place, k in enumerate(shown)]
+    ks = [(place, place, f"k = {k + labels.first}") for place, k in enumerate(shown)]
     if 1 < replay.phases < terms.length:
         ks = [(place, place, f"{_within(shown, phases, place)}") for place in range(len(shown))]
         found += _braces(_runs(phases), x0, wide, middle - 3.4 * size, size, texts, options, "phase")
     found += _braces(ks, x0, wide, middle - 1.5 * size, size, texts, options, "k")
+    if tail:
+        found.append(Labels("sum-tail", points((x0 + len(shown) * wide, middle)), ("…",), size, theme.faint))
     return [*found, *_account(moment, terms, values, reached, middle, size, options)]
 
 

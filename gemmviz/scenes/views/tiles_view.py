@@ -15,6 +15,7 @@ from gemmviz.scenes.view import View
 
 _GAP, _NAME = 40.0, 34.0
 _MOST_LINES = 33
+_SMALLEST = 9.0
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -48,6 +49,8 @@ def _cross(moment: Moment, options: ViewOptions) -> list[Primitive]:
         found += _strips(moment, name, box, unit, options)
     for name, box, rows, columns in (("A", a, m, k), ("B", b, k, n), ("C", c, m, n)):
         found += _lines(name, box, rows, columns, options)
+    found += _block_names(moment, c, unit, options)
+    found += _numbers(a, b, c, (m, n), unit, options)
     return [*found, *_names(moment, {"A": a, "B": b, "C": c}, room, options)]
 
 
@@ -58,27 +61,46 @@ def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float
 
 def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """Every traced block's part of C in its colour; the watched one framed."""
-    trace, theme, owners = moment.trace, options.theme, moment.replay.owners
-    if owners.array is None or not len(owners.elements):
-        return []
+    theme = options.theme
     found: list[Primitive] = []
-    areas = moment.replay.kept("block areas", lambda: _block_areas(moment))
-    parts = {number: (_part(area, box, unit), colour) for number, (area, colour) in areas.items()}
+    parts = _block_parts(moment, box, unit)
     for colour in sorted({colour for _, colour in parts.values()}):
         some = np.array([part for part, each in parts.values() if each == colour])
         found.append(Rects(f"blocks-{colour}", some, theme.warps[colour]))
-    side = min(part[2] for part, _ in parts.values())
-    texts = [f"{x}, {y}" for x, y in (trace.space.indices(n * trace.space.threads_per_block)[0][:2] for n in parts)]
-    size = min(26.0, 0.3 * min(part[3] for part, _ in parts.values()), *((side - 8) / text_width(t, 1.0) for t in texts))
-    if size >= 10.0:
-        for text, (part, colour) in zip(texts, parts.values(), strict=True):
-            at = points((part[0] + part[2] / 2, part[1] + part[3] / 2 + 0.35 * size))
-            ink = theme.ink_on(theme.warps[colour])
-            found.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
     here = parts.get(moment.scope.block_number)
     if here is not None and not moment.focus.everyone:
         found.append(Rects("block-here", boxes(here[0]), None, theme.text, 5.0))
     return found
+
+
+def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
+    """The x and y of every traced block in the middle of its part, where they can be read, on a ground that hides the lines."""
+    trace, theme, parts = moment.trace, options.theme, _block_parts(moment, box, unit)
+    if not parts:
+        return []
+    found: list[Primitive] = []
+    side = min(part[2] for part, _ in parts.values())
+    texts = [f"{x}, {y}" for x, y in (trace.space.indices(n * trace.space.threads_per_block)[0][:2] for n in parts)]
+    size = min(26.0, 0.3 * min(part[3] for part, _ in parts.values()), *((side - 8) / text_width(t, 1.0) for t in texts))
+    if size < 10.0:
+        return []
+    for text, (part, colour) in zip(texts, parts.values(), strict=True):
+        middle, wide = (part[0] + part[2] / 2, part[1] + part[3] / 2), text_width(text, size) + 0.4 * size
+        ground = boxes((middle[0] - wide / 2, middle[1] - 0.6 * size, wide, 1.2 * size))
+        ink = theme.ink_on(theme.warps[colour])
+        found.append(Rects(f"block-ground-{text}", ground, theme.warps[colour]))
+        at = points((middle[0], middle[1] + 0.35 * size))
+        found.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
+    return found
+
+
+def _block_parts(moment: Moment, box: Box, unit: float) -> dict[int, tuple[tuple[float, float, float, float], int]]:
+    """Of every traced block, by its number: its part of C as drawn (x, y, width, height), and its colour."""
+    owners = moment.replay.owners
+    if owners.array is None or not len(owners.elements):
+        return {}
+    areas = moment.replay.kept("block areas", lambda: _block_areas(moment))
+    return {number: (_part(area, box, unit), colour) for number, (area, colour) in areas.items()}
 
 
 def _block_areas(moment: Moment) -> dict[int, tuple[Area, int]]:
@@ -128,6 +150,20 @@ def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -
     return [Lines(f"{name}-lines", boxes(*down, *across), options.theme.background, 1.0)]
 
 
+def _numbers(a: Box, b: Box, c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
+    """Rows and columns of C below and at its right, where they can be read."""
+    size, first = min(options.theme.type.axis, 0.6 * unit), options.labels.first
+    if size < _SMALLEST:
+        return []
+    rows, columns = (range(count) for count in shape)
+    below = points(*((c.x + (column + 0.5) * unit, c.y + c.height + 1.2 * size) for column in columns))
+    beside = points(*((c.x + c.width + 6, c.y + (row + 0.5) * unit + 0.36 * size) for row in rows))
+    return [
+        Labels("columns", below, tuple(str(column + first) for column in columns), size, options.theme.faint, "middle"),
+        Labels("rows", beside, tuple(str(row + first) for row in rows), size, options.theme.faint),
+    ]
+
+
 def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptions) -> list[Primitive]:
     theme, sizes = options.theme, options.theme.type
     a, b, c = (places[name] for name in "ABC")
@@ -136,7 +172,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
         Labels("B-name", points((b.x + b.width / 2, b.y - 10)), ("B",), sizes.name, theme.accent("B"), "middle", "semibold"),
         Labels(
             "C-name",
-            points((c.x + c.width + 14, c.y + c.height / 2 + 10)),
+            points((c.x + c.width + 40, c.y + c.height / 2 + 10)),
             ("C",),
             sizes.name,
             theme.accent("C"),
@@ -146,7 +182,8 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
     ]
     tall, phases = [area for area in phase_areas(moment, "A") if area], moment.replay.phases
     lines = ["C: the blocks x, y"]
-    if tall and not moment.focus.everyone:
+    has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
+    if tall and has_tiles and not moment.focus.everyone:
         r0, r1, c0, c1 = tall[0]
         lines += [f"a block reads {phases} tiles", f"of A, {r1 - r0} × {c1 - c0}, in a row,", "and as many of B in a column"]
     size = sizes.small
