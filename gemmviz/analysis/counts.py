@@ -110,6 +110,15 @@ class LaunchCounts:
         )
         return sum(chosen, Counts())
 
+    def elements(self, space: str, access: str, name: str = "") -> int:
+        """How many elements lanes ask for, each as often as it is asked for; ``name``: of this array alone."""
+        return sum(
+            counts.bytes_asked // self.arrays[operand.array].itemsize
+            for (_, operand), counts in self.accesses.items()
+            if (self.arrays[operand.array].space, operand.access) == (space, access)
+            and name in ("", self.arrays[operand.array].name)
+        )
+
 
 class LaunchCounter:
     """Counts a launch as its accesses stream by, and holds none of them: a ``LaunchSink``."""

@@ -19,7 +19,7 @@ BUSY, LATENCY, CYCLES = 20, 400, 1600
 @dataclass(frozen=True)
 class Hiding:
     """``busy`` (warps, n): when each warp begins to issue, in cycles, -1 padded; ``used``: the share of the cycles in which the
-    scheduler issues; ``warps``: those of one scheduler.
+    scheduler issues in the long run; ``warps``: those of one scheduler.
     """
 
     busy: npt.NDArray[np.int64]
@@ -47,7 +47,7 @@ def hiding(warps: int) -> Hiding:
     table = np.full((warps, max(map(len, starts), default=0)), -1, np.int64)
     for row, each in enumerate(starts):
         table[row, : len(each)] = each
-    return Hiding(table, float((table >= 0).sum() * BUSY / CYCLES), warps)
+    return Hiding(table, min(1.0, warps * BUSY / (BUSY + LATENCY)), warps)
 
 
 def hiding_of(case: OccupancyCase) -> Hiding:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from gemmviz.analysis.focus import Scope
+from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.tiles import stored_operand
+from gemmviz.model.errors import UsageError
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Longs, Trace
 
@@ -101,8 +103,10 @@ class Product:
 
 def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]:
     """What a thread of the block loads into shared memory in a phase, in the order of the run."""
-    column, found = scope.of_block.start + thread, []
+    column, found = _column(trace, scope, thread), []
     for at, step in enumerate(trace.origin_step.tolist()):
+        if step >= trace.steps:
+            break  # the run ended before this store
         number = int(trace.origin_array[at, column])
         if int(trace.phase[step]) != phase or number < 0:
             continue
@@ -117,11 +121,14 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
     return found
 
 
-def products_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Product]:
+def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[Product]:
     """What a thread of the block multiplies in a phase: of its reads of shared memory each two that follow each other and are
-    of different arrays.
+    of different arrays. Raises UsageError where these are not its products: for a thread with several elements of C, which
+    keeps what it reads in registers, and for reads of several elements at once.
     """
-    column = scope.of_block.start + thread
+    trace, column = replay.trace, _column(replay.trace, scope, thread)
+    if not has_plain_products(replay, scope):
+        raise UsageError("its threads multiply from registers, where one read is for several products")
     steps = np.flatnonzero(trace.phase == phase)
     waiting: tuple[str, int, int] | None = None
     found = []
@@ -138,6 +145,22 @@ def products_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Pro
             else:
                 waiting = cell
     return found
+
+
+def has_plain_products(replay: Replay, scope: Scope) -> bool:
+    """Whether each thread of the block has at most one element of C and reads one of a tile at a time."""
+    trace = replay.trace
+    shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
+    wide = any(op.access == "read" and op.array in shared and op.width > 1 for site in trace.sites for op in site.operands)
+    return not wide and bool((np.bincount(replay.owners.of(scope.of_block)[1], minlength=1) <= 1).all())
+
+
+def _column(trace: Trace, scope: Scope, thread: int) -> int:
+    """Of a thread of the block in tables of the trace. Raises UsageError for one that the block has not."""
+    count = trace.space.threads_per_block
+    if not 0 <= thread < count:
+        raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")
+    return int(scope.of_block.start) + thread
 
 
 def _place(array: MemoryArray, element: int) -> tuple[int, int]:

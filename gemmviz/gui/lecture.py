@@ -15,7 +15,7 @@ from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.band import Said, band_height, with_band
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.frame import ViewOptions, apology
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.picture import frame_for, options_for
@@ -59,6 +59,9 @@ class Wall(QWidget):
     def draw(self) -> None:
         """The present moment."""
         subject = self.session.subject
+        if subject is None and self.isVisible() and self.session.missing:
+            self._drawn = None
+            self.stage.set_scene(apology(view_named(self.session.shot.view).title, self.session.missing, self.options()), ())
         if subject is None or not self.isVisible():
             return
         options, view = self.options(), view_named(self.session.shot.view)

@@ -12,8 +12,9 @@ from gemmviz.gui.stage import Stage
 from gemmviz.gui.timeline import Timeline
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ViewOptions, framed
+from gemmviz.scenes.frame import ViewOptions, apology, framed
 from gemmviz.scenes.primitives import Hit
+from gemmviz.show.made import WAITING
 from gemmviz.show.picture import Subject, options_for
 from gemmviz.show.session import Session
 
@@ -65,6 +66,8 @@ class ReplayPage(QWidget):
     def draw(self) -> None:
         """The present moment, all of it."""
         subject = self.session.subject
+        if subject is None and self.session.missing:
+            self._draw_missing()
         if subject is None or self.session.is_benchmark:
             return
         self.timeline.setVisible(self.session.has_time)
@@ -77,6 +80,16 @@ class ReplayPage(QWidget):
         self.stage.lens = self.session.lens
         self._drawn = self._still_of(subject, options)
         self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
+
+    def _draw_missing(self) -> None:
+        """Why there is no picture. One that is of the same kind stays until the new one is there."""
+        view = view_named(self.session.shot.view)
+        is_like = self._drawn is not None and isinstance(self._drawn[0], view.subject)
+        if is_like and self.session.missing == WAITING:
+            return
+        self._drawn = None
+        self.timeline.setVisible(self.session.has_time)
+        self.stage.set_scene(apology(view.title, self.session.missing, self._options()), ())
 
     def _on_moved(self) -> None:
         """What doesn't move is drawn anew only where it is another picture."""

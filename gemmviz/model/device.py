@@ -1,11 +1,23 @@
 """A GPU as its figures: what a launch may ask for and what the chip has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from gemmviz.model.errors import UsageError
 
 DEFAULT_DEVICE = "h200"
 CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
+
+
+_MAY_BE_ZERO = ("shared_reserved_per_block", "last_level_cache")
+
+
+def _demand_positive(figures: Any, may_be_zero: tuple[str, ...]) -> None:
+    for each in fields(figures):
+        value = getattr(figures, each.name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value < (0 if each.name in may_be_zero else 1e-9):
+            raise UsageError(f"{each.name} of a device can't be {value:g}", remedy="write a positive number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,13 @@ class MemoryRules:
     bank_bytes: int = 4
     coalescing: Literal["sectors", "segments"] = "sectors"
     broadcast: Literal["each word", "one word"] = "each word"
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for sizes that don't fit each other."""
+        _demand_positive(self, ())
+        for small, large in (("request_lanes", "warp_size"), ("sector_bytes", "line_bytes")):
+            if getattr(self, large) % getattr(self, small):
+                raise UsageError(f"{large} ({getattr(self, large)}) is no multiple of {small} ({getattr(self, small)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,10 @@ class Device:
     schedulers: int | None = None
     own_words: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_toy: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for a device that can run nothing."""
+        _demand_positive(self, _MAY_BE_ZERO)
 
     @property
     def words(self) -> dict[str, str]:

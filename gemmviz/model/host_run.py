@@ -43,7 +43,7 @@ class HostRuns:
 
     @property
     def source(self) -> str:
-        return f"recorded on {self.gpu.label}, host {self.host}, {self.date}; medians of {self.repeats}"
+        return f"kernel: {self.kernel}; recorded on {self.gpu.label}, host {self.host}, {self.date}; medians of {self.repeats}"
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ class Turn:
 class RaceCase:
     """One block of a launch, once in lockstep and once with one unit ahead. ``units``: how many ``kind`` there are;
     ``ahead``: the unit that ran first, and ``lead``, for how many of its steps: the fewest that spoil C; -1 and 0 where no such
-    order was found in ``tried`` tries. ``turns``: that order, step by step. ``right`` and ``wrong`` are the block's part of C,
-    which begins at ``corner``, NaN where it has none.
+    order was found in the ``tried`` of all ``orders`` there are. ``turns``: that order, step by step. ``right`` and ``wrong``
+    are the block's part of C, which begins at ``corner``, NaN where it has none.
     """
 
     setup: Setup
@@ -47,6 +47,7 @@ class RaceCase:
     ahead: int
     lead: int
     tried: int
+    orders: int
     turns: tuple[Turn, ...]
     right: Floats
     wrong: Floats

@@ -8,12 +8,12 @@ turn.
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
+from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Bools, Longs
@@ -26,7 +26,7 @@ from gemmviz.run.simt.interpret import Binding, interpret, never
 from gemmviz.run.simt.memory import SharedMemory
 from gemmviz.spec.legality import device_for
 
-MOST_UNITS, MOST_TRIES = 64, 400
+MOST_TRIES = 400
 _WAIT_S = 30.0
 
 
@@ -88,10 +88,11 @@ class _Unit(AccessSink):
 
     def __init__(
         self, number: int, lanes: Bools, stage: _Stage, binding: Binding, shared: dict[int, SharedMemory],
-        turns: list[Turn], lock: threading.Lock,
+        turns: list[Turn], written: Bools, lock: threading.Lock,
     ) -> None:  # fmt: skip
         self.number, self.lanes, self.stage, self.binding = number, lanes, stage, binding
-        self.shared, self.turns, self.lock = shared, turns, lock
+        self.shared, self.turns, self.written, self.lock = shared, turns, written, lock
+        self.waits_for_warp = int(lanes.sum()) == 1  # a unit that is one thread waits at barriers of warps, too
         self.sites: list[Site] = []
         self.count = 0
 
@@ -109,7 +110,7 @@ class _Unit(AccessSink):
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         where = self.sites[site]
-        self.stage.ask(self.number, where.waits_for == "block")
+        self.stage.ask(self.number, where.is_barrier if self.waits_for_warp else where.waits_for == "block")
         with self.lock:
             self.turns.append(self._turn(where, offset, mask))
         self.count += 1
@@ -131,6 +132,9 @@ class _Unit(AccessSink):
         array = self.binding.arrays[operand.array]
         lanes = self.lanes if mask is None else self.lanes & mask
         elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[np.broadcast_to(lanes, self.lanes.shape)]
+        if array.name == "C" and operand.access == "write":
+            for further in operand.offsets:
+                self.written[elements[(elements >= 0) & (elements < len(self.written))] + further] = True
         named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
         return Turn(self.number, self.count, line, f"{operand.access} {named}", array.name)
 
@@ -138,30 +142,39 @@ class _Unit(AccessSink):
 def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = never) -> RaceCase:
     """Looks for the order in which one unit runs ahead by the fewest steps and C is another than in lockstep.
 
-    Raises GemmvizError for what can't be run, or has too many warps to be tried.
+    Raises GemmvizError for what can't be run.
     """
     binding = bound(setup)
     x, y, z = (min(at, extent - 1) for at, extent in zip(block, binding.launch.grid, strict=True))
     space = ThreadSpace(binding.launch, BlockRange((x, x + 1), (y, y + 1), (z, z + 1)), device_for(setup).rules.warp_size)
     by_warps = space.warps_per_block > 1
     units = space.warps_per_block if by_warps else space.threads_per_block
-    if units > MOST_UNITS:
-        raise GemmvizError(f"a block has {units} warps; races are tried for up to {MOST_UNITS}", remedy="choose smaller blocks")
     lanes = [_lanes(space, unit, by_warps) for unit in range(units)]
     right, order = _played(binding, space, lanes, 0, 0, cancelled)
     steps = max((turn.step for turn in order), default=0) + 1
-    tried = 0
-    for lead in range(1, steps + 1):
-        for ahead in range(units):
-            if tried >= MOST_TRIES or cancelled():
-                break
-            tried += 1
-            wrong, turns = _played(binding, space, lanes, lead, ahead, cancelled)
-            if not np.allclose(right, wrong, rtol=1e-5, atol=1e-6, equal_nan=True):
-                return _case(setup, what, by_warps, units, ahead, lead, tried, _spoilt(order, turns), right, wrong)
-    if cancelled():
-        raise Cancelled
-    return _case(setup, what, by_warps, units, -1, 0, tried, tuple(order), right, right)
+    orders = [(lead, ahead) for lead in range(1, steps + 1) for ahead in range(units)]
+    for tried, (lead, ahead) in enumerate(orders[:MOST_TRIES], 1):
+        if cancelled():
+            raise Cancelled
+        wrong, turns = _played(binding, space, lanes, lead, ahead, cancelled)
+        if not np.allclose(right, wrong, rtol=1e-5, atol=1e-6, equal_nan=True):
+            found = _Found(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
+            return _case(setup, what, by_warps, units, found)
+    tried = min(MOST_TRIES, len(orders))
+    return _case(setup, what, by_warps, units, _Found(-1, 0, tried, len(orders), tuple(order), right, right))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Who went ahead by how much, in which of how many orders, and what came of it."""
+
+    ahead: int
+    lead: int
+    tried: int
+    orders: int
+    turns: tuple[Turn, ...]
+    right: Any
+    wrong: Any
 
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
@@ -177,14 +190,13 @@ def _played(
     stage, turns, lock = _Stage(len(lanes), lead, ahead), [], threading.Lock()  # type: ignore[var-annotated]
     dtypes = {name: str(scalar.dtype) for name, scalar in binding.matrices}
     data = matrices(binding.setup.problem, dtypes, binding.setup.filling, cancelled)
-    result = np.full(data["C"].size, np.nan, np.float64).astype(data["C"].dtype)
-    data["C"] = result
+    written = np.zeros(data["C"].size, bool)
     shared: dict[int, SharedMemory] = {}
 
     def run(unit: int) -> None:
         error: BaseException | None = None
         try:
-            sink = _Unit(unit, lanes[unit], stage, binding, shared, turns, lock)
+            sink = _Unit(unit, lanes[unit], stage, binding, shared, turns, written, lock)
             interpret(binding, space, sink, data, wants_values=True, cancelled=cancelled)
         except BaseException as wrong:
             error = wrong
@@ -196,8 +208,8 @@ def _played(
     for each in threads:
         each.join()
     if stage.failed is not None:
-        raise stage.failed if isinstance(stage.failed, GemmvizError | Cancelled) else KernelFault(str(stage.failed), None)
-    return np.asarray(result, np.float64), turns
+        raise stage.failed
+    return np.where(written, np.asarray(data["C"], np.float64), np.nan), turns
 
 
 def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
@@ -213,15 +225,17 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
     return tuple(replace(turn, expected=expected(turn)) for turn in turns)
 
 
-def _case(
-    setup: Setup, what: str, by_warps: bool, units: int, ahead: int, lead: int, tried: int, turns: tuple[Turn, ...], right: Any,
-    wrong: Any,
-) -> RaceCase:  # fmt: skip
+def _case(setup: Setup, what: str, by_warps: bool, units: int, found: _Found) -> RaceCase:
     rows, columns = setup.problem.shapes["C"]
     by_columns = "C" in setup.kernel.column_major
-    tables = [each.reshape(columns, rows).T if by_columns else each.reshape(rows, columns) for each in (right, wrong)]
+    tables = [
+        each.reshape(columns, rows).T if by_columns else each.reshape(rows, columns) for each in (found.right, found.wrong)
+    ]
     there = np.argwhere(~np.isnan(tables[0]) | ~np.isnan(tables[1]))
     (r0, c0), (r1, c1) = (there.min(axis=0), there.max(axis=0) + 1) if len(there) else ((0, 0), (1, 1))
     part = slice(int(r0), int(r1)), slice(int(c0), int(c1))
-    kind = "warps" if by_warps else "threads"
-    return RaceCase(setup, what, kind, units, ahead, lead, tried, turns, tables[0][part], tables[1][part], (int(r0), int(c0)))  # type: ignore[arg-type]
+    kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
+    return RaceCase(
+        setup, what, kind, units, found.ahead, found.lead, found.tried, found.orders, found.turns,
+        tables[0][part], tables[1][part], (int(r0), int(c0)),
+    )  # fmt: skip

@@ -220,6 +220,15 @@ def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
     return [*score_primitives(moment.replay, room, theme), Rects("here", here, theme.text)]
 
 
+def apology(title: str, why: str, options: ViewOptions) -> Scene:
+    """In place of a view that can't show anything: why."""
+    size, width = options.theme.type.caption, options.width - 4 * MARGIN
+    lines = wrapped(why, size, width, 6)
+    y = (options.top + options.bottom) / 2 - 0.7 * size * len(lines)
+    at = points(*((options.width / 2, y + 1.4 * size * (n + 1)) for n in range(len(lines))))
+    return titled([Labels("message", at, tuple(lines), size, options.theme.text, "middle")], title, "", options)
+
+
 def message(text: str, options: ViewOptions) -> Labels:
     """A sentence in the middle of a view that has nothing to show."""
     at = points((options.width / 2, (options.top + options.bottom) / 2 + 8))

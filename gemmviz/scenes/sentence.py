@@ -90,7 +90,7 @@ def cost(moment: Moment) -> str:
     whose = "" if moment.focus.thread is None else "its warp: "
     spaces = {touched.array.space for touched in moment.touched}
     parts = [global_cost(found, moment.trace.rules)] if "global" in spaces else []
-    return whose + "; ".join([*parts, *([shared_cost(found)] if "shared" in spaces else [])])
+    return whose + "; ".join([*parts, *([shared_cost(found, moment.trace.rules)] if "shared" in spaces else [])])
 
 
 def global_cost(found: Counts, rules: MemoryRules) -> str:
@@ -100,7 +100,9 @@ def global_cost(found: Counts, rules: MemoryRules) -> str:
     return f"{moved}: {f'{lost} too many, {found.ideal_sectors} would do' if lost else 'none too many'}"
 
 
-def shared_cost(found: Counts) -> str:
+def shared_cost(found: Counts, rules: MemoryRules) -> str:
+    """An instruction is one request, where a warp's lanes are not served in parts."""
+    what = "instruction" if rules.request_lanes == rules.warp_size else "request"
     conflicts = found.excessive_wavefronts
     tail = f"{conflicts} too many: bank conflicts" if conflicts else "no bank conflict"
-    return f"{many(found.requests, 'instruction')}, {many(found.wavefronts, 'wavefront')}: {tail}"
+    return f"{many(found.requests, what)}, {many(found.wavefronts, 'wavefront')}: {tail}"

@@ -119,7 +119,10 @@ class Bookmarks:
 
     def _become(self, lesson: Lesson, at: int | None) -> None:
         self.lesson, self.at = lesson, at
+        self.lane.cancel()
         self._captions = {}
+        if self.now is not None:
+            self._tell_numbers(self.now)
         self.changed.tell()
 
     @property

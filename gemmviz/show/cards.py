@@ -64,6 +64,10 @@ class Cards:
         against = shot.against
         return None if against is None or shown is None or now is None else self.beside.pair(now, shown, against)
 
+    def missing(self, kind: type, shot: Shot) -> str:
+        """Why nothing is shown of a shot in views of what is made of it alone; "" for other views."""
+        return self.made.missing(kind, shot) if kind in OF_SHOTS else ""
+
     def pointed(self, subject: Card, shot: Shot, shown: Shown | None, hit: Hit) -> Shot | None:
         """The shot that a click on a cell asks for; None for a cell that means nothing."""
         match subject:

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.show.lesson import Expectation, Lesson, Stop, Value
-from gemmviz.show.quantities import Facts, quantity, shown_value
+from gemmviz.show.quantities import Facts, digits_of, quantity, shown_value
 from gemmviz.show.staging import EngineOf, staged
+
+_ERRORS = ("refusal", "fault")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +39,17 @@ class Finding:
 
 
 def is_as(found: Value, wanted: Expectation) -> bool:
-    """Whether a value is what is expected: text that holds the words, a number that is the same in the digits written."""
+    """Whether a value is what is expected: the same text, of an error its words; a number in the digits that are written."""
     value = wanted.value
     if isinstance(value, str) or isinstance(found, str):
-        return str(value) in str(found) if value != "" else found == ""
+        return str(value) in str(found) if wanted.what in _ERRORS and value else str(found) == str(value)
+    if not np.isfinite(found):
+        return False
     if wanted.about:
         return abs(found - value) <= wanted.about * abs(value)
     if isinstance(value, bool) or isinstance(found, bool):
         return bool(found) == bool(value)
-    digits = len(repr(value).partition(".")[2]) if isinstance(value, float) else 0
+    digits = digits_of(value)
     return round(float(found), digits) == round(float(value), digits)
 
 

@@ -85,6 +85,7 @@ class Course(Bookmarks):
     def go(self, place: int) -> None:
         if 0 <= place < len(self.lesson.stops):
             self.picked, self.verdict, self.is_away = None, None, False
+            self.judging.cancel()
             self.seen.add(self._name(self.lesson.stops[place]))
         super().go(place)
 

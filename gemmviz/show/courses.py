@@ -57,19 +57,14 @@ def _facts(setup: Setup, cancelled: Cancel) -> tuple[tuple[str, str], ...]:
     except GemmvizError:
         return ()
     shared = sum(array.size * array.itemsize for array in counts.arrays if array.space == "shared")
-    stores = sum(
-        found.lanes
-        for (_, op), found in counts.accesses.items()
-        if counts.arrays[op.array].name == "C" and op.access == "write"
-    )
     return (
         ("blocks", spaced(launch.block_count)),
         ("threads a block", spaced(launch.threads_per_block)),
         ("shared bytes a block", spaced(shared)),
-        ("global reads", spaced(counts.total("global", "read").lanes)),
-        ("shared writes", spaced(counts.total("shared", "write").lanes)),
-        ("shared reads", spaced(counts.total("shared", "read").lanes)),
-        ("elements of C stored", spaced(stores)),
+        ("global reads", spaced(counts.elements("global", "read"))),
+        ("shared writes", spaced(counts.elements("shared", "write"))),
+        ("shared reads", spaced(counts.elements("shared", "read"))),
+        ("elements of C stored", spaced(counts.elements("global", "write", "C"))),
     )
 
 
@@ -84,8 +79,8 @@ def traffic_case(shot: Shot, cancelled: Cancel = never) -> TrafficCase | None:
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})
         if can_run(tried):
-            found = counted(tried, cancelled).total("global", "read")
-            rows.append(WidthCount(width, found.bytes_asked // 4, found.sectors))
+            found = counted(tried, cancelled)
+            rows.append(WidthCount(width, found.elements("global", "read"), found.total("global", "read").sectors))
     problem = setup.problem
     return TrafficCase(title_of_launch(setup), name, tuple(rows), 2 * problem.M * problem.N * problem.K, setup.parameters[name])
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.resources import resource_folder
@@ -15,6 +16,16 @@ class Key:
 
 
 @cache
+def key_names() -> tuple[str, ...]:
+    """Those that ship with gemmviz."""
+    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+
+
+@cache
 def answers_of(name: str) -> tuple[str, ...]:
-    """Of the key of this name among those that ship with gemmviz. Raises UsageError where there is none."""
-    return read_toml(resource_folder("assets") / "lessons" / "keys" / f"{name}.toml", Key).answers
+    """Of the key of this name, one of ``key_names``."""
+    return read_toml(_folder() / f"{name}.toml", Key).answers
+
+
+def _folder() -> Path:
+    return resource_folder("assets") / "lessons" / "keys"

@@ -11,6 +11,7 @@ from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, to
 from gemmviz.files.resources import resource_folder
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
+from gemmviz.show.keys import key_names
 from gemmviz.show.shot import FORMAT as VIEW
 from gemmviz.show.shot import Shot, parse_shot, plain_of, shot_of
 
@@ -72,13 +73,17 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Exercise:
     """What a student is to bring about. ``until``: what must hold then of what is shown; ``hints``, one after the other;
-    ``key``: a file with the answer, beside the lesson's own.
+    ``key``: the name of the key with the answers, among those that ship with gemmviz. Raises UsageError for what is no name.
     """
 
     task: str
     until: tuple[Expectation, ...]
     hints: tuple[str, ...] = ()
     key: str = ""
+
+    def __post_init__(self) -> None:
+        if self.key and self.key not in key_names():
+            raise UsageError(f"there is no key {self.key!r}", remedy=closest(self.key, key_names()) or "leave it out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +262,9 @@ def _stop(plain: object, number: int, lines: _Lines) -> Stop:
     if not isinstance(plain, dict):
         raise FormatError(f"step {number} is no table")
     if "from" in plain:
+        if len(plain) > 1:
+            more = ", ".join(sorted(plain.keys() - {"from"}))
+            raise FormatError(f"step {number} is taken from another lesson, as it is: {more} can't be changed")
         return _taken(str(plain["from"]))
     if not isinstance(plain.get("shot"), dict):
         raise FormatError(f"step {number} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')

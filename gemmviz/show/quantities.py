@@ -5,6 +5,7 @@ recording. What a lesson expects, what its captions say and how an exercise is j
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -42,11 +43,11 @@ from gemmviz.show.picture import run, searched_blocks, with_hazards
 from gemmviz.show.shot import Shot, Trial
 from gemmviz.show.speeds import DRAM, traffic_of
 from gemmviz.show.subjects import grid_case, occupancy_case
-from gemmviz.spec.legality import device_for, launch_for
+from gemmviz.spec.legality import can_run, device_for, launch_for
 
 Ask = Callable[..., Value]
+_MOST_TRIED = 1 << 12
 _KNOWN: dict[str, tuple[re.Pattern[str], Ask]] = {}
-_MOST_SECTORS_BYTES = 4
 
 
 class Facts:
@@ -154,7 +155,7 @@ def _asks(words: str) -> Callable[[Ask], Ask]:
     pattern, at = "", 0
     for hole in re.finditer(r"<([^<>]+)>", words):
         inside = hole[1]
-        part = "|".join(map(re.escape, inside.split("|"))) if "|" in inside else r"\d+" if inside.islower() else r"\S+"
+        part = "|".join(map(re.escape, inside.split("|"))) if "|" in inside else r"\d{1,9}" if inside.islower() else r"\S+"
         pattern += re.escape(words[at : hole.start()]) + f"({part})"
         at = hole.end()
     pattern += re.escape(words[at:])
@@ -279,17 +280,14 @@ def _(facts: Facts) -> Value:
 @_asks("largest <NAME> of a block")
 def _(facts: Facts, name: str) -> Value:
     """The largest size of square matrices, or value of a parameter, that the device takes."""
-    value = 0
-    for tried in range(1, 1 << 12):
-        numbers = dict.fromkeys("MNK", tried) if name in "MNK" else {name: tried}
-        try:
-            launch_for(facts.setup.changed(**numbers), with_nearest=False)
-        except GemmvizError:
-            if value:
-                break
-            continue
-        value = tried
-    return value
+    parameter = next((each for each in facts.setup.kernel.parameters if each.name == name), None)
+    if parameter is None and name not in ("M", "N", "K"):
+        raise UsageError(f"{facts.setup.kernel.name} has no {name}", remedy="name a parameter, or M, N or K")
+    for tried in sorted(parameter.choices if parameter and parameter.choices else range(1, _MOST_TRIED), reverse=True):
+        numbers = {name: tried} if parameter is not None else dict.fromkeys("MNK", tried)
+        if can_run(facts.setup.changed(**numbers)):
+            return tried
+    return 0
 
 
 # Of the whole launch, counted
@@ -323,13 +321,13 @@ def _(facts: Facts) -> Value:
 @_asks("<global|shared> <reads|writes>")
 def _(facts: Facts, space: str, kind: str) -> Value:
     """Elements that lanes ask for, each as often as it is asked for."""
-    return facts.counts.total(space, kind[:-1]).bytes_asked // _MOST_SECTORS_BYTES
+    return facts.counts.elements(space, kind[:-1])
 
 
 @_asks("elements of <A|B|C> read")
 def _(facts: Facts, name: str) -> Value:
     """From global memory by the whole launch, each as often as it is asked for."""
-    return _asked(facts.counts, name)
+    return facts.counts.elements("global", "read", name)
 
 
 @_asks("reads with <NAME> = <n>")
@@ -341,17 +339,21 @@ def _(facts: Facts, name: str, value: str) -> Value:
 @_asks("loads of a block in a phase")
 def _(facts: Facts) -> Value:
     """Elements that it reads from global memory, of a kernel whose phases are all alike."""
-    depth = facts.setup.problem.K // next(iter(facts.setup.parameters.values()), 1)
-    found = quantity("global reads", facts)
-    assert isinstance(found, int)
-    return found // facts.launch.block_count // max(1, depth)
+    return facts.counts.elements("global", "read") // facts.launch.block_count // _equal_phases(facts)
 
 
 @_asks("operations of a block in a phase")
 def _(facts: Facts) -> Value:
     """Multiplications and additions."""
-    depth = facts.setup.problem.K // next(iter(facts.setup.parameters.values()), 1)
-    return facts.setup.problem.flops // facts.launch.block_count // max(1, depth)
+    return facts.setup.problem.flops // facts.launch.block_count // _equal_phases(facts)
+
+
+def _equal_phases(facts: Facts) -> int:
+    """How many phases there are, of a kernel that walks over K in whole tiles of one width. Raises UsageError for others."""
+    width = facts.setup.parameters.get("TILE_WIDTH", 0) if len(facts.setup.parameters) == 1 else 0
+    if not width or any(size % width for size in facts.setup.problem.sizes.values()):
+        raise UsageError("the phases of this launch are not known to be alike", remedy="ask for the whole launch")
+    return facts.setup.problem.K // width
 
 
 @_asks("<sectors|requests|wavefronts>")
@@ -361,14 +363,8 @@ def _(facts: Facts, name: str) -> Value:
 
 @_asks("times that an element of <A|B> is read")
 def _(facts: Facts, name: str) -> Value:
-    return _asked(facts.counts, name) / next(array for array in facts.counts.arrays if array.name == name).size
-
-
-def _asked(counts: LaunchCounts, name: str) -> int:
-    """Elements of a matrix that lanes read, each as often as it is asked for."""
-    number = next(n for n, array in enumerate(counts.arrays) if array.name == name)
-    asked = sum(found.bytes_asked for (_, op), found in counts.accesses.items() if op.array == number and op.access == "read")
-    return asked // counts.arrays[number].itemsize
+    size = next(array for array in facts.counts.arrays if array.name == name).size
+    return facts.counts.elements("global", "read", name) / size
 
 
 @_asks("flop a byte <asked|moved>")
@@ -406,8 +402,10 @@ def _(facts: Facts) -> Value:
 
 @_asks("C")
 def _(facts: Facts) -> Value:
-    """Whether C is right."""
-    return "right" if facts.replay.trace.check.passed and facts.outcome.fault is None else "wrong"
+    """Whether C is right. Raises the fault that ended the run before its time."""
+    if facts.outcome.fault is not None:
+        raise facts.outcome.fault
+    return "right" if facts.replay.trace.check.passed else "wrong"
 
 
 @_asks("fault")
@@ -449,12 +447,20 @@ def _(facts: Facts, name: str, array: str) -> Value:
 @_asks("reads by thread <n>")
 def _(facts: Facts, thread: str) -> Value:
     """From global memory, by the end of the run."""
-    return facts.reads.count(int(thread), facts.setup.problem.K, facts.replay.steps)
+    return facts.reads.count(_thread(facts, thread), facts.setup.problem.K, facts.replay.steps)
 
 
 @_asks("reads by thread <n> up to k = <k>")
 def _(facts: Facts, thread: str, k: str) -> Value:
-    return facts.reads.count(int(thread), int(k) + 1, facts.replay.steps)
+    return facts.reads.count(_thread(facts, thread), int(k) + 1, facts.replay.steps)
+
+
+def _thread(facts: Facts, number: str) -> int:
+    """One of a block's. Raises UsageError for others."""
+    count = facts.launch.threads_per_block
+    if int(number) >= count:
+        raise UsageError(f"a block has no thread {number}", remedy=f"choose 0 to {count - 1}")
+    return int(number)
 
 
 @_asks("what thread <n> reads of <A|B> at k = <k>")
@@ -462,7 +468,7 @@ def _(facts: Facts, thread: str, name: str, k: str) -> Value:
     """The element, in the words of the shot."""
     trace = facts.replay.trace
     number = trace.number_of(name)
-    found = [e for n, e in facts.reads.of(int(thread), int(k), facts.replay.steps) if n == number]
+    found = [e for n, e in facts.reads.of(_thread(facts, thread), int(k), facts.replay.steps) if n == number]
     if not found or number is None:
         return "nothing"
     row, column = trace.arrays[number].row_column(np.array(found[0]))
@@ -490,7 +496,7 @@ def _(facts: Facts, place: str, thread: str, phase: str) -> Value:
 @_asks("product <n> of thread <n> in phase <p>")
 def _(facts: Facts, place: str, thread: str, phase: str) -> Value:
     """The two cells of shared memory that are multiplied; products and phases count from 1."""
-    found = products_of(facts.replay.trace, facts.moment.scope, int(thread), int(phase) - 1)
+    found = products_of(facts.replay, facts.moment.scope, int(thread), int(phase) - 1)
     if not 1 <= int(place) <= len(found):
         return "nothing"
     each, labels = found[int(place) - 1], facts.shot.labels
@@ -553,6 +559,8 @@ def _(facts: Facts, name: str, row: str, column: str) -> Value:
     """In elements, as the kernel has the matrix in memory."""
     array = facts.replay.trace.arrays[facts.replay.trace.number_of(name) or 0]
     rows, columns = array.shape[0], array.shape[-1]
+    if int(row) >= rows or int(column) >= columns:
+        raise UsageError(f"{name} has {rows} × {columns} elements: none at row {row}, column {column}")
     return int(column) * rows + int(row) if array.column_major else int(row) * columns + int(column)
 
 
@@ -733,6 +741,12 @@ def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:
 def _rounded(value: Value, like: Value) -> Value:
     """A number in the digits that are written where it is expected."""
     if isinstance(value, float) and not isinstance(like, str | bool):
-        digits = len(repr(like).partition(".")[2]) if isinstance(like, float) else 0
-        return round(value, digits) if digits else round(value)
+        digits = digits_of(like)
+        return value if not np.isfinite(value) else round(value, digits) if digits else round(value)
     return value
+
+
+def digits_of(value: Value) -> int:
+    """So many are written after the point."""
+    exponent = Decimal(str(value)).as_tuple().exponent if isinstance(value, float) else 0
+    return max(0, -exponent) if isinstance(exponent, int) and value != int(value) else 0

@@ -7,12 +7,13 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from gemmviz.analysis.banks import words_of
 from gemmviz.analysis.focus import Focus, thread_place, thread_text
 from gemmviz.analysis.hazards import find_hazards
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.position import position_of
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.words import many
@@ -22,6 +23,7 @@ from gemmviz.scenes.sentence import element_text
 from gemmviz.show.lesson import Choice, Lesson, Question, Stop
 from gemmviz.show.picture import run
 from gemmviz.show.shot import Shot
+from gemmviz.show.subjects import title_of_launch
 
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
 _TRIES = 60
@@ -112,13 +114,14 @@ def _sectors(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     verb = "reads" if main.operand.access == "read" else "writes"
     where = f"Warp {warp} {verb} {main.array.name} in line {moment.site.place.line}, step {step + 1}."
     text = f"{where} How many sectors does its request move?"
+    size = trace.rules.sector_bytes
     wrong = [
         (many(cost.lanes, "sector"), "one for each lane, as if no two lanes shared one"),
         (many(cost.ideal_sectors, "sector"), "as many as its bytes would take side by side: that is the least"),
         (many(cost.lines, "sector"), f"that is how many lines of {trace.rules.line_bytes} bytes it touches"),
         (many(1, "sector"), "one request is not one sector"),
-        (many(cost.sectors * 4, "sector"), "one for every 8 bytes: sectors have 32"),
-        (many(2 * cost.sectors, "sector"), "twice as many: sectors have 32 bytes, not 16"),
+        (many(cost.sectors * 4, "sector"), f"one for every {size // 4} bytes: sectors have {size}"),
+        (many(2 * cost.sectors, "sector"), f"twice as many: sectors have {size} bytes, not {size // 2}"),
         (many(cost.sectors + 1, "sector"), "one more than it touches: it begins where a sector does"),
     ]
     why = f"its {many(cost.lanes, 'lane')} touch {many(cost.sectors, 'sector')} of {trace.rules.sector_bytes} bytes"
@@ -135,13 +138,13 @@ def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     focus = Focus(warp=warp)
     moment = source.moment(step, focus)
     request, main = moment.request, moment.main
-    if request is None or main is None:
-        return None
+    if request is None or main is None or main.operand.width > 1 or main.array.itemsize > trace.rules.bank_bytes:
+        return None  # of several banks one would have to say which
     lanes = np.flatnonzero(request.lanes >= 0).tolist()
     lane = source.random.choice(lanes)
     element, rules = int(request.lanes[lane]), trace.rules
-    per_word = rules.bank_bytes // main.array.itemsize or 1
-    bank = element // per_word % rules.banks
+    word = int(words_of(np.array([[element]]), main.array.itemsize, rules)[0][0, 0])
+    bank = word % rules.banks
     row, column = _place(main.array, element)
     rows = main.array.shape[0]
     verb = "reads" if main.operand.access == "read" else "writes"
@@ -152,10 +155,10 @@ def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
         (f"bank {(column * rows + row) % rules.banks}", "row and column swapped"),
         (f"bank {column % rules.banks}", "the column alone: rows before it count, too"),
         (f"bank {row % rules.banks}", "the row alone"),
-        (f"bank {element * main.array.itemsize % rules.banks}", "the byte's number: a bank is 4 bytes wide"),
+        (f"bank {element * main.array.itemsize % rules.banks}", f"the byte's number: a bank is {rules.bank_bytes} bytes wide"),
         (f"bank {(bank + 1) % rules.banks}", "one off: banks count from 0"),
     ]
-    why = f"word {element // per_word} of the array, modulo {rules.banks}"
+    why = f"word {word} of the array, modulo {rules.banks}"
     return text, f"bank {bank}", why, source.shot(step, "banks", focus), wrong
 
 
@@ -179,18 +182,16 @@ def _tile(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     matrix = trace.arrays[int(content.array[cell])]
     tile, element = trace.arrays[number], int(content.element[cell])
     row, column = _place(matrix, element)
-    wide = tile.shape[-1]
-    by_row = matrix.name == "B"
+    phase = int(content.phase[cell])
 
     def other(r: int, c: int) -> str | None:
         rows, columns = matrix.shape[0], matrix.shape[-1]
         return f"{matrix.name}[{r}, {c}]" if 0 <= r < rows and 0 <= c < columns else None
 
-    after, before = ((row + wide, column), (row - wide, column)) if by_row else ((row, column + wide), (row, column - wide))
     tile_row, tile_column = _place(tile, cell)
     found = [
-        (other(*before), "that was there a phase earlier"),
-        (other(*after), "that comes a phase later"),
+        (_held(source, number, cell, phase - 1, focus), "that was there a phase earlier"),
+        (_held(source, number, cell, phase + 1, focus), "that comes a phase later"),
         (other(column, row), "row and column swapped"),
         (other(tile_row, tile_column), "the tile's own indices: the block and the phase are left out"),
         (other(row, column + 1), "one column further"),
@@ -199,9 +200,18 @@ def _tile(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     where = f"block {focus.block[:2]}" if trace.launch.block_count > 1 else "the block"
     text = f"What does {tile.subscripted(cell)} of {where} hold after step {step + 1}?"
     right = element_text(matrix, element)
-    phase = int(content.phase[cell])
     why = f"it was stored in phase {phase + 1}" if phase >= 0 else "it was stored before the phases"
     return text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in found if choice]
+
+
+def _held(source: _Source, number: int, cell: int, phase: int, focus: Focus) -> str | None:
+    """What a cell of a tile holds at the end of a phase; None where there is no such phase, or nothing in it."""
+    trace = source.replay.trace
+    steps = np.flatnonzero((trace.phase == phase) & (phase >= 0))
+    content = source.moment(int(steps[-1]), focus).tiles.get(number) if len(steps) else None
+    if content is None or content.array[cell] < 0:
+        return None
+    return element_text(trace.arrays[int(content.array[cell])], int(content.element[cell]))
 
 
 def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
@@ -315,52 +325,68 @@ def _wavefronts(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | No
     verb = "reads" if main.operand.access == "read" else "writes"
     where = f"Warp {warp} {verb} {main.array.name} in step {step + 1}, line {moment.site.place.line}."
     text = f"{where} How many wavefronts does that take?"
+    rules = trace.rules
+    parts = -(-rules.warp_size // rules.request_lanes)
+    is_plain = parts == 1 and main.operand.width * main.array.itemsize <= rules.bank_bytes
+    alone = "one, as if there were no conflict" if is_plain else "one for the whole warp: its lanes are served in parts"
     wrong = [
         (str(cost.lanes), "one for each lane: different banks are served at once"),
         (str(words), "one for each different word: those in different banks go together"),
-        (str(1), "one, as if there were no conflict"),
+        (str(1), alone),
         (str(2 * cost.wavefronts), "twice as many"),
         (str(cost.wavefronts + 1), "one more than needed"),
-        (str(32), "one for each bank"),
+        (str(rules.banks), "one for each bank"),
     ]
     why = f"the most different words that it needs from one bank: {cost.wavefronts}"
+    if not is_plain:
+        why = f"its lanes are served in parts, each with the words that it needs most from one bank: {cost.wavefronts} in all"
     return text, str(cost.wavefronts), why, source.shot(step, "banks", focus), wrong
 
 
 def _barrier(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     """Which of the barriers may go."""
     trace = source.replay.trace
-    sites = sorted({site.place.line for site in trace.sites if site.kind == "barrier"})
-    if len(sites) < 2:
+    places = {site.place.line: site.place for site in trace.sites if site.kind == "barrier"}
+    lines = sorted(places)
+    if len(lines) < 2 or len({site.place for site in trace.sites if site.kind == "barrier"}) > len(lines):
         return None
-    free = [line for line in sites if _may_go(source, line)]
-    options = ["none of them", *(f"that in line {line}" for line in sites), "all of them"]
-    right = "all of them" if len(free) == len(sites) else "none of them" if not free else f"that in line {free[0]}"
-    if 1 < len(free) < len(sites):
-        return None
-    reasons = {"none of them": "without any one of them threads collide", "all of them": "then nothing keeps threads apart"}
-    wrong = [(each, reasons.get(each, "without it two threads collide in shared memory")) for each in options if each != right]
-    lines = " and ".join(map(str, sites))
+    free = [line for line in lines if _may_go(source, (places[line],))]
+    all_may = len(free) == len(lines) and _may_go(source, tuple(places.values()))
+    if len(free) > 1 and not all_may:
+        return None  # each may go, but not with the others: no one answer is right
+    right = "all of them" if all_may else "none of them" if not free else f"that in line {free[0]}"
+    wrong = [] if not free else [("none of them", f"that in line {free[0]} may go")]
+    wrong += [] if all_may else [("all of them", "then two threads collide in shared memory")]
+    for line in lines:
+        why = "it may go, and so may the others" if all_may else "without it two threads collide in shared memory"
+        if f"that in line {line}" != right:
+            wrong.append((f"that in line {line}", why))
+    said = " and ".join(map(str, lines))
     text = (
-        f"{source.setup.kernel.name} has barriers in lines {lines}. Which one may go, with C right in every order of threads?"
+        f"{title_of_launch(source.setup)} has barriers in lines {said}. "
+        "Which one may go in this launch, with C right in every order of threads?"
     )
     first = next(step for step in range(trace.steps) if trace.site_of(step).kind == "barrier")
-    why = "each was taken out, and the run searched for threads that collide"
-    return text, right, why, source.shot(first, "stage"), wrong
+    reason = "each was taken out, and the run searched for threads that collide"
+    return text, right, reason, source.shot(first, "stage"), wrong
 
 
-def _may_go(source: _Source, line: int) -> bool:
-    """Whether no two threads collide without the barrier of a line: it is taken out, and the kernel run."""
+def _may_go(source: _Source, places: tuple[Place, ...]) -> bool:
+    """Whether no two threads collide without some barriers: they are taken out, and the kernel run."""
 
     def made() -> bool:
         kernel = source.setup.kernel
         lines = kernel.text.split("\n")
-        lines[line - 1] = lines[line - 1].replace("__syncthreads();", ";", 1)
+        for place in places:
+            line = lines[place.line - 1]
+            lines[place.line - 1] = (
+                line[: place.column - 1] + " " * (place.end_column - place.column) + line[place.end_column - 1 :]
+            )
         other = replace(source.setup, kernel=replace(kernel, text="\n".join(lines), is_shipped=False))
         outcome = run(other, (0, 0, 0), Interpreter())
         return outcome.fault is None and outcome.trace is not None and not find_hazards(outcome.trace)
 
-    return source.replay.kept(("may go", line), lambda: (made(),))[0]
+    return source.replay.kept(("may go", places), lambda: (made(),))[0]
 
 
 def _any_block(source: _Source) -> tuple[int, int, int]:

@@ -132,6 +132,12 @@ class Session:
         return None if found is None else narrowed(found, chart.width, chart.with_host)
 
     @property
+    def missing(self) -> str:
+        """Why the view has nothing to show, or that it is being worked out; "" where it has, or its run is still to come."""
+        kind = view_named(self.shot.view).subject
+        return self.cards.missing(kind, self.shot) if self.subject is None else ""
+
+    @property
     def is_replay(self) -> bool:
         """Whether the view is one of the run alone."""
         return view_named(self.shot.view).subject is Moment

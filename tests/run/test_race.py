@@ -1,11 +1,15 @@
 """Races are run: the order that spoils C is found, and a kernel with its barriers has none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.run.race import race_of
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.views.race_view import race_scene
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 from tests.conftest import kernel_from
@@ -63,6 +67,27 @@ def test_in_lockstep_c_is_right() -> None:
     generator = [np.random.default_rng(seed) for seed in (0, 1)]
     a, b = ((each.random(16, np.float32) * 2 - 1).reshape(4, 4).astype(np.float64) for each in generator)
     assert np.allclose(found.right, (a @ b)[2:, 2:], atol=1e-5)
+
+
+def test_a_barrier_of_the_warp_holds_threads_of_one_warp() -> None:
+    kernel = load_kernel("phases_by_ceil")
+    by_warps = replace(kernel, text=kernel.text.replace("__syncthreads()", "__syncwarp()"), is_shipped=False)
+    assert race_of(setup_for(by_warps, Problem(4, 4, 4), {})).ahead == -1
+
+
+def test_what_c_held_before_is_known() -> None:
+    """A kernel that adds to C reads what is there, not what marks elements that nobody stores."""
+    found = race_of(setup_for(kernel_from("C[threadIdx.x] += A[threadIdx.x];"), Problem(4, 4, 4)))
+    assert np.isfinite(found.right).any()
+    assert all(np.isfinite(turn.value) for turn in found.turns if turn.value is not None)
+
+
+def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.run.race.MOST_TRIES", 3)
+    found = race("phases_by_ceil")
+    assert (found.ahead, found.tried) == (-1, 3)
+    assert found.orders == 4 * (max(turn.step for turn in found.turns) + 1)
+    assert f"{found.orders - 3} more were not tried" in str(race_scene(found, ViewOptions()))
 
 
 def test_a_kernel_that_fails_says_so() -> None:

@@ -25,9 +25,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
         return _two(case, case.beside, room, options)
     wide = 0.68 if case.facts else 1.0
     found, _ = _listing("code", case.main, Box(room.x, room.y, wide * room.width, room.height), options)
-    note = f"lit: what step by step was added to {case.beside.title}" if case.beside is not None else case.main.name
-    if case.beside is not None:
-        note = f"lit: what is new since “{case.beside.title}”"
+    note = case.main.name if case.beside is None else f"lit: what is new since “{case.beside.title}”"
     if case.facts:
         beside = Box(room.x + 0.71 * room.width, room.y, 0.29 * room.width, min(room.height, 60.0 * (len(case.facts) + 1)))
         rows = [[Entry(name, options.theme.faint), Entry(value, strong=True)] for name, value in case.facts]

@@ -43,26 +43,24 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     tile = f"; this kernel's block takes {size_text(own)}" if has_shared else "; this kernel takes none"
     registers = _REGISTER_BYTES * device.registers_per_sm
     levels = (
-        ("Registers", "C", "each thread sees its own", f"{size_text(registers)} on each {words['sm']}", ""),
+        ("Registers", "C", "each thread sees its own", f"{size_text(registers)} on each {words['sm']}"),
         (
             words["shared memory"][:1].upper() + words["shared memory"][1:],
             "A",
             f"all threads of a {words['block']} see it",
             f"{size_text(device.shared_per_sm)} on each {words['sm']}, at most {size_text(device.shared_per_block)} a "
             f"{words['block']}{tile}",
-            "",
         ),
         (
             "Global memory",
             "B",
             "all threads and the host see it",
             f"{size_text(device.memory_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip{_cache(device)}",
-            "",
         ),
     )
     found: list[Primitive] = []
     y = room.y
-    for place, ((name, colour, who, size, _), high) in enumerate(zip(levels, highs, strict=True)):
+    for place, ((name, colour, who, size), high) in enumerate(zip(levels, highs, strict=True)):
         inset = (2 - place) * 0.06 * room.width
         box = Box(room.x + inset, y, room.width - 2 * inset, high)
         beside = box.width - (0.37 * room.width if place == 2 else 0.0)  # where constants and textures stand beside it

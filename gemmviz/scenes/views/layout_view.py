@@ -16,7 +16,7 @@ from gemmviz.scenes.view import View
 
 _ORDERS = (("C order: row after row", False), ("Fortran order: column after column", True))
 _MOST = 8  # rows and columns that are shown
-_ROW, _LIT = 0, 8  # colours: one for each row, and one for what is touched now
+_LIT = 8  # of the colours: one for each row, and then one for what is touched now
 
 
 def layout_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -60,9 +60,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     wide = room.x + room.width - beside
     found += _formulas(array, own, Box(beside, room.y + 12, wide, rows * cell), options)
     top = room.y + 12 + rows * cell + 60
-    for place, (name, is_columns) in enumerate(
-        (("C order: row after row", False), ("Fortran order: column after column", True))
-    ):
+    for place, (name, is_columns) in enumerate(_ORDERS):
         order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
         mark = " (this kernel's)" if is_columns == array.column_major else ""
         high = (room.y + room.height - top) / 2
@@ -71,7 +69,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
             name + mark,
             names[order],
             fill.ravel()[order],
-            (whole_rows, whole_columns, is_columns),
+            (array, is_columns),
             (r[order], c[order]),
             Box(room.x, top + place * high, room.width, high),
             palette,
@@ -110,7 +108,7 @@ def _strip(
     name: str,
     labels: np.ndarray,
     fill: np.ndarray,
-    whole: tuple[int, int, bool],
+    of: tuple[MemoryArray, bool],
     place: tuple[np.ndarray, np.ndarray],
     room: Box,
     palette: tuple[str, ...],
@@ -119,7 +117,8 @@ def _strip(
 ) -> list[Primitive]:
     """The strip, in as many lines as it takes; offsets below, which jump where not all of the matrix is shown."""
     theme = options.theme
-    rows, columns, is_columns = whole
+    array, is_columns = of
+    rows, columns = array.shape[0], array.shape[-1]
     offset = place[1] * rows + place[0] if is_columns else place[0] * columns + place[1]
     per_line = len(labels) if len(labels) <= 16 else 32
     lines = -(-len(labels) // per_line)
@@ -146,7 +145,7 @@ def _strip(
                 size,
                 theme.background,
                 height=high,
-                tips=_tips(labels[some], offset[some]),
+                tips=_tips(labels[some], offset[some], array.itemsize),
             )
         )
         middle = [(room.x + (n + 0.5) * cell, y + high + 0.36 * pitch) for n in range(len(offset[some]))]
@@ -156,8 +155,10 @@ def _strip(
     return found
 
 
-def _tips(labels: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    return np.array([[f"{label}\noffset {int(at)}, byte {4 * int(at)}" for label, at in zip(labels, offset, strict=True)]])
+def _tips(labels: np.ndarray, offset: np.ndarray, itemsize: int) -> np.ndarray:
+    return np.array(
+        [[f"{label}\noffset {int(at)}, byte {itemsize * int(at)}" for label, at in zip(labels, offset, strict=True)]]
+    )
 
 
 def _fit(texts: np.ndarray, cell: float, largest: float) -> float:

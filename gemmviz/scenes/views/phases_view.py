@@ -1,8 +1,11 @@
 """The phases as a table: what each thread copies into shared memory in a phase, and what it adds to its sum from there."""
 
+import numpy as np
+
 from gemmviz.analysis.focus import thread_place
 from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.reads import Copy, Product, copies_of, products_of
+from gemmviz.analysis.reads import Copy, Product, copies_of, has_plain_products, products_of
+from gemmviz.model.words import many
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.primitives import Scene
@@ -17,6 +20,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     trace, theme, labels, scope = moment.trace, options.theme, options.labels, moment.scope
     if not len(trace.origin_step) or not moment.replay.phases:
         return framed([message("This kernel copies nothing into shared memory.", options)], moment, options)
+    is_plain = has_plain_products(moment.replay, scope)
     first = max(0, min(moment.phase, moment.replay.phases - 1) // _MOST_CELLS * _MOST_CELLS)
     phases = range(first, min(moment.replay.phases, first + _MOST_CELLS))
     count = trace.space.threads_per_block
@@ -28,9 +32,15 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
         for phase in phases:
             copies, products = moment.replay.kept(
                 ("phase", scope.of_block.start, thread, phase),
-                lambda t=thread, p=phase: (copies_of(trace, scope, t, p), products_of(trace, scope, t, p)),  # type: ignore[misc]
+                lambda t=thread, p=phase: (  # type: ignore[misc]
+                    copies_of(trace, scope, t, p),
+                    products_of(moment.replay, scope, t, p) if is_plain else [],
+                ),
             )
-            row += [*_copied(moment, copies, options), _summed(moment, products, options)]
+            row += [
+                *_copied(moment, copies, options),
+                _summed(moment, products, options) if is_plain else _of_many(moment, thread),
+            ]
         rows.append(row)
     heads = ["thread"]
     for phase in phases:
@@ -42,17 +52,26 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
 def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[Entry]:
     """One cell for the first copy of each of two matrices."""
     labels, theme = options.labels, options.theme
+    copied = moment.replay.kept("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))
     found = []
     for name in ("A", "B"):
         own = [each for each in copies if each.matrix == name]
         if not own:
-            found.append(Entry("0" if copies else "", theme.faint, tip="outside of the matrix: a zero" if copies else ""))
+            is_copied = any(moment.trace.arrays[int(number)].name == name for number in copied)
+            zero = is_copied and bool(copies)
+            found.append(Entry("0" if zero else "", theme.faint, tip="outside of the matrix: a zero" if zero else ""))
             continue
         each = own[0]
         more = f" +{len(own) - 1}" if len(own) > 1 else ""
         text = f"{labels.element(name, *each.source)}\n→ {labels.element(each.array, *each.target)}{more}"
         found.append(Entry(text, *_dress(moment, [each.step], name, options)))
     return found
+
+
+def _of_many(moment: Moment, thread: int) -> Entry:
+    """In place of single products, where a thread keeps what it reads in registers, each read for several of them."""
+    count = int((moment.replay.owners.of(moment.scope.of_block)[1] == thread).sum())
+    return Entry(f"{many(count, 'sum')}, from registers", tip="The view of the registers shows them: watch one thread")
 
 
 def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> Entry:

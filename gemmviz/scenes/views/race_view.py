@@ -3,7 +3,7 @@
 import numpy as np
 
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.model.words import many
+from gemmviz.model.words import many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
@@ -32,6 +32,8 @@ def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
         title = f"No order was found that spoils C: {case.what}"
         whose = f"of the {many(case.units, one)} of a block"
         note = f"{many(case.tried, 'order')} {whose} were run: one ahead of the others, by 1 step and more"
+        if case.tried < case.orders:
+            note += f". The search stopped there: {spaced(case.orders - case.tried)} more were not tried"
     else:
         wrong = int(case.spoilt.sum())
         verb = "is" if wrong == 1 else "are"
@@ -45,7 +47,7 @@ def story(case: RaceCase) -> list[str]:
     one = case.kind[:-1]
     turn = next((turn for turn in case.turns if turn.is_spoilt), None)
     if turn is None:
-        return ["every order that was tried gives the same C"]
+        return [f"every one of the {many(case.tried, 'order')} that were tried gives the same C"]
     values = f"gives {_value(turn.value)}; in lockstep it gives {_value(turn.expected)}"
     found = [f"{one} {turn.unit}, line {turn.line}: {turn.does} {values}"]
     place = case.turns.index(turn)

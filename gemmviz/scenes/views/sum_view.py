@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.analysis.focus import thread_text
 from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.terms import Terms
+from gemmviz.analysis.terms import Longs, Terms
 from gemmviz.model.words import many
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -75,7 +75,7 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
             found.append(Labels(f"value-{k}", at, (f"{values[k]:.4g}",), 0.8 * size, theme.text, "middle"))
     ks = [(place, place, f"k = {k + labels.first}") for place, k in enumerate(shown)]
     if 1 < replay.phases < terms.length:
-        ks = [(place, place, f"{_within(shown, phases, place)}") for place in range(len(shown))]
+        ks = [(place, place, _within(moment, steps, k)) for place, k in enumerate(shown)]
         found += _braces(_runs(phases), x0, wide, middle - 3.4 * size, size, texts, options, "phase")
     found += _braces(ks, x0, wide, middle - 1.5 * size, size, texts, options, "k")
     if tail:
@@ -83,10 +83,14 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
     return [*found, *_account(moment, terms, values, reached, middle, size, options)]
 
 
-def _within(ks: list[int], phases: list[int], place: int) -> str:
+def _within(moment: Moment, steps: Longs, k: int) -> str:
     """A term's k counted from the first one of its phase."""
-    inside = [k for k, phase in zip(ks, phases, strict=True) if phase == phases[place]]
-    return f"k in phase = {ks[place] - min(inside)}"
+    made = steps < _NEVER
+    if not made[k]:
+        return ""
+    phase = moment.trace.phase[steps[k]]
+    first = int(np.flatnonzero(made & (moment.trace.phase[np.where(made, steps, 0)] == phase))[0])
+    return f"k in phase = {k - first}"
 
 
 def _runs(phases: list[int]) -> list[tuple[int, int, str]]:

@@ -13,7 +13,7 @@ from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, bo
 from gemmviz.scenes.text import text_width
 from gemmviz.scenes.view import View
 
-_GAP, _NAME = 40.0, 34.0
+_GAP = 40.0
 _MOST_LINES = 33
 _SMALLEST = 9.0
 
@@ -183,7 +183,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
     tall, phases = [area for area in phase_areas(moment, "A") if area], moment.replay.phases
     lines = ["C: the blocks x, y"]
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
-    if tall and has_tiles and not moment.focus.everyone:
+    if tall and has_tiles and moment.focus.warp is None and moment.focus.thread is None and not moment.focus.everyone:
         r0, r1, c0, c1 = tall[0]
         lines += [f"a block reads {phases} tiles", f"of A, {r1 - r0} × {c1 - c0}, in a row,", "and as many of B in a column"]
     size = sizes.small

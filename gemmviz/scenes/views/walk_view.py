@@ -67,8 +67,9 @@ def _walk(
     size = theme.type.small
     stride = stride_of(moment, name)
     jump = "not evenly spaced" if stride is None else f"{spaced(abs(stride))} bytes from one to the next"
-    seen = len(np.unique(lines))
-    heading = f"{name}: {many(len(steps), 'read')}, {jump}; {many(seen, 'line')} of {rules.line_bytes} bytes"
+    seen, loads = len(np.unique(lines)), len(np.unique(steps))
+    made = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
+    heading = f"{name}: {made}, {jump}; {many(seen, 'line')} of {rules.line_bytes} bytes"
     found.append(
         Labels(
             f"{name}-walk",
