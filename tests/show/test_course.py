@@ -12,7 +12,7 @@ from gemmviz.show.parts import filled
 from gemmviz.show.shot import Shot
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
-from tests.conftest import sure
+from tests.conftest import kernel_from, sure
 from tests.show.conftest import Desk
 
 
@@ -38,6 +38,35 @@ def test_captions_get_their_numbers(desk: Desk) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("coalescing"))
     desk.inbox.until(lambda: desk.course.words.caption.startswith("108 multiprocessors with 6\u202f912"))
+
+
+def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: Desk) -> None:
+    desk.settle()
+    desk.course.begin(shipped_lesson("coalescing"))
+    desk.course.begin(shipped_lesson("shared-memory"))
+    desk.inbox.until(lambda: "256" in desk.course.words.caption)
+    assert desk.course.words.caption.startswith("So far 256 bytes")
+
+
+def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: Desk) -> None:
+    desk.settle()
+    course, lesson = desk.course, shipped_lesson("slides")
+    course.begin(lesson)
+    course.go(next(place for place, stop in enumerate(lesson.stops) if stop.build == "blanks"))
+    desk.settle()
+    course.attempt(answers_of("blanks"))
+    course.go(0)
+    desk.settle()
+    assert course.verdict is None
+
+
+def test_a_view_that_has_nothing_to_show_says_why(desk: Desk) -> None:
+    desk.settle()
+    session = desk.session
+    session.ask(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
+    desk.inbox.until(lambda: session.missing.startswith("There is nothing to show"))
+    session.ask(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
+    desk.inbox.until(lambda: "out of range" in session.missing)
 
 
 def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: Desk) -> None:
@@ -117,6 +146,22 @@ def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None
     kernel = filled(stop.shot.setup.kernel, answers)
     verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
     assert verdict.passed == (not change)
+    assert said in "\n".join(verdict.lines)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (answers_of("barriers"), ""),
+        (("__syncthreads();",) * 3, "steps: 22, wanted: 21"),
+        (("", "__syncthreads();", ""), "hazards read after write"),
+    ],
+)
+def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
+    stop = next(stop for stop in shipped_lesson("shared-memory").stops if stop.id == "exercise-barriers")
+    kernel = filled(stop.shot.setup.kernel, answers)
+    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
+    assert verdict.passed == (not said)
     assert said in "\n".join(verdict.lines)
 
 

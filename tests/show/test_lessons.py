@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.analysis.position import Position
 from gemmviz.cli.main import main
 from gemmviz.files.codec import FormatError
-from gemmviz.model.errors import UsageError
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_reel
 from gemmviz.render.format import Look
 from gemmviz.render.page import THEMES
@@ -20,6 +22,7 @@ from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
+from gemmviz.scenes.primitives import Labels
 from gemmviz.show.checking import findings, is_as
 from gemmviz.show.lesson import (
     COURSE,
@@ -35,9 +38,12 @@ from gemmviz.show.lesson import (
 )
 from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.parts import parts_of
+from gemmviz.show.picture import picture
 from gemmviz.show.quantities import Facts, known, quantity
 from gemmviz.show.shot import Shot, default_shot
-from gemmviz.show.staging import Manner
+from gemmviz.show.staging import Manner, staged
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
 from tests.scenes.test_text import wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
@@ -146,6 +152,8 @@ def test_a_wrong_number_is_named_with_file_and_line(tmp_path: Path, capsys: pyte
         (STEP + "build = 'slowly'\n", "a view can't come by 'slowly'"),
         (STEP + "minutes = -1\n", "a step can't take -1 minutes"),
         ("[[step]]\nfrom = 'coalescing/nothing'\n", "coalescing has no step 'nothing'"),
+        ("[[step]]\nfrom = 'slides/sum'\nminutes = 3\n", "minutes can't be changed"),
+        (STEP + "exercise = { task = 'x', key = '../course', until = [{ what = 'blocks', is = 4 }] }\n", "there is no key"),
         ("[[step]]\nfrom = 'nobody/x'\n", "there is no lesson 'nobody'"),
         (STEP.replace("04_tiled", "05_nothing"), "there is no kernel '05_nothing'"),
     ],
@@ -178,12 +186,70 @@ def test_all_quantities_can_be_listed(capsys: pytest.CaptureFixture[str]) -> Non
     ("found", "value", "about", "right"),
     [
         (4, 4, 0.0, True), (4, 5, 0.0, False), (0.9704, 0.97, 0.0, True), (0.9754, 0.97, 0.0, False), (68.359, 68.36, 0.0, True),
-        (110.0, 100, 0.2, True), (130.0, 100, 0.2, False), ("at most 512 a block", "512", 0.0, True), ("", "", 0.0, True),
-        ("wrong", "", 0.0, False), (True, True, 0.0, True), (False, True, 0.0, False), (12.4, 12, 0.0, True),
+        (110.0, 100, 0.2, True), (130.0, 100, 0.2, False), ("0 to 1", "0 to 1", 0.0, True), ("0 to 15", "0 to 1", 0.0, False), ("", "", 0.0, True),
+        ("0 to 14", 4, 0.0, False), ("wrong", "", 0.0, False), (True, True, 0.0, True), (False, True, 0.0, False),
+        (12.4, 12, 0.0, True), (0.3, 1e-7, 0.0, False), (float("inf"), 4, 0.0, False),
     ],
 )  # fmt: skip
 def test_numbers_are_compared_in_the_digits_that_are_written(found: object, value: object, about: float, right: bool) -> None:
     assert is_as(found, Expectation("x", value, about=about)) is right  # type: ignore[arg-type]
+
+
+def test_a_refusal_holds_the_words_that_are_expected() -> None:
+    assert is_as("a block has 1024 threads; at most 512 go", Expectation("refusal", "at most 512"))
+    assert not is_as("", Expectation("refusal", "at most 512"))
+    assert not is_as("something else", Expectation("refusal", ""))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "what", "said"),
+    [
+        ("04_tiled", "reads by thread 9999", "a block has no thread 9999"),
+        ("04_tiled", "copy 1 of thread 16 in phase 1", "a block has no thread 16"),
+        ("04_tiled", "offset of A at row 99, column 99", "A has 8 × 8 elements"),
+        ("04_tiled", "largest WIDTH of a block", "04_tiled has no WIDTH"),
+        ("08_register_tiled", "loads of a block in a phase", "not known to be alike"),
+        ("08_register_tiled", "product 1 of thread 0 in phase 1", "its threads multiply from registers"),
+        ("09_vectorised", "product 1 of thread 0 in phase 1", "its threads multiply from registers"),
+        ("no_else", "C", "is read before it is written"),
+    ],
+)
+def test_what_can_not_be_told_is_not_told(kernel: str, what: str, said: str) -> None:
+    with pytest.raises(GemmvizError, match=re.escape(said)):
+        quantity(what, Facts(replace(default_shot(), setup=setup_for(load_kernel(kernel)))))
+
+
+def test_the_largest_tile_is_the_largest_that_runs() -> None:
+    setup = setup_for(load_kernel("04_tiled"), Problem(96, 96, 96))
+    assert quantity("largest TILE_WIDTH of a block", Facts(replace(default_shot(), setup=setup))) == 32
+
+
+def test_elements_of_doubles_are_counted_as_elements() -> None:
+    kernel = load_kernel("02_naive")
+    doubled = replace(kernel, text=kernel.text.replace("float", "double").replace("0.0f", "0.0"), is_shipped=False)
+    counts = [
+        quantity("global reads", Facts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8)))))
+        for each in (kernel, doubled)
+    ]
+    assert counts == [1024, 1024]
+
+
+def test_phases_of_a_run_that_ended_early_are_drawn() -> None:
+    for kernel in ("no_else", "08_register_tiled"):
+        shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="phases")
+        stage = staged(shot, lambda kernel: nullcontext(ENGINE))
+        assert picture(shot, stage.subject(stage.step)).primitives
+
+
+def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
+    """Also where only its later products are shown."""
+    shot = replace(
+        default_shot(), setup=setup_for(load_kernel("04_tiled"), Problem(16, 16, 32), {"TILE_WIDTH": 16}), view="sum"
+    )
+    stage = staged(replace(shot, at=Position(10**6)), lambda kernel: nullcontext(ENGINE))
+    names = [text for each in picture(shot, stage.subject(stage.replay.steps - 2)).primitives if isinstance(each, Labels)
+             for text in each.texts if text.startswith("k in phase")]  # fmt: skip
+    assert names == [f"k in phase = {k}" for k in range(8, 16)]
 
 
 def test_captions_are_filled_from_what_is_found() -> None:

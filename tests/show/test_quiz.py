@@ -1,14 +1,19 @@
 """Questions made from traces: each has one right answer, which is what the run says."""
 
+import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gemmviz.analysis.moment import Reader
 from gemmviz.cli.main import main
 from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.run.interpreter import Interpreter
+from gemmviz.scenes.sentence import element_text
 from gemmviz.show.lesson import Question, read_lesson
 from gemmviz.show.quantities import Facts, quantity
 from gemmviz.show.quiz import moodle_xml, quiz_of
@@ -90,3 +95,38 @@ def test_for_moodle_and_as_a_lesson(tmp_path: Path, capsys: pytest.CaptureFixtur
     lesson = read_lesson(toml)
     assert all(isinstance(stop.question, Question) for stop in lesson.stops)
     assert moodle_xml(lesson).count("<question ") == 8
+
+
+def test_barriers_are_taken_out_wherever_they_are_written() -> None:
+    kernel = load_kernel("04_tiled")
+    spaced = replace(kernel, text=kernel.text.replace("__syncthreads();", "__syncthreads( ) ;"), is_shipped=False)
+    question = next(
+        sure(stop.question)
+        for stop in quiz_of(setup_for(spaced), Interpreter(), EACH).stops
+        if "barriers in lines" in sure(stop.question).text
+    )
+    assert question.choices[question.right].text == "none of them"
+    assert "8 × 8 × 8" in question.text  # it speaks of this launch alone
+
+
+def test_a_phase_earlier_is_read_off_the_run() -> None:
+    """Also of a tile that is not as deep as it is wide."""
+    setup = setup_for(load_kernel("08_register_tiled"))
+    found = 0
+    for stop in quiz_of(setup, Interpreter(), EACH, seed=1).stops:
+        question = sure(stop.question)
+        before = next((each for each in question.choices if "phase earlier" in each.why), None)
+        if before is None:
+            continue
+        cell, step = re.search(r"What does (\S+) .* after step (\d+)", question.text).groups()  # type: ignore[union-attr]
+        replay = Facts(stop.shot).replay
+        array, row, column = re.match(r"(\w+)\[(\d+)\]\[(\d+)\]", cell).groups()  # type: ignore[union-attr]
+        number = sure(replay.trace.number_of(array))
+        phase = int(replay.trace.phase[int(step) - 1])
+        last = int(np.flatnonzero(replay.trace.phase < phase)[-1])
+        moment = Reader(replay, stop.shot.focus).at(last)
+        at = int(row) * replay.trace.arrays[number].shape[-1] + int(column)
+        held = moment.tiles[number]
+        assert before.text == element_text(replay.trace.arrays[int(held.array[at])], int(held.element[at]))
+        found += 1
+    assert found
