@@ -424,7 +424,6 @@ def _workshop(parts: Parts) -> None:
 
 def _begin_lesson(name: str, parts: Parts) -> None:
     parts.desk.course.begin(shipped_lesson(name))
-    parts.docks.all["Lessons"].raise_()
 
 
 def _is_lesson(name: str, parts: Parts) -> bool:

@@ -53,12 +53,12 @@ class Docks:
         """Whether they are out of the way for now."""
         return self._hidden is not None
 
-    def hide(self, on: bool) -> None:
-        """Hides all docks, for a hall; or shows those again that were hidden so."""
+    def hide(self, on: bool, but: str = "") -> None:
+        """Hides all docks, for a hall; or shows those again that were hidden so. ``but``: a panel that stays."""
         if on and self._hidden is None:
             self._hidden = [dock for dock in self.all.values() if not dock.isHidden()]
             for dock in self._hidden:
-                dock.hide()
+                dock.setVisible(dock.objectName() == but)
         elif not on and self._hidden is not None:
             for dock in self._hidden:
                 dock.show()
@@ -87,6 +87,13 @@ class Docks:
                 self.window.tabifyDockWidget(self.all[panel.behind], self.all[panel.title])
                 self.all[panel.behind].raise_()
         self.fit()
+
+    def favour(self, title: str) -> None:
+        """Brings a panel of the right side to the front and gives it most of that side's height."""
+        dock, below, height = self.all[title], self.in_area("right")[1], self.window.height()
+        dock.show()
+        dock.raise_()
+        self.window.resizeDocks([dock, below], [height * 3 // 4, height // 4], Qt.Orientation.Vertical)
 
     def fit(self) -> None:
         """Gives the docks their share of the window as it is; small windows keep the room for the stage."""

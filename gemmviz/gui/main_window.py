@@ -29,6 +29,8 @@ from gemmviz.show.shot import Shot
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 
+_LESSONS = "Lessons"
+
 
 class MainWindow(QMainWindow):
     """The stage or the benchmark in the middle, docks around it. Everything that is shown is the session's."""
@@ -80,6 +82,8 @@ class MainWindow(QMainWindow):
         session.asked.listen(self._on_asked)
         session.pictured.listen(self._show_title)
         session.benchmarks.changed.listen(self._show_title)
+        self._lesson = ""
+        self.desk.course.changed.listen(self._on_lesson)
         session.player.changed.listen(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
 
@@ -117,12 +121,21 @@ class MainWindow(QMainWindow):
         self._show_title()
 
     def _turn_to(self, page: int) -> None:
-        """The benchmark has the window for itself: the docks speak of the replay."""
+        """The benchmark has the window for itself: the docks speak of the replay, but for a lesson that goes through both."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
-        self.docks.hide(page == _BENCHMARK or self._was_alone)
+        self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.desk.course.is_on else "")
         self.pages.setCurrentIndex(page)
         self.tabs.setCurrentIndex(page)
+        if self.desk.course.is_on:
+            self.docks.all[_LESSONS].raise_()
+
+    def _on_lesson(self) -> None:
+        """A lesson that begins comes to the front, wherever it was opened from."""
+        title = self.desk.course.lesson.title if self.desk.course.lesson.stops else ""
+        if title and title != self._lesson:
+            self.docks.favour(_LESSONS)
+        self._lesson = title
 
     def _on_tab(self, page: int) -> None:
         if (page == _BENCHMARK) != self.session.is_benchmark:

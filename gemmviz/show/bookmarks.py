@@ -40,6 +40,11 @@ class Bookmarks:
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
     @property
+    def parts(self) -> int:
+        """In how many parts the view that is shown comes."""
+        return 0 if self.now is None else len(self._parts_of(self.now))
+
+    @property
     def next(self) -> Stop | None:
         place = 0 if self.at is None else self.at + 1
         return self.lesson.stops[place] if place < len(self.lesson.stops) else None

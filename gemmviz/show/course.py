@@ -40,7 +40,7 @@ class Course(Bookmarks):
     def is_last(self) -> bool:
         """Whether nothing comes after what is shown."""
         stop = self.now
-        return stop is not None and self.next is None and self.part + 1 >= len(self._parts_of(stop))
+        return stop is not None and self.next is None and self.part + 1 >= self.parts
 
     @property
     def words(self) -> Said:
@@ -55,6 +55,15 @@ class Course(Bookmarks):
     def blanks(self) -> int:
         """How many the step's kernel has."""
         return 0 if self.now is None else len(BLANK.findall(self.now.shot.setup.kernel.text))
+
+    def advance(self) -> None:
+        """To what comes next for one who learns alone: what answers a question or fills in blanks is not given away."""
+        stop = self.now
+        is_open = stop is not None and (stop.exercise is not None or (stop.question is not None and self.picked is None))
+        if is_open and self.at is not None:
+            self.go(self.at + 1)
+        else:
+            self.walk(1)
 
     def is_seen(self, stop: Stop) -> bool:
         return self._name(stop) in self.seen
@@ -115,7 +124,8 @@ class Course(Bookmarks):
             shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
             self.session.ask(shot, Wishes.of(setup))
         self.verdict = None
-        self.judging.start(lambda cancelled: judged(exercise, shot))
+        empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
+        self.judging.start(lambda cancelled: judged(exercise, shot, empty))
 
     def close(self) -> None:
         super().close()

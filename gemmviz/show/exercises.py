@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.show.checking import is_as
 from gemmviz.show.lesson import Exercise, Expectation, Value
@@ -35,8 +35,10 @@ class Verdict:
         ]
 
 
-def judged(exercise: Exercise, shot: Shot) -> Verdict:
-    """What an exercise asks for, of a shot: its kernel is run, with whatever a student wrote."""
+def judged(exercise: Exercise, shot: Shot, empty: tuple[int, ...] = ()) -> Verdict:
+    """What an exercise asks for, of a shot: its kernel is run, with whatever a student wrote. ``empty``: the blanks, from 1,
+    with nothing in them: they are named where the kernel can't be read.
+    """
     left = len(BLANK.findall(shot.setup.kernel.text))
     facts = Facts(shot)
     rows: list[tuple[Expectation, Value | None, bool]] = []
@@ -46,6 +48,8 @@ def judged(exercise: Exercise, shot: Shot) -> Verdict:
         except GemmvizError as error:
             if left and not rows:
                 return Verdict((), GemmvizError(f"{left} of the blanks are empty", remedy="write something for each /*?*/"))
+            if empty and isinstance(error, SourceError):
+                error.remedy = f"nothing is written for blank {', '.join(map(str, empty))}"
             return Verdict(tuple(rows), error)
         rows.append((each, found, is_as(found, each)))
     return Verdict(tuple(rows))

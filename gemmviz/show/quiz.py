@@ -1,9 +1,8 @@
 """Questions made from a trace: each answer is read off the run, and each wrong choice is what a known misconception gives."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.threads import Triple
 from gemmviz.model.words import many
 from gemmviz.run.engine import Engine
 from gemmviz.run.interpreter import Interpreter
@@ -24,6 +24,7 @@ from gemmviz.show.lesson import Choice, Lesson, Question, Stop
 from gemmviz.show.picture import run
 from gemmviz.show.shot import Shot
 from gemmviz.show.subjects import title_of_launch
+from gemmviz.spec.legality import device_for
 
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
 _TRIES = 60
@@ -43,6 +44,15 @@ class _Source:
         sites = [number for number, site in enumerate(self.replay.trace.sites) if wanted(site)]
         steps = np.flatnonzero(np.isin(self.replay.trace.site, sites))
         return int(self.random.choice(steps.tolist())) if len(steps) else None
+
+    def of_warp(self) -> Focus:
+        """Any warp of any traced block."""
+        return Focus(_any_block(self), self.random.randrange(self.replay.trace.space.warps_per_block))
+
+    def who(self, focus: Focus) -> str:
+        """A warp, and its block where there are several."""
+        where = f" of block {focus.block[:2]}" if self.replay.trace.launch.block_count > 1 else ""
+        return f"warp {focus.warp}{where}"
 
     def moment(self, step: int, focus: Focus | None = None) -> Moment:
         return Reader(self.replay, focus or Focus()).at(step)
@@ -71,7 +81,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
         made = makers[number % len(makers)](source)
         if made is None or made[0] in asked:
             continue
-        stop = _stop(source, *made)
+        stop = _stop(source, len(stops) + 1, *made)
         if stop is not None:
             asked.add(made[0])
             stops.append(stop)
@@ -79,10 +89,11 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
         raise UsageError(
             f"this run gives {many(len(stops), 'question')}, not {count}", remedy="ask for fewer, or choose larger sizes"
         )
-    return Lesson(f"Questions about {setup.kernel.name}", tuple(stops))
+    about = f"{title_of_launch(setup)}, on {device_for(setup).name}; steps count from 1"
+    return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), about)
 
 
-def _stop(source: _Source, text: str, right: str, why: str, shot: Shot, wrong: Sequence[Wrong]) -> Stop | None:
+def _stop(source: _Source, number: int, text: str, right: str, why: str, shot: Shot, wrong: Sequence[Wrong]) -> Stop | None:
     """A question with its choices in any order; None where too few of them are different."""
     others: dict[str, str] = {}
     for choice, reason in wrong:
@@ -93,7 +104,7 @@ def _stop(source: _Source, text: str, right: str, why: str, shot: Shot, wrong: S
     kept = list(others.items())[: _MOST_CHOICES - 1]
     choices = [Choice(right, True, why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
     source.random.shuffle(choices)
-    return Stop(shot, "A question", text, minutes=1.0, question=Question(text, tuple(choices)))
+    return Stop(shot, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
 
 
 # What is asked
@@ -105,26 +116,25 @@ def _sectors(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "global")
     if step is None:
         return None
-    warp = source.random.randrange(trace.space.warps_per_block)
-    focus = Focus(warp=warp)
+    focus = source.of_warp()
     moment = source.moment(step, focus)
     cost, main = moment.cost, moment.main
     if main is None or not cost.requests:
         return None
     verb = "reads" if main.operand.access == "read" else "writes"
-    where = f"Warp {warp} {verb} {main.array.name} in line {moment.site.place.line}, step {step + 1}."
+    where = f"W{source.who(focus)[1:]} {verb} {main.array.name} in line {moment.site.place.line}, step {step + 1}."
     text = f"{where} How many sectors does its request move?"
     size = trace.rules.sector_bytes
     wrong = [
         (many(cost.lanes, "sector"), "one for each lane, as if no two lanes shared one"),
-        (many(cost.ideal_sectors, "sector"), "as many as its bytes would take side by side: that is the least"),
+        (many(cost.ideal_sectors, "sector"), "as many as its bytes would take side by side"),
         (many(cost.lines, "sector"), f"that is how many lines of {trace.rules.line_bytes} bytes it touches"),
         (many(1, "sector"), "one request is not one sector"),
         (many(cost.sectors * 4, "sector"), f"one for every {size // 4} bytes: sectors have {size}"),
         (many(2 * cost.sectors, "sector"), f"twice as many: sectors have {size} bytes, not {size // 2}"),
         (many(cost.sectors + 1, "sector"), "one more than it touches: it begins where a sector does"),
     ]
-    why = f"its {many(cost.lanes, 'lane')} touch {many(cost.sectors, 'sector')} of {trace.rules.sector_bytes} bytes"
+    why = f"its {many(cost.lanes, 'lane')} move {many(cost.sectors, 'sector')} of {trace.rules.sector_bytes} bytes"
     return text, many(cost.sectors, "sector"), why, source.shot(step, "memory", focus), wrong
 
 
@@ -134,8 +144,7 @@ def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "shared")
     if step is None:
         return None
-    warp = source.random.randrange(trace.space.warps_per_block)
-    focus = Focus(warp=warp)
+    focus = source.of_warp()
     moment = source.moment(step, focus)
     request, main = moment.request, moment.main
     if request is None or main is None or main.operand.width > 1 or main.array.itemsize > trace.rules.bank_bytes:
@@ -149,13 +158,15 @@ def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     rows = main.array.shape[0]
     verb = "reads" if main.operand.access == "read" else "writes"
     cell = main.array.subscripted(element)
-    text = f"Lane {lane} of warp {warp} {verb} {cell} (step {step + 1}). In which of the {rules.banks} banks does it lie?"
+    text = (
+        f"Lane {lane} of {source.who(focus)} {verb} {cell} (step {step + 1}). In which of the {rules.banks} banks does it lie?"
+    )
     wrong = [
         (f"bank {lane % rules.banks}", "a lane's number is not the bank's: the address decides"),
         (f"bank {(column * rows + row) % rules.banks}", "row and column swapped"),
         (f"bank {column % rules.banks}", "the column alone: rows before it count, too"),
         (f"bank {row % rules.banks}", "the row alone"),
-        (f"bank {element * main.array.itemsize % rules.banks}", f"the byte's number: a bank is {rules.bank_bytes} bytes wide"),
+        (f"bank {element * main.array.itemsize % rules.banks}", f"the byte's number: banks are {rules.bank_bytes} bytes wide"),
         (f"bank {(bank + 1) % rules.banks}", "one off: banks count from 0"),
     ]
     why = f"word {word} of the array, modulo {rules.banks}"
@@ -240,8 +251,7 @@ def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
 
     found = [
         (other(column, row), "row and column swapped"),
-        (other(row - y + x, column), "the row of the thread with x and y swapped"),
-        (other(row, column - x + y), "the column of the thread with x and y swapped"),
+        (_read_by(source, step, focus.block, (y, x)), "that is read by the thread with x and y swapped"),
         (other(row, column + 1), "one further along the row"),
         (other(row + 1, column), "one further down the column"),
         (other(row, column - 1), "one before: k counts from 0"),
@@ -254,6 +264,17 @@ def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     )
     right = element_text(main.array, element)
     return text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in found if c]
+
+
+def _read_by(source: _Source, step: int, block: Triple, place: tuple[int, int]) -> str | None:
+    """What the thread (x, y) of a block reads in a step; None where there is none, or it reads nothing."""
+    trace, (x, y) = source.replay.trace, place
+    dx, dy, _ = trace.launch.block
+    if x >= dx or y >= dy:
+        return None
+    thread = x + y * dx
+    main = source.moment(step, Focus(block, thread // trace.rules.warp_size, thread)).main
+    return None if main is None or int(main.elements[0]) < 0 else element_text(main.array, int(main.elements[0]))
 
 
 def _lane(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
@@ -292,16 +313,24 @@ def _owner(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     row, column = _place(owners.array, element)
     dx, dy, _ = trace.launch.block
 
+    grid = trace.launch.grid
+
     def said(tx: int, ty: int, gx: int, gy: int) -> str:
         return f"thread ({tx}, {ty}) of block ({gx}, {gy})"
 
+    places = (
+        ((y, x, bx, by), "x and y of the thread swapped"),
+        ((x, y, by, bx), "x and y of the block swapped"),
+        ((column % dx, row % dy, column // dx, row // dy), "as if each thread had one element, x along a row"),
+        ((row % dx, column % dy, row // dx, column // dy), "as if each thread had one element, x down a column"),
+        ((x + 1, y, bx, by), "the thread beside it"),
+        ((x, y + 1, bx, by), "the thread below it"),
+        ((x - 1, y, bx, by), "the thread beside it"),
+        ((x, y - 1, bx, by), "the thread above it"),
+    )
+    limits = (dx, dy, grid[0], grid[1])
     wrong = [
-        (said(y, x, bx, by), "x and y of the thread swapped"),
-        (said(x, y, by, bx), "x and y of the block swapped"),
-        (said(column % dx, row % dy, column // dx, row // dy), "as if x were the column and y the row"),
-        (said(row % dx, column % dy, row // dx, column // dy), "as if x were the row and y the column"),
-        (said((x + 1) % dx, y, bx, by), "the thread beside it"),
-        (said(x, (y + 1) % dy, bx, by), "the thread below it"),
+        (said(*place), why) for place, why in places if all(0 <= at < limit for at, limit in zip(place, limits, strict=True))
     ]
     text = f"Which thread stores C[{row}, {column}]?"
     focus = Focus((bx, by, 0), None, number % trace.space.threads_per_block)
@@ -315,15 +344,14 @@ def _wavefronts(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | No
     step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "shared")
     if step is None:
         return None
-    warp = source.random.randrange(trace.space.warps_per_block)
-    focus = Focus(warp=warp)
+    focus = source.of_warp()
     moment = source.moment(step, focus)
     cost, main = moment.cost, moment.main
     if main is None or not cost.requests:
         return None
     words = len(np.unique(moment.request.lanes[moment.request.lanes >= 0])) if moment.request is not None else 1
     verb = "reads" if main.operand.access == "read" else "writes"
-    where = f"Warp {warp} {verb} {main.array.name} in step {step + 1}, line {moment.site.place.line}."
+    where = f"W{source.who(focus)[1:]} {verb} {main.array.name} in step {step + 1}, line {moment.site.place.line}."
     text = f"{where} How many wavefronts does that take?"
     rules = trace.rules
     parts = -(-rules.warp_size // rules.request_lanes)
@@ -400,27 +428,3 @@ def _place(array: MemoryArray, element: int) -> tuple[int, int]:
 
 
 _MAKERS: tuple[Maker, ...] = (_sectors, _element, _tile, _bank, _owner, _lane, _wavefronts, _barrier)
-
-
-# For Moodle
-
-
-def moodle_xml(quiz: Lesson) -> str:
-    """The questions as Moodle XML (format of its question import): one multiple choice each, the reasons as feedback."""
-    found = ['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>"]
-    for number, stop in enumerate(quiz.stops, 1):
-        if stop.question is not None:
-            found += list(_moodle(stop.question, f"{quiz.title} {number}"))
-    return "\n".join([*found, "</quiz>", ""])
-
-
-def _moodle(question: Question, name: str) -> Iterator[str]:
-    yield '<question type="multichoice">'
-    yield f"<name><text>{escape(name)}</text></name>"
-    yield f'<questiontext format="html"><text>{escape(escape(question.text))}</text></questiontext>'
-    yield "<defaultgrade>1</defaultgrade><single>true</single><shuffleanswers>true</shuffleanswers>"
-    yield "<answernumbering>ABCD</answernumbering>"
-    for choice in question.choices:
-        yield f'<answer fraction="{100 if choice.right else 0}" format="html"><text>{escape(escape(choice.text))}</text>'
-        yield f'<feedback format="html"><text>{escape(escape(choice.why))}</text></feedback></answer>'
-    yield "</question>"

@@ -44,6 +44,7 @@ from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.staging import Manner, staged
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
+from tests.conftest import sure
 from tests.scenes.test_text import wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
@@ -247,7 +248,7 @@ def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
         default_shot(), setup=setup_for(load_kernel("04_tiled"), Problem(16, 16, 32), {"TILE_WIDTH": 16}), view="sum"
     )
     stage = staged(replace(shot, at=Position(10**6)), lambda kernel: nullcontext(ENGINE))
-    names = [text for each in picture(shot, stage.subject(stage.replay.steps - 2)).primitives if isinstance(each, Labels)
+    names = [text for each in picture(shot, stage.subject(sure(stage.replay).steps - 2)).primitives if isinstance(each, Labels)
              for text in each.texts if text.startswith("k in phase")]  # fmt: skip
     assert names == [f"k in phase = {k}" for k in range(8, 16)]
 

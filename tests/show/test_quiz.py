@@ -15,8 +15,9 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.sentence import element_text
 from gemmviz.show.lesson import Question, read_lesson
+from gemmviz.show.moodle import moodle_xml
 from gemmviz.show.quantities import Facts, quantity
-from gemmviz.show.quiz import moodle_xml, quiz_of
+from gemmviz.show.quiz import quiz_of
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import setup_for
 from tests.conftest import sure

@@ -8,7 +8,8 @@ from gemmviz.files.whole import write_text
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.show.flags import add_setup, setup_from
 from gemmviz.show.lesson import Question, save_lesson
-from gemmviz.show.quiz import moodle_xml, quiz_of
+from gemmviz.show.moodle import moodle_xml
+from gemmviz.show.quiz import quiz_of
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +32,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         print_json([_facts(question) for question in questions])
         return 0
+    print(f"{quiz.title}: {quiz.about}\n")
     for number, question in enumerate(questions, 1):
         print(f"{number}. {question.text}")
         for place, choice in enumerate(question.choices):

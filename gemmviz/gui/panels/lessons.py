@@ -1,9 +1,9 @@
 """The lessons: contents, minutes and what was seen; next and back; questions to answer and exercises to do."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -19,9 +19,10 @@ from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.words import many
-from gemmviz.show.lesson import Exercise, Question, Stop, lesson_names, lesson_title, shipped_lesson
+from gemmviz.show.lesson import Exercise, Lesson, Question, Stop, lesson_names, lesson_title, shipped_lesson
 
-_NONE = "No lesson: choose one"
+_NONE, _OWN = "No lesson: choose one", "A lesson from a file"
+_FEW_ROWS, _NO_LIMIT = 5, 16777215  # of the contents: where a task needs the room, and anywhere else
 
 
 class Lessons(QWidget):
@@ -34,6 +35,7 @@ class Lessons(QWidget):
         self.choice = QComboBox()
         self.choice.setAccessibleName("Lesson")
         self.choice.setToolTip("Which lesson to go through; its first step is shown")
+        self.choice.setPlaceholderText(_OWN)
         self.choice.addItem(_NONE, "")
         for name in lesson_names():
             self.choice.addItem(lesson_title(name), name)
@@ -52,13 +54,14 @@ class Lessons(QWidget):
         self.choice.activated.connect(self._open)
         self.contents.itemClicked.connect(lambda item: self.course.go(self.contents.row(item)))
         self.back.clicked.connect(lambda: self.course.walk(-1))
-        self.next.clicked.connect(lambda: self.course.walk(1))
+        self.next.clicked.connect(self.course.advance)
         self.workshop.clicked.connect(lambda: self.course.come_back() if self.course.is_away else self.course.leave())
         self.wheel = WheelGuard(self, desk.released.tell)
         self.wheel.guard(self)
         for button in (self.back, self.next, self.workshop):
             button.clicked.connect(lambda: desk.released.tell())
         self.course.changed.listen(self.draw)
+        self.course.judged.listen(lambda: self.area.ensureWidgetVisible(self.task.verdict))
         self.draw()
 
     def _lay_out(self) -> None:
@@ -68,11 +71,11 @@ class Lessons(QWidget):
         for widget in (self.title, self.caption, self.task, self.notes):
             inner.addWidget(widget)
         inner.addStretch(1)
-        area = QScrollArea()
-        area.setWidget(words)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = QScrollArea()
+        self.area.setWidget(words)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         buttons = QHBoxLayout()
         for button in (self.back, self.next, self.workshop):
             buttons.addWidget(button)
@@ -83,7 +86,7 @@ class Lessons(QWidget):
         column.addWidget(self.choice)
         column.addWidget(self.contents, 2)
         column.addWidget(self.progress)
-        column.addWidget(area, 3)
+        column.addWidget(self.area, 3)
         column.addLayout(buttons)
 
     def _open(self) -> None:
@@ -97,22 +100,26 @@ class Lessons(QWidget):
         """The lesson as it is, at its present step."""
         course = self.course
         lesson, stop = course.lesson, course.now
-        self.choice.setCurrentIndex(max(0, self.choice.findData(lesson.name if lesson.stops else "")))
+        self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.stops else ""))  # -1: a lesson of one's own
         self._draw_contents()
         has = bool(lesson.stops)
         place = "" if course.at is None else f"step {course.at + 1} of {len(lesson.stops)}, "
+        if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
+            place += f"part {course.part + 1} of {course.parts}, "
         seen = sum(course.is_seen(each) for each in lesson.stops)
         self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen} seen" if has else lesson_words())
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
         self.workshop.setEnabled(stop is not None)
         self.workshop.setText("To the lesson" if course.is_away else "Workshop")
+        has_task = stop is not None and (stop.question is not None or stop.exercise is not None)
+        self.contents.setMaximumHeight(_FEW_ROWS * self.fontMetrics().lineSpacing() if has_task else _NO_LIMIT)
         said = course.words
         self.title.setText(said.title)
-        self.caption.setText(said.caption)
-        notes = "" if stop is None else stop.notes
-        needs = "" if stop is None or not stop.needs else f"Before this: {', '.join(stop.needs)}. "
-        self.notes.setText(needs + notes)
+        question = stop.question if stop is not None else None
+        asked = [question.text] if question is not None and said.picked is not None else []
+        self.caption.setText("\n\n".join([*asked, said.caption]))
+        self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
     def _draw_contents(self) -> None:
@@ -134,6 +141,13 @@ def _sign(stop: Stop) -> str:
     return " ?" if stop.question else " ✎" if stop.exercise else ""
 
 
+def _beside(stop: Stop, lesson: Lesson, has_task: bool) -> str:
+    """What comes before a step, by its title, and its notes; those of a task are for who sets it."""
+    titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
+    before = f"Before this: {', '.join(titles)}. " if titles else ""
+    return before + ("" if has_task else stop.notes)
+
+
 def lesson_words() -> str:
     """What there is to choose from."""
     return f"{many(len(lesson_names()), 'lesson')} ship with gemmviz"
@@ -148,7 +162,8 @@ class _Task(QWidget):
         self._shown: tuple[Question | None, Exercise | None] = (None, None)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
-        self.choices: list[QPushButton] = []
+        self.choices: list[_Choice] = []
+        self._written: dict[Exercise, tuple[str, ...]] = {}
         self.blanks: list[QLineEdit] = []
         self.verdict = _label()
         self.try_it = _button("Try it", "Run the kernel as it is now, and judge it")
@@ -160,12 +175,16 @@ class _Task(QWidget):
         self._hints = 0
 
     def show_step(self, question: Question | None, exercise: Exercise | None) -> None:
-        """Made anew only where it is another one: what a student has written stays."""
+        """Made anew only where it is another one: what a student has written stays, and is there again later."""
         if (question, exercise) != self._shown:
+            if self._shown[1] is not None and self.blanks:
+                self._written[self._shown[1]] = tuple(field.text() for field in self.blanks)
             self._shown, self._hints = (question, exercise), 0
             if self._inner is not None:
                 for kept in (self.verdict, self.try_it, self.hint):
                     kept.setParent(None)
+                self._inner.hide()
+                self._column.removeWidget(self._inner)
                 self._inner.deleteLater()
             self._inner = self._made(question, exercise)
             self._column.addWidget(self._inner)
@@ -178,43 +197,38 @@ class _Task(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         self.choices, self.blanks = [], []
         for place, choice in enumerate(question.choices if question is not None else ()):
-            letter = chr(ord("A") + place)
-            button = _button(f"{letter}.  {choice.text}", "Choose this: it is shown why it is right or wrong")
-            button.setStyleSheet("text-align: left")
-            button.clicked.connect(lambda checked=False, place=place: self.course.pick(place))
-            column.addWidget(button)
-            self.choices.append(button)
+            row = _Choice(chr(ord("A") + place), choice.text)
+            row.button.clicked.connect(lambda checked=False, place=place: self.course.pick(place))
+            column.addWidget(row)
+            self.choices.append(row)
         if exercise is not None:
             task = _label("heading")
             task.setText(exercise.task)
             column.addWidget(task)
-            grid = QGridLayout()
-            for number in range(self.course.blanks):
-                field = QLineEdit()
+            buttons = QHBoxLayout()
+            buttons.addWidget(self.try_it)
+            buttons.addWidget(self.hint)
+            buttons.addStretch(1)
+            column.addLayout(buttons)
+            column.addWidget(self.verdict)
+            written = self._written.get(exercise, ("",) * self.course.blanks)
+            for number, text in zip(range(self.course.blanks), written, strict=False):
+                field = QLineEdit(text)
                 field.setAccessibleName(f"Blank {number + 1}")
                 field.setToolTip("What stands for this blank, as C; empty for nothing")
                 field.setPlaceholderText(f"blank {number + 1}")
                 field.returnPressed.connect(self._try)
-                grid.addWidget(field, number // 2, number % 2)
+                column.addWidget(field)
                 self.blanks.append(field)
-            column.addLayout(grid)
-            row = QHBoxLayout()
-            row.addWidget(self.try_it)
-            row.addWidget(self.hint)
-            row.addStretch(1)
-            column.addLayout(row)
-            column.addWidget(self.verdict)
         return inner
 
     def _mark(self) -> None:
         """Which choice was picked, and which is right."""
         question, picked = self._shown[0], self.course.picked
-        for place, button in enumerate(self.choices):
+        for place, row in enumerate(self.choices):
             is_right = question is not None and question.choices[place].right
             known = picked is not None and (is_right or place == picked)
-            sign = ("✓ " if is_right else "✗ ") if known else ""
-            text = question.choices[place].text if question is not None else ""
-            button.setText(f"{sign}{chr(ord('A') + place)}.  {text}")
+            row.mark(("✓" if is_right else "✗") if known else "")
 
     def _try(self) -> None:
         self.verdict.setText("…")
@@ -229,6 +243,32 @@ class _Task(QWidget):
     def _on_judged(self) -> None:
         verdict = self.course.verdict
         self.verdict.setText("" if verdict is None else ("✓ " if verdict.passed else "✗ ") + "\n".join(verdict.lines))
+
+
+class _Choice(QWidget):
+    """A letter to press and what it stands for, in as many lines as that takes."""
+
+    def __init__(self, letter: str, text: str) -> None:
+        super().__init__()
+        self._letter = letter
+        self.button = _button(letter, "Choose this: it is shown why it is right or wrong")
+        self.button.setAccessibleName(f"{letter}: {text}")
+        self.button.setFixedWidth(56)
+        self.text = _label()
+        self.text.setText(text)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.button)
+        row.addWidget(self.text, 1)
+
+    def mark(self, sign: str) -> None:
+        """✓ or ✗, or nothing yet."""
+        self.button.setText(f"{sign} {self._letter}".strip())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on the words chooses them, too."""
+        self.button.click()
 
 
 def _label(name: str = "") -> QLabel:
