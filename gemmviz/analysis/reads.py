@@ -52,6 +52,12 @@ class Reads:
         found = found[self.step[found] <= until]
         return list(zip(self.number[found].tolist(), self.element[found].tolist(), strict=True))
 
+    def latest(self, thread: int, until: int) -> int:
+        """The k that a thread read for last, up to and with a step; 0 before its first read."""
+        own = self._between(thread, 0, self._end)
+        own = own[self.step[own] <= until]
+        return int(self.k[own[np.argmax(self.step[own])]]) if len(own) else 0
+
     def count(self, thread: int, ks: int, until: int) -> int:
         """How often a thread has read for products up to k = ``ks`` - 1."""
         return int(np.count_nonzero(self.step[self._between(thread, 0, ks)] <= until))

@@ -173,7 +173,10 @@ def _last(curve: Curve) -> float:
     return curve.points[-1][1]
 
 
-_SIZE, _POINT = "N of N × N matrices", "Point at a curve. Each kernel is shown at its fastest parameters for each size"
+_SIZE, _POINT = (
+    "N of N × N matrices",
+    "Point at a curve. Of the parameters that count here, the fastest of a kernel is shown at each size",
+)
 _OF_TILE = "Point at a curve. Other parameters are the fastest for each width"
 
 

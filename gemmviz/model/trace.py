@@ -53,6 +53,8 @@ class Check:
         return self.wrong == 0 and self.unwritten == 0
 
     def __str__(self) -> str:
+        if self.passed and not self.compared:
+            return "no element of C is stored yet"
         if self.passed:
             error = f"largest error {self.worst_error or 0.0:.2g} of {self.worst_allowed:.2g} allowed"
             return f"C is right: {self.compared} elements, {error}"

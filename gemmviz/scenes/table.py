@@ -95,7 +95,8 @@ def _size(heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, larg
     """The first size in which all has room, else the last."""
     sizes = [size for size in _SIZES if size <= largest]
     for size in sizes:
-        high = (_height([Entry(head) for head in heads], size) if any(heads) else 0.0) + sum(_height(r, size) for r in rows)
+        high = _height([Entry(head) for head in heads], size) if any(heads) else 0.0
+        high += len(rows) * max((_height(row, size) for row in rows), default=0.0)  # all rows are as high as the highest
         if sum(_widths(heads, rows, size)) <= room.width and high <= room.height:
             return size
     return sizes[-1]

@@ -170,6 +170,11 @@ def _asks(words: str) -> Callable[[Ask], Ask]:
 # Of the launch and its device
 
 
+@_asks("<M|N|K>")
+def _(facts: Facts, name: str) -> Value:
+    return facts.setup.problem.sizes[name]
+
+
 @_asks("blocks")
 def _(facts: Facts) -> Value:
     return facts.launch.block_count

@@ -25,11 +25,9 @@ def reads_at(moment: Moment) -> Reads:
 
 
 def shown_ks(moment: Moment) -> range:
-    """The k that are shown: a stretch that holds what is read now."""
+    """The k that are shown: a stretch that holds what the first of the watched threads read last."""
     depth = moment.trace.setup.problem.K
-    reads = reads_at(moment)
-    past = int(np.searchsorted(reads.step, moment.step, side="right"))  # they are in the order of the run
-    latest = int(reads.k[past - 1]) if past else 0
+    latest = reads_at(moment).latest(moment.scope.first_thread, moment.step)
     first = 0 if latest < _MOST_KS else latest // _MOST_KS * _MOST_KS
     return range(first, min(depth, first + _MOST_KS))
 

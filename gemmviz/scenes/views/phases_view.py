@@ -24,9 +24,11 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     first = max(0, min(moment.phase, moment.replay.phases - 1) // _MOST_CELLS * _MOST_CELLS)
     phases = range(first, min(moment.replay.phases, first + _MOST_CELLS))
     count = trace.space.threads_per_block
-    start = max(0, min(scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
+    per_phase = trace.setup.problem.K // max(1, moment.replay.phases)
+    most = _MOST_THREADS // 2 if is_plain and per_phase > 2 else _MOST_THREADS  # so that a sum's lines can be read
+    start = max(0, min(scope.first_thread - most // 2, count - most))
     rows = []
-    for thread in range(start, min(count, start + _MOST_THREADS)):
+    for thread in range(start, min(count, start + most)):
         x, y, _ = thread_place(thread, trace.launch)
         row = [Entry("T" + labels.thread_of(x, y), strong=True)]
         for phase in phases:
