@@ -93,6 +93,9 @@ def test_for_moodle_and_as_a_lesson(tmp_path: Path, capsys: pytest.CaptureFixtur
     for each in questions:
         assert each.get("type") == "multichoice"
         assert sum(answer.get("fraction") == "100" for answer in each.findall("answer")) == 1
+        text = sure(each.findtext("questiontext/text"))
+        assert "04_tiled, TILE_WIDTH = 4, 8 × 8 × 8, on NVIDIA H200" in text  # it stands alone: with its launch and its kernel
+        assert "__syncthreads();" in text
     lesson = read_lesson(toml)
     assert all(isinstance(stop.question, Question) for stop in lesson.stops)
     assert moodle_xml(lesson).count("<question ") == 8

@@ -1,0 +1,91 @@
+"""Lessons as a student goes through them in the window."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.panels.lessons import Lessons
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.show.keys import answers_of
+from gemmviz.show.lesson import save_lesson, shipped_lesson
+from gemmviz.show.quiz import quiz_of
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.conftest import sure
+from tests.gui.conftest import open_file, settled
+
+_LONG_MS = 20_000
+
+
+@pytest.fixture
+def panel(window: MainWindow) -> Lessons:
+    found = window.docks.widgets["Lessons"]
+    assert isinstance(found, Lessons)
+    return found
+
+
+def at(panel: Lessons, lesson: str, id: str) -> None:
+    course = panel.course
+    course.begin(shipped_lesson(lesson))
+    course.go(sure(course.lesson.find(id)))
+
+
+def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    at(panel, "slides", "speed-up")
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    assert window.session.is_benchmark
+    assert panel.isVisible()
+    assert not window.docks.all["Settings"].isVisible()
+    panel.next.click()
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    assert not window.session.is_benchmark
+    assert panel.isVisible()
+    assert window.docks.all["Settings"].isVisible()
+
+
+def test_a_question_is_asked_answered_and_can_still_be_read(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    at(panel, "slides", "question-barrier")
+    question = sure(sure(panel.course.now).question)
+    assert panel.caption.text() == question.text
+    assert [row.text.text() for row in panel.task.choices] == [choice.text for choice in question.choices]
+    panel.task.choices[0].button.click()
+    assert question.text in panel.caption.text()
+    assert question.choices[0].why in panel.caption.text()
+    marks = [row.button.text() for row in panel.task.choices]
+    assert marks[0] == "✗ A"
+    assert marks[question.right] == f"✓ {chr(ord('A') + question.right)}"
+
+
+def test_next_gives_no_answer_away(panel: Lessons) -> None:
+    for lesson, id in (("slides", "writing"), ("coalescing", "question-lanes")):
+        at(panel, lesson, id)
+        place = sure(panel.course.at)
+        panel.next.click()
+        assert panel.course.at == place + 1
+
+
+def test_blanks_are_tried_judged_and_kept(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
+    at(panel, "slides", "writing")
+    assert not window.banner.texts  # that it has blanks is no error
+    for field, answer in zip(panel.task.blanks, answers_of("blanks"), strict=True):
+        field.setText(answer)
+    panel.task.try_it.click()
+    qtbot.waitUntil(lambda: panel.task.verdict.text().startswith("✓ Done"), timeout=_LONG_MS)
+    panel.task.blanks[1].setText("")
+    panel.task.try_it.click()
+    qtbot.waitUntil(lambda: "nothing is written for blank 2" in panel.task.verdict.text(), timeout=_LONG_MS)
+    panel.back.click()
+    at(panel, "slides", "writing")
+    assert [field.text() for field in panel.task.blanks] == [answers_of("blanks")[0], "", *answers_of("blanks")[2:]]
+
+
+def test_a_quiz_from_a_file_is_a_lesson(window: MainWindow, panel: Lessons, tmp_path: Path) -> None:
+    save_lesson(quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 3), tmp_path / "quiz.toml")
+    open_file(window.desk, tmp_path / "quiz.toml")
+    assert panel.isVisible()
+    assert panel.choice.currentIndex() == -1
+    assert "Question 2" in panel.contents.item(1).text()
+    assert [panel.contents.item(row).text()[0] for row in range(3)] == ["✓", " ", " "]  # one was seen, not all
+    assert len(panel.task.choices) >= 3
