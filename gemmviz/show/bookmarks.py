@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from gemmviz.scenes.band import Said
+from gemmviz.show.captions import caption_with_numbers
 from gemmviz.show.events import Event, Post
 from gemmviz.show.lesson import BUILDS, Build, Lesson, Stop
 from gemmviz.show.parts import Part, parts_of
-from gemmviz.show.quantities import caption_with_numbers
 from gemmviz.show.session import Session
 from gemmviz.show.shot import Shot
 from gemmviz.show.tasks import Latest

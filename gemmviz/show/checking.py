@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.show.captions import digits_of, shown_value
+from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Expectation, Lesson, Stop, Value
-from gemmviz.show.quantities import Facts, digits_of, quantity, shown_value
+from gemmviz.show.quantities import quantity
 from gemmviz.show.staging import EngineOf, staged
 
 _ERRORS = ("refusal", "fault")

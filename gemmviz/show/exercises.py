@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.scenes.views.code_view import BLANK
+from gemmviz.show.captions import shown_value
 from gemmviz.show.checking import is_as
+from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Exercise, Expectation, Value
-from gemmviz.show.quantities import Facts, quantity, shown_value
+from gemmviz.show.quantities import quantity
 from gemmviz.show.shot import Shot
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.scenes.band import Said
+from gemmviz.show.captions import caption_with_numbers
+from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Lesson, Stop
 from gemmviz.show.parts import Part, parts_of
-from gemmviz.show.quantities import Facts, caption_with_numbers
 from gemmviz.show.shot import Shot
 from gemmviz.show.staging import (
     EngineOf,

@@ -5,134 +5,33 @@ recording. What a lesson expects, what its captions say and how an exercise is j
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
-from decimal import Decimal
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from gemmviz.analysis.counts import LaunchCounts, intensity
+from gemmviz.analysis.counts import intensity
 from gemmviz.analysis.growth import blocks_at
 from gemmviz.analysis.latency import hiding_of
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.position import step_at
-from gemmviz.analysis.reads import Reads, copies_of, products_of
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.reads import copies_of, products_of
 from gemmviz.analysis.scaling import data_bytes, span_of, work_of
 from gemmviz.analysis.schedules import waves
-from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
-from gemmviz.model.host_run import TransferCase
-from gemmviz.model.kernel import Launch
-from gemmviz.model.outcome import Outcome
-from gemmviz.model.race import RaceCase
-from gemmviz.model.schedule import GridCase
-from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Measured
-from gemmviz.run.interpreter import Interpreter
-from gemmviz.scenes.views.accesses_view import reads_at
 from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.scenes.views.tiles_view import phase_areas
 from gemmviz.scenes.views.walk_view import stride_of
-from gemmviz.show.benchmarks import recorded
-from gemmviz.show.courses import counted, race_case, transfer_case
-from gemmviz.show.lesson import Stop, Value
-from gemmviz.show.picture import run, searched_blocks, with_hazards
-from gemmviz.show.shot import Shot, Trial
+from gemmviz.show.facts import Facts
+from gemmviz.show.lesson import Value
+from gemmviz.show.shot import Shot
 from gemmviz.show.speeds import DRAM, traffic_of
-from gemmviz.show.subjects import grid_case, occupancy_case
-from gemmviz.spec.legality import can_run, device_for, launch_for
+from gemmviz.show.subjects import occupancy_case
+from gemmviz.spec.legality import can_run, launch_for
 
 Ask = Callable[..., Value]
 _MOST_TRIED = 1 << 12
 _KNOWN: dict[str, tuple[re.Pattern[str], Ask]] = {}
-
-
-class Facts:
-    """Of one shot, worked out when they are asked for. Raises GemmvizError where the shot can't be run."""
-
-    def __init__(self, shot: Shot, outcome: Outcome | None = None) -> None:
-        self.shot = shot
-        self._outcome = outcome
-
-    @property
-    def setup(self) -> Setup:
-        return self.shot.setup
-
-    @property
-    def device(self) -> Device:
-        return device_for(self.setup)
-
-    @cached_property
-    def launch(self) -> Launch:
-        return launch_for(self.setup)
-
-    @cached_property
-    def outcome(self) -> Outcome:
-        return self._outcome or run(self.setup, self.shot.focus.block, Interpreter(), values=True)
-
-    @cached_property
-    def replay(self) -> Replay:
-        trace = self.outcome.trace
-        if trace is None:
-            raise self.outcome.fault or GemmvizError("the kernel gives no trace")
-        return with_hazards(Replay.of(trace), searched_blocks(trace))
-
-    @cached_property
-    def moment(self) -> Moment:
-        """Where the shot is."""
-        reader = Reader(self.replay, self.shot.focus)
-        self.replay.terms(reader.scope)
-        return reader.at(step_at(self.replay.trace, self.shot.at))
-
-    @cached_property
-    def last(self) -> Moment:
-        """The end of the run."""
-        return Reader(self.replay, self.shot.focus).at(self.replay.steps - 1)
-
-    @cached_property
-    def reads(self) -> Reads:
-        return reads_at(self.moment)
-
-    @cached_property
-    def counts(self) -> LaunchCounts:
-        """Of the whole launch."""
-        return counted(self.setup)
-
-    @cached_property
-    def limits(self) -> OccupancyLimits:
-        case = occupancy_case(self.shot)
-        if case is None:
-            launch_for(self.setup)
-            raise UsageError("there is no block to speak of")
-        return occupancy_limits(case.device, case.needs)
-
-    @cached_property
-    def grid(self) -> GridCase:
-        case = grid_case(replace(self.shot, trial=Trial()))
-        if case is None:
-            raise UsageError("there is no launch to speak of")
-        return case
-
-    @cached_property
-    def race(self) -> RaceCase:
-        return race_case(self.shot)
-
-    @cached_property
-    def transfers(self) -> TransferCase:
-        found = transfer_case(self.shot)
-        if found is None:
-            raise UsageError("nobody recorded a host's calls")
-        return found
-
-    @cached_property
-    def benchmark(self) -> Benchmark:
-        found = recorded()
-        if not found:
-            raise UsageError("nothing is recorded")
-        return found.get(self.shot.chart.source) or next(iter(found.values()))
 
 
 def known() -> list[str]:
@@ -715,43 +614,3 @@ def _row(facts: Facts, kernel: str, n: int, width: int = 0) -> Measured:
     if not rows:
         raise UsageError(f"{kernel} was not recorded at N = {n}")
     return max(rows, key=lambda row: row.gflops or 0.0)
-
-
-def shown_value(value: Any) -> str:
-    """A value as a caption says it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
-    if isinstance(value, float):
-        text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-        return text.replace(",", "\u202f")
-    return str(value)
-
-
-def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:
-    """The caption with its numbers worked out; those that nobody can tell as "?"."""
-    if not stop.needed:
-        return stop.caption
-    needed = [each for each in stop.expect if each.name in stop.needed]
-    facts, values = facts or Facts(stop.shot), {}
-    for each in needed:
-        try:
-            values[each.name] = shown_value(_rounded(quantity(each.what, facts), each.value))
-        except GemmvizError:
-            values[each.name] = "?"
-    return stop.said(values)
-
-
-def _rounded(value: Value, like: Value) -> Value:
-    """A number in the digits that are written where it is expected."""
-    if isinstance(value, float) and not isinstance(like, str | bool):
-        digits = digits_of(like)
-        return value if not np.isfinite(value) else round(value, digits) if digits else round(value)
-    return value
-
-
-def digits_of(value: Value) -> int:
-    """So many are written after the point."""
-    exponent = Decimal(str(value)).as_tuple().exponent if isinstance(value, float) else 0
-    return max(0, -exponent) if isinstance(exponent, int) and value != int(value) else 0

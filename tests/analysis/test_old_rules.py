@@ -8,7 +8,8 @@ from gemmviz.analysis.coalescing import requests
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
-from gemmviz.show.quantities import Facts, quantity
+from gemmviz.show.facts import Facts
+from gemmviz.show.quantities import quantity
 from gemmviz.show.shot import Shot
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for

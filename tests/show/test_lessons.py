@@ -24,6 +24,7 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.primitives import Labels
 from gemmviz.show.checking import findings, is_as
+from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import (
     COURSE,
     Expectation,
@@ -39,7 +40,7 @@ from gemmviz.show.lesson import (
 from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.parts import parts_of
 from gemmviz.show.picture import picture
-from gemmviz.show.quantities import Facts, known, quantity
+from gemmviz.show.quantities import known, quantity
 from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.staging import Manner, staged
 from gemmviz.spec.catalog import load_kernel

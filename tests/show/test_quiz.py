@@ -14,9 +14,10 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.sentence import element_text
+from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Question, read_lesson
 from gemmviz.show.moodle import moodle_xml
-from gemmviz.show.quantities import Facts, quantity
+from gemmviz.show.quantities import quantity
 from gemmviz.show.quiz import quiz_of
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import setup_for

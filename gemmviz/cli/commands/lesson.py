@@ -8,9 +8,10 @@ from gemmviz.cli.command import Command, add_json, complain, print_json
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
+from gemmviz.show.captions import shown_value
 from gemmviz.show.checking import complaint, findings
 from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
-from gemmviz.show.quantities import known, shown_value
+from gemmviz.show.quantities import known
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
