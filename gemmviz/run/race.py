@@ -7,6 +7,7 @@ turn.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -26,7 +27,7 @@ from gemmviz.run.simt.interpret import Binding, interpret, never
 from gemmviz.run.simt.memory import SharedMemory
 from gemmviz.spec.legality import device_for
 
-MOST_TRIES = 400
+MOST_TRIES, MOST_S = 400, 30.0  # where a search ends that has found nothing
 _WAIT_S = 30.0
 
 
@@ -153,14 +154,17 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
     right, order = _played(binding, space, lanes, 0, 0, cancelled)
     steps = max((turn.step for turn in order), default=0) + 1
     orders = [(lead, ahead) for lead in range(1, steps + 1) for ahead in range(units)]
-    for tried, (lead, ahead) in enumerate(orders[:MOST_TRIES], 1):
+    end, tried = time.monotonic() + MOST_S, 0
+    for lead, ahead in orders[:MOST_TRIES]:
         if cancelled():
             raise Cancelled
+        if time.monotonic() > end:
+            break
+        tried += 1
         wrong, turns = _played(binding, space, lanes, lead, ahead, cancelled)
         if not np.allclose(right, wrong, rtol=1e-5, atol=1e-6, equal_nan=True):
             found = _Found(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
             return _case(setup, what, by_warps, units, found)
-    tried = min(MOST_TRIES, len(orders))
     return _case(setup, what, by_warps, units, _Found(-1, 0, tried, len(orders), tuple(order), right, right))
 
 

@@ -1,5 +1,7 @@
 """A race, run: who went ahead of whom, what was read too early or too late, and the C that came of it beside the right one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gemmviz.model.race import RaceCase, Turn
@@ -8,6 +10,7 @@ from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.view import View
 
 _MOST_TURNS, _MOST_ROWS, _MOST_SIDE = 64, 12, 16
@@ -86,22 +89,8 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
     name = text_width(f"{one} {case.units - 1}", size) + 16
     cell = (room.width - name) / max(1, len(turns))
     pitch = min(0.42 * room.height / shown, 84.0)
-    palette = (
-        theme.accent("A"),
-        theme.accent("B"),
-        theme.tint("B", 0.5),
-        theme.faint,
-        theme.accent("C"),
-        theme.warning,
-        theme.panel,
-    )
-    fill = np.full((shown, len(turns)), _NOBODY, np.uint8)
-    tips = np.full((shown, len(turns)), "", "<U120")
-    for place, turn in enumerate(turns):
-        if turn.unit < shown:
-            fill[turn.unit, place] = _kind(turn)
-            value = "" if turn.value is None else f"\n{_value(turn.value)}"
-            tips[turn.unit, place] = f"{one} {turn.unit}, its step {turn.step + 1}\n{turn.does}, line {turn.line}{value}"
+    palette = _palette(theme)
+    fill, tips = _table(turns, shown, one)
     top = room.y + 34
     inks = tuple(theme.ink_on(each) for each in palette)
     names = points(*((room.x + name - 12, top + (row + 0.5) * pitch + 0.35 * size) for row in range(shown)))
@@ -123,10 +112,34 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
             x = room.x + name + lead[0] * cell
             box = boxes((x, top + case.ahead * pitch, (lead[-1] - lead[0] + 1) * cell, pitch))
             found.append(Rects("race-lead", box, None, theme.text, 3.0))
-    y = top + shown * pitch + 30
-    used = sorted({_kind(turn) for turn in turns})
-    x = room.x
-    for kind in used:
+    legend, y = _legend(turns, palette, Box(room.x, top + shown * pitch + 30, room.width, 0.0), options)
+    return [*found, *legend, *_told(case, Box(room.x, y, room.width, room.y + room.height - y), options)]
+
+
+def _palette(theme: Theme) -> tuple[str, ...]:
+    """By kind of turn."""
+    a, b, c = (theme.accent(name) for name in "ABC")
+    return a, b, theme.tint("B", 0.5), theme.faint, c, theme.warning, theme.panel
+
+
+def _table(turns: Sequence[Turn], shown: int, one: str) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds of turns and what is told of them: (units, turns)."""
+    fill = np.full((shown, len(turns)), _NOBODY, np.uint8)
+    tips = np.full((shown, len(turns)), "", "<U120")
+    for place, turn in enumerate(turns):
+        if turn.unit < shown:
+            fill[turn.unit, place] = _kind(turn)
+            value = "" if turn.value is None else f"\n{_value(turn.value)}"
+            tips[turn.unit, place] = f"{one} {turn.unit}, its step {turn.step + 1}\n{turn.does}, line {turn.line}{value}"
+    return fill, tips
+
+
+def _legend(turns: Sequence[Turn], palette: tuple[str, ...], room: Box, options: ViewOptions) -> tuple[list[Primitive], float]:
+    """What the colours mean, and where it ends below."""
+    theme, size = options.theme, options.theme.type.note
+    found: list[Primitive] = []
+    x, y = room.x, room.y
+    for kind in sorted({_kind(turn) for turn in turns}):
         words = _MEANINGS[kind]
         wide = 30 + text_width(words, size) + 26
         if x + wide > room.x + room.width:
@@ -134,16 +147,16 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
         found.append(Rects(f"race-chip-{kind}", boxes((x, y, 20.0, 20.0)), palette[kind], radius=3.0))
         found.append(Labels(f"race-meaning-{kind}", points((x + 28, y + 17)), (words,), size, theme.faint))
         x += wide
-    y += 2.6 * size
-    big = theme.type.caption
-    for number, sentence in enumerate(story(case)):
-        for line in wrapped(sentence, big, room.width, 3, "semibold"):
-            y += 1.3 * big
-            if y < room.y + room.height:
-                found.append(
-                    Labels(f"race-story-{number}-{y:g}", points((room.x, y)), (line,), big, theme.text, "start", "semibold")
-                )
-    return found
+    return found, y + 2.6 * size
+
+
+def _told(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """What went wrong, in as many lines as have room."""
+    size = options.theme.type.caption
+    lines = [line for sentence in story(case) for line in wrapped(sentence, size, room.width, 3, "semibold")]
+    lines = lines[: max(0, int(room.height / (1.3 * size)))]
+    at = points(*((room.x, room.y + 1.3 * size * (number + 1)) for number in range(len(lines))))
+    return [Labels("race-story", at, tuple(lines), size, options.theme.text, "start", "semibold")] if lines else []
 
 
 def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
