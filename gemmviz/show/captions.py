@@ -1,13 +1,11 @@
 """Captions with their numbers, and how a number is written in one."""
 
-from decimal import Decimal
+import math
 from typing import Any
-
-import numpy as np
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.show.facts import Facts
-from gemmviz.show.lesson import Stop, Value
+from gemmviz.show.lesson import Expectation, Stop, Value
 from gemmviz.show.quantities import quantity
 
 
@@ -31,21 +29,14 @@ def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:
     facts, values = facts or Facts(stop.shot), {}
     for each in needed:
         try:
-            values[each.name] = shown_value(_rounded(quantity(each.what, facts), each.value))
+            values[each.name] = shown_value(_rounded(quantity(each.what, facts), each))
         except GemmvizError:
             values[each.name] = "?"
     return stop.said(values)
 
 
-def _rounded(value: Value, like: Value) -> Value:
+def _rounded(value: Value, like: Expectation) -> Value:
     """A number in the digits that are written where it is expected."""
-    if isinstance(value, float) and not isinstance(like, str | bool):
-        digits = digits_of(like)
-        return value if not np.isfinite(value) else round(value, digits) if digits else round(value)
+    if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
+        return round(value, like.digits) if like.digits else round(value)
     return value
-
-
-def digits_of(value: Value) -> int:
-    """So many are written after the point."""
-    exponent = Decimal(str(value)).as_tuple().exponent if isinstance(value, float) else 0
-    return max(0, -exponent) if isinstance(exponent, int) and value != int(value) else 0

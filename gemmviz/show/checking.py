@@ -3,16 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from gemmviz.model.errors import GemmvizError, Place
-from gemmviz.show.captions import digits_of, shown_value
+from gemmviz.show.captions import shown_value
 from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Expectation, Lesson, Stop, Value
 from gemmviz.show.quantities import quantity
 from gemmviz.show.staging import EngineOf, staged
-
-_ERRORS = ("refusal", "fault")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class Finding:
 
     @property
     def is_true(self) -> bool:
-        return self.error is None and self.found is not None and is_as(self.found, self.expectation)
+        return self.error is None and self.found is not None and self.expectation.is_met_by(self.found)
 
     @property
     def sentence(self) -> str:
@@ -38,21 +34,6 @@ class Finding:
             f"step {self.step}, {self.title}: {self.expectation.what} is {shown_value(self.found)}, "
             f"not {shown_value(self.expectation.value)}"
         )
-
-
-def is_as(found: Value, wanted: Expectation) -> bool:
-    """Whether a value is what is expected: the same text, of an error its words; a number in the digits that are written."""
-    value = wanted.value
-    if isinstance(value, str) or isinstance(found, str):
-        return str(value) in str(found) if wanted.what in _ERRORS and value else str(found) == str(value)
-    if not np.isfinite(found):
-        return False
-    if wanted.about:
-        return abs(found - value) <= wanted.about * abs(value)
-    if isinstance(value, bool) or isinstance(found, bool):
-        return bool(found) == bool(value)
-    digits = digits_of(value)
-    return round(float(found), digits) == round(float(value), digits)
 
 
 def asked(stop: Stop, facts: Facts | None = None) -> list[tuple[Expectation, Value | None, GemmvizError | None]]:

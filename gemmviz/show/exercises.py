@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.show.captions import shown_value
-from gemmviz.show.checking import is_as
 from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Exercise, Expectation, Value
 from gemmviz.show.quantities import quantity
@@ -53,5 +52,5 @@ def judged(exercise: Exercise, shot: Shot, empty: tuple[int, ...] = ()) -> Verdi
             if empty and isinstance(error, SourceError):
                 error.remedy = f"nothing is written for blank {', '.join(map(str, empty))}"
             return Verdict(tuple(rows), error)
-        rows.append((each, found, is_as(found, each)))
+        rows.append((each, found, each.is_met_by(found)))
     return Verdict(tuple(rows))

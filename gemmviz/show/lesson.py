@@ -1,8 +1,10 @@
 """A course as data: shots with words, what is expected of each, questions and exercises, to and from TOML."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,6 +23,7 @@ Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
 Value = bool | int | float | str
 COURSE = "course"
+_ERRORS = ("refusal", "fault")  # of which the words are expected, not all of the sentence
 _FIELD = re.compile(r"\{(\w+)\}")
 _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
 
@@ -37,6 +40,25 @@ class Expectation:
     name: str = ""
     about: float = 0.0
     line: int = field(default=0, compare=False)
+
+    @property
+    def digits(self) -> int:
+        """So many are written after the point."""
+        exponent = Decimal(str(self.value)).as_tuple().exponent if isinstance(self.value, float) else 0
+        return max(0, -exponent) if isinstance(exponent, int) and self.value != int(self.value) else 0
+
+    def is_met_by(self, found: Value) -> bool:
+        """Whether a value is what is expected: the same text, of an error its words; a number in the digits that are here."""
+        value = self.value
+        if isinstance(value, str) or isinstance(found, str):
+            return str(value) in str(found) if self.what in _ERRORS and value else str(found) == str(value)
+        if not math.isfinite(found):
+            return False
+        if self.about:
+            return abs(found - value) <= self.about * abs(value)
+        if isinstance(value, bool) or isinstance(found, bool):
+            return bool(found) == bool(value)
+        return round(float(found), self.digits) == round(float(value), self.digits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from gemmviz.render.reel import Frame
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.primitives import Labels
-from gemmviz.show.checking import findings, is_as
+from gemmviz.show.checking import findings
 from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import (
     COURSE,
@@ -194,13 +194,13 @@ def test_all_quantities_can_be_listed(capsys: pytest.CaptureFixture[str]) -> Non
     ],
 )  # fmt: skip
 def test_numbers_are_compared_in_the_digits_that_are_written(found: object, value: object, about: float, right: bool) -> None:
-    assert is_as(found, Expectation("x", value, about=about)) is right  # type: ignore[arg-type]
+    assert Expectation("x", value, about=about).is_met_by(found) is right  # type: ignore[arg-type]
 
 
 def test_a_refusal_holds_the_words_that_are_expected() -> None:
-    assert is_as("a block has 1024 threads; at most 512 go", Expectation("refusal", "at most 512"))
-    assert not is_as("", Expectation("refusal", "at most 512"))
-    assert not is_as("something else", Expectation("refusal", ""))
+    assert Expectation("refusal", "at most 512").is_met_by("a block has 1024 threads; at most 512 go")
+    assert not Expectation("refusal", "at most 512").is_met_by("")
+    assert not Expectation("refusal", "").is_met_by("something else")
 
 
 @pytest.mark.parametrize(
