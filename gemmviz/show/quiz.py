@@ -104,7 +104,8 @@ def _stop(source: _Source, number: int, text: str, right: str, why: str, shot: S
     kept = list(others.items())[: _MOST_CHOICES - 1]
     choices = [Choice(right, True, why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
     source.random.shuffle(choices)
-    return Stop(shot, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
+    asked = replace(shot, view="code")  # the picture that answers it comes with the choices
+    return Stop(asked, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
 
 
 # What is asked
