@@ -67,7 +67,25 @@ def _read(tree: Tree, entry: str) -> Program:
         known = [each.name for each in kernels]
         remedy = closest(entry, known) or (f"kernels here: {', '.join(known)}" if known else "a kernel is __global__ void")
         raise SourceError(f"the file has no kernel {entry}", tree.place(tree.root), remedy=remedy)
+    _check_once(low, kernel, kernels)
     return _lowered(low, kernel, _argument_nodes(low))
+
+
+def _check_once(low: Lowering, kernel: Function, kernels: list[Function]) -> None:
+    """Raises SourceError for a second kernel of that name with the same parameters: no compiler takes it."""
+    for other in kernels:
+        is_same = other is not kernel and other.name == kernel.name and _head(other) == _head(kernel)
+        if is_same and (other.template is None) == (kernel.template is None):
+            first = low.tree.place(kernel.definition).line
+            raise low.tree.error(
+                f"{kernel.name} is defined twice", other.definition, f"leave one out: the first begins in line {first}"
+            )
+
+
+def _head(kernel: Function) -> bytes:
+    """Name and parameters, without space."""
+    declarator = kernel.definition.child_by_field_name("declarator")
+    return b"" if declarator is None or declarator.text is None else b"".join(declarator.text.split())
 
 
 def parse_with(text: str, macros: tuple[tuple[str, str], ...], arguments: tuple[str, ...] = ()) -> Tree:

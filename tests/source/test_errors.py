@@ -1,5 +1,7 @@
 """What can't be read is refused with file, line, column and the construct's name."""
 
+from dataclasses import replace
+
 import pytest
 
 from gemmviz.model.errors import SourceError
@@ -59,3 +61,17 @@ def test_a_missing_entry_names_what_is_there() -> None:
     object.__setattr__(spec, "entry", "kernal")
     with pytest.raises(SourceError, match=r"no kernel kernal .did you mean kernel"):
         program_for(spec, {})
+
+
+def test_a_kernel_that_is_defined_twice() -> None:
+    kernel = kernel_from("C[0] = 1.0f;")
+    body = (
+        kernel.text[kernel.text.index("extern") :]
+        if "extern" in kernel.text
+        else kernel.text[kernel.text.index("__global__") :]
+    )
+    twice = replace(kernel, text=f"{kernel.text}\n{body}")
+    with pytest.raises(SourceError, match=f"{kernel.entry} is defined twice") as caught:
+        program_for(twice, {})
+    assert sure(caught.value.place).line > FIRST_LINE
+    assert "the first begins in line" in sure(caught.value.remedy)
