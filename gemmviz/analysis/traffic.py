@@ -4,7 +4,7 @@ from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.words import spaced
 
-_COUNTED, _UNTILED = "counted", "without tiles, 2 M N K"
+_UNTILED = "without tiles, 2 M N K"
 
 
 def traffic_chart(case: TrafficCase) -> Chart:
@@ -19,15 +19,15 @@ def traffic_chart(case: TrafficCase) -> Chart:
     here = next((row for row in case.rows if row.width == case.here), None)
     notes = ["every access of the whole launch counted from the source, for each width"]
     if here is not None and here.elements:
-        notes.insert(
-            0, f"{case.parameter} = {here.width}: {spaced(here.elements)} reads, {case.untiled / here.elements:.4g} times fewer"
-        )
+        fewer = case.untiled / here.elements
+        saved = f", {fewer:.4g} times fewer" if fewer > 1.0 else ""
+        notes.insert(0, f"{case.parameter} = {here.width}: {spaced(here.elements)} reads{saved}")
     return Chart(
         f"Reads from global memory by tile width: {case.what}",
         Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
-        Axis("elements of A and B read", is_log=True),
+        Axis("elements read from global memory", is_log=True),
         (
-            Curve(names[0], "with tiles", names[0], points, texts),
+            Curve(names[0], names[0], names[0], points, texts),
             Curve(names[1], "without tiles", names[1], flat, said, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),

@@ -104,7 +104,7 @@ def y_range(chart: Chart) -> tuple[float, float]:
 
 def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
     """Where an axis from ``low`` to ``high`` has its numbers: those that it names, else powers of ten and what lies between
-    them where there are few, else round steps.
+    them where there are few, else round steps; these also on a logarithmic axis that is too short for any such number.
     """
     if axis.ticks is not None:
         return [(at, text) for at, text in axis.ticks if low <= at * (1 + 1e-9) and at <= high * (1 + 1e-9)]
@@ -112,7 +112,9 @@ def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         between = (1, 2, 5) if len(powers) < 5 else (1,)
         found = [step * 10.0**power for power in powers for step in between]
-        return [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in found if low <= at <= high]
+        inside = [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in found if low <= at <= high]
+        if inside:
+            return inside
     rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)

@@ -8,12 +8,18 @@ import pytest
 
 from gemmviz.analysis.moment import Reader
 from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.traffic import traffic_chart
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.chart import ticks
 from gemmviz.scenes.frame import ViewOptions
+from gemmviz.show.courses import traffic_case
+from gemmviz.show.shot import Shot
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -78,3 +84,19 @@ def test_the_costs_svg_plots_what_was_counted() -> None:
         lows = [picture.y(float(rect.get("y", "0")) + float(rect.get("height", "0"))) for rect in rects]
         ends = np.sort([bars.bottoms, np.add(bars.bottoms, bars.heights)], axis=0)
         np.testing.assert_allclose(np.sort([tops, lows], axis=0), ends, atol=0.05)
+
+
+def test_a_short_logarithmic_axis_has_numbers_too() -> None:
+    """No power of ten, nor twice or five times one, lies between 128 and 144."""
+    found = [at for at, _ in ticks(Axis("reads", is_log=True), 127.2, 144.8)]
+    assert len(found) >= 2
+    assert all(127.2 <= at <= 144.8 for at in found)
+
+
+def test_reads_of_a_kernel_without_tiles_are_not_said_to_be_fewer() -> None:
+    shot = Shot(setup_for(load_kernel("reads_c")), view="traffic")
+    chart = traffic_chart(sure(traffic_case(shot)))
+    assert "144 reads" in chart.notes[0]
+    assert "fewer" not in chart.notes[0]
+    assert chart.curves[0].name == "reads_c"
+    assert scene_svg(view_named("traffic").still(sure(traffic_case(shot)), ViewOptions()))
