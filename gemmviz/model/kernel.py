@@ -1,14 +1,16 @@
 """A kernel as a person wrote it: its text, and how to launch it. It travels as data and is not read from the text again."""
 
 import hashlib
-from collections.abc import Iterator, Sized
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
 
 MATRICES = ("A", "B", "C")
+BLANK = re.compile(r"/\*\?\*/")  # where a student is to write something
 LARGEST_NUMBER = 2**31 - 1  # a parameter is an int of C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000
 _LONGEST_NAME, _LONGEST_SENTENCE, _LONGEST_DESCRIPTION, _LONGEST_FILE, _SHOWN = 255, 1000, 10_000, 4096, 60
@@ -69,6 +71,23 @@ class KernelSpec:
     @property
     def text_hash(self) -> str:
         return text_hash(self.text)
+
+    @property
+    def blanks(self) -> int:
+        """How many places are left for a student to fill in."""
+        return len(BLANK.findall(self.text))
+
+    @property
+    def is_in_the_making(self) -> bool:
+        """Whether it comes along as a part of one, or with blanks: that it can't run is no news."""
+        return self.is_shipped and (self.unfinished or self.blanks > 0)
+
+    def filled(self, answers: Sequence[str]) -> "KernelSpec":
+        """With its first blanks filled in, one for each answer; itself where there is none."""
+        if not answers:
+            return self
+        left = iter(answers)
+        return replace(self, text=BLANK.sub(lambda hole: next(left, hole[0]), self.text), is_shipped=False)
 
     @property
     def defaults(self) -> dict[str, int]:

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gemmviz.model.code_case import CodeCase
 from gemmviz.scenes.band import Said
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.show.bookmarks import Bookmarks
 from gemmviz.show.events import Event, Post
 from gemmviz.show.exercises import Verdict, judged
 from gemmviz.show.lesson import Lesson, Stop
-from gemmviz.show.parts import filled
 from gemmviz.show.session import Session
 from gemmviz.show.tasks import Latest
 from gemmviz.show.wishes import Wishes
@@ -54,7 +53,7 @@ class Course(Bookmarks):
     @property
     def blanks(self) -> int:
         """How many the step's kernel has."""
-        return 0 if self.now is None else len(BLANK.findall(self.now.shot.setup.kernel.text))
+        return 0 if self.now is None else self.now.shot.setup.kernel.blanks
 
     def advance(self) -> None:
         """To what comes next for one who learns alone: what answers a question or fills in blanks is not given away."""
@@ -118,9 +117,9 @@ class Course(Bookmarks):
             return
         shot, exercise = self.session.shot, stop.exercise
         if self.blanks:
-            kernel = filled(stop.shot.setup.kernel, answers)
+            kernel = stop.shot.setup.kernel.filled(answers)
             setup = replace(stop.shot.setup, kernel=kernel)
-            view = "stage" if view_named(stop.shot.view).title == view_named("code").title else stop.shot.view
+            view = "stage" if view_named(stop.shot.view).subject is CodeCase else stop.shot.view
             shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
             self.session.ask(shot, Wishes.of(setup))
         self.verdict = None

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from gemmviz.model.errors import GemmvizError, SourceError
-from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.show.captions import shown_value
 from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Exercise, Expectation, Value
@@ -40,7 +39,7 @@ def judged(exercise: Exercise, shot: Shot, empty: tuple[int, ...] = ()) -> Verdi
     """What an exercise asks for, of a shot: its kernel is run, with whatever a student wrote. ``empty``: the blanks, from 1,
     with nothing in them: they are named where the kernel can't be read.
     """
-    left = len(BLANK.findall(shot.setup.kernel.text))
+    left = shot.setup.kernel.blanks
     facts = Facts(shot)
     rows: list[tuple[Expectation, Value | None, bool]] = []
     for each in exercise.until:

@@ -1,6 +1,5 @@
 """How a step of a lesson comes: at once or bit by bit; a question first, then what is right and why the others are not."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,9 +7,7 @@ import numpy as np
 from gemmviz.analysis.focus import Focus, scope_of
 from gemmviz.analysis.position import position_of
 from gemmviz.analysis.replay import Replay
-from gemmviz.model.kernel import KernelSpec
 from gemmviz.scenes.band import Said
-from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.show.keys import answers_of
 from gemmviz.show.lesson import Question, Stop
 from gemmviz.show.shot import Shot
@@ -89,18 +86,6 @@ def _term_steps(shot: Shot, replay: Replay) -> list[int]:
 def _filled(stop: Stop) -> list[Shot]:
     """The kernel with its blanks, then with one more of them filled in each time."""
     answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
-    kernel = stop.shot.setup.kernel
-    return [_with_kernel(stop.shot, filled(kernel, answers[:count])) for count in range(len(answers) + 1)]
-
-
-def _with_kernel(shot: Shot, kernel: KernelSpec) -> Shot:
-    return replace(shot, setup=replace(shot.setup, kernel=kernel))
-
-
-def filled(kernel: KernelSpec, answers: tuple[str, ...]) -> KernelSpec:
-    """A kernel with its first blanks filled in; the kernel itself where none is."""
-    if not answers:
-        return kernel
-    left = iter(answers)
-    replacement: Callable[[object], str] = lambda found: next(left, "/*?*/")  # noqa: E731
-    return replace(kernel, text=BLANK.sub(replacement, kernel.text), is_shipped=False)  # type: ignore[arg-type]
+    setup = stop.shot.setup
+    kernels = (setup.kernel.filled(answers[:count]) for count in range(len(answers) + 1))
+    return [replace(stop.shot, setup=replace(setup, kernel=kernel)) for kernel in kernels]

@@ -19,7 +19,6 @@ from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.timing import Measured
-from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.scenes.views.tiles_view import phase_areas
 from gemmviz.scenes.views.walk_view import stride_of
 from gemmviz.show.facts import Facts
@@ -507,7 +506,7 @@ def _(facts: Facts) -> Value:
 @_asks("blanks")
 def _(facts: Facts) -> Value:
     """What a student is to fill in."""
-    return len(BLANK.findall(facts.setup.kernel.text))
+    return facts.setup.kernel.blanks
 
 
 # Races

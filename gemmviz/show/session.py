@@ -13,7 +13,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.chart import Opens
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
-from gemmviz.model.kernel import KernelSpec, Launch
+from gemmviz.model.kernel import Launch
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import GridCase
@@ -27,7 +27,6 @@ from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.layout import plan_of
 from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.theme import Theme
-from gemmviz.scenes.views.code_view import BLANK
 from gemmviz.scenes.window import Lens, lens_of
 from gemmviz.show.benchmarks import Benchmarks
 from gemmviz.show.cards import CARDS, Card, Cards, view_of_two
@@ -564,7 +563,7 @@ class Session:
         self.notices.drop("kernel")
         if not isinstance(error, SettingError):
             self.player.play(False)
-            if not _is_in_the_making(self.shot.setup.kernel):
+            if not self.shot.setup.kernel.is_in_the_making:
                 self.notices.say("kernel", error)
         self._set_error(error)
         if self.shown is not None:
@@ -631,8 +630,3 @@ def _launch_soon(setup: Setup) -> Launch:
 def _instead(error: GemmvizError) -> GemmvizError:
     """What the GPU could not do, and who did it instead."""
     return GemmvizError(f"{error.message}. Shown is the interpreter's run", error.place, file=error.file, remedy=error.remedy)
-
-
-def _is_in_the_making(kernel: KernelSpec) -> bool:
-    """Whether a kernel comes along as a part of one, or with blanks: that it can't run is no news."""
-    return kernel.is_shipped and (kernel.unfinished or BLANK.search(kernel.text) is not None)

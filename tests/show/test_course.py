@@ -8,7 +8,6 @@ import pytest
 from gemmviz.show.exercises import judged
 from gemmviz.show.keys import answers_of
 from gemmviz.show.lesson import lesson_text, shipped_lesson
-from gemmviz.show.parts import filled
 from gemmviz.show.shot import Shot
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
@@ -143,7 +142,7 @@ def test_to_the_workshop_and_back(desk: Desk) -> None:
 def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None:
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
     answers = tuple(change.get(place, text) for place, text in enumerate(answers_of("blanks")))
-    kernel = filled(stop.shot.setup.kernel, answers)
+    kernel = stop.shot.setup.kernel.filled(answers)
     verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
     assert verdict.passed == (not change)
     assert said in "\n".join(verdict.lines)
@@ -159,7 +158,7 @@ def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None
 )
 def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
     stop = next(stop for stop in shipped_lesson("shared-memory").stops if stop.id == "exercise-barriers")
-    kernel = filled(stop.shot.setup.kernel, answers)
+    kernel = stop.shot.setup.kernel.filled(answers)
     verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
     assert verdict.passed == (not said)
     assert said in "\n".join(verdict.lines)

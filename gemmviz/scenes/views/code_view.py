@@ -2,11 +2,10 @@
 launch of it does.
 """
 
-import re
-
 import numpy as np
 
 from gemmviz.model.code_case import CodeCase, Listing
+from gemmviz.model.kernel import BLANK
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -15,7 +14,6 @@ from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.view import View
 
 _LEADING, _LARGEST, _LEAST = 1.3, 26.0, 9.0
-BLANK = re.compile(r"/\*\?\*/")  # what a student is to fill in
 
 
 def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
