@@ -99,6 +99,12 @@ def thread_place(thread: int, launch: Launch) -> Triple:
     return thread % dx, thread // dx % dy, thread // (dx * dy)
 
 
+def thread_number(place: Triple, launch: Launch) -> int:
+    """The number in the block of a threadIdx: x counts fastest."""
+    dx, dy, _ = launch.block
+    return place[0] + place[1] * dx + place[2] * dx * dy
+
+
 def thread_text(thread: int, launch: Launch) -> str:
     """The threadIdx in words: "(3, 1)"."""
     _, dy, dz = launch.block

@@ -9,7 +9,7 @@ from gemmviz.model.chart import Axis, Chart, Curve
 from gemmviz.model.timing import Measured
 
 
-def blocks_at(benchmark: Benchmark, n: int, width: int) -> int:
+def blocks_at(n: int, width: int) -> int:
     """How many blocks of width x width elements a matrix of n x n takes."""
     return (-(-n // width)) ** 2
 
@@ -23,7 +23,7 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     sms = load_device(name).sms
     curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
-    ticks = tuple((float(n), f"{n}: {blocks_at(benchmark, n, width) / sms:.3g}") for n in sizes)
+    ticks = tuple((float(n), f"{n}: {blocks_at(n, width) / sms:.3g}") for n in sizes)
     x = Axis(f"N, and how many blocks of {width} × {width} threads there are for each of {sms} SMs", is_log=True, ticks=ticks)
     shown = tuple(_shown(curve) for curve in curves)
     return replace(chart, x=x, curves=shown, marks=())

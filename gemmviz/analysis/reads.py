@@ -10,7 +10,6 @@ from gemmviz.analysis.focus import Scope
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.tiles import stored_operand
 from gemmviz.model.errors import UsageError
-from gemmviz.model.sites import MemoryArray
 from gemmviz.model.trace import Longs, Trace
 
 
@@ -122,8 +121,8 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
             continue
         offset = operand.offsets[at - int(np.searchsorted(trace.origin_step, step))]
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
-        source = _place(matrix, int(trace.origin[at, column]))
-        found.append(Copy(step, matrix.name, source, tile.name, _place(tile, cell + offset)))
+        source = matrix.place(int(trace.origin[at, column]))
+        found.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + offset)))
     return found
 
 
@@ -144,7 +143,7 @@ def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[P
             element = int(trace.element[int(trace.row[step]) + place, column])
             if operand.access != "read" or array.space != "shared" or element < 0:
                 continue
-            cell = (array.name, *_place(array, element))
+            cell = (array.name, *array.place(element))
             if waiting is not None and waiting[0] != array.name:
                 found.append(Product(step, waiting, cell))
                 waiting = None
@@ -167,8 +166,3 @@ def _column(trace: Trace, scope: Scope, thread: int) -> int:
     if not 0 <= thread < count:
         raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")
     return int(scope.of_block.start) + thread
-
-
-def _place(array: MemoryArray, element: int) -> tuple[int, int]:
-    row, column = array.row_column(np.array(element))
-    return int(row), int(column)

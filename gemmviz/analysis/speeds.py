@@ -9,7 +9,7 @@ from math import sqrt
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.chart import Axis, Chart, Curve, Mark, Opens
 from gemmviz.model.timing import Measured
-from gemmviz.model.words import number
+from gemmviz.model.words import capital, number
 from gemmviz.spec.catalog import kernel_names, load_kernel
 
 UNTILED = "03_coalesced"
@@ -222,7 +222,7 @@ def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve
 
 def _origins(benchmark: Benchmark) -> list[str]:
     """Where the curves are from, and what they are not."""
-    found = [f"{benchmark.source[:1].upper()}{benchmark.source[1:]}", f"CPU {benchmark.host}"]
+    found = [capital(benchmark.source), f"CPU {benchmark.host}"]
     if any(row.failure.startswith("left out") for row in benchmark.rows):
         found.append("a curve ends where one launch would take too long")
     other = {row.kernel for row in benchmark.rows if _shipped().get(row.kernel, row.source_hash) != row.source_hash}

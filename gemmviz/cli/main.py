@@ -18,6 +18,7 @@ from gemmviz.cli.command import Command, complain
 from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.words import capital
 
 _WINDOW = "gui"
 
@@ -80,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
     for name, command in commands().items():
         about: dict[str, Any] = {}
         if command.help:
-            about = {"help": command.help, "description": f"{command.help[:1].upper()}{command.help[1:]}."}
+            about = {"help": command.help, "description": f"{capital(command.help)}."}
         subparser = subparsers.add_parser(name, **about)
         command.add_arguments(subparser)
         subparser.set_defaults(command=command)

@@ -13,6 +13,7 @@ from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.scene_widget import SceneWidget
+from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.lesson import Stop
@@ -133,6 +134,6 @@ def _answers(stop: Stop) -> str:
     if stop.question is None:
         return ""
     return "\n".join(
-        f"{chr(ord('A') + place)} {'✓' if choice.right else '✗'} {choice.text}: {choice.why}"
+        f"{letter(place)} {'✓' if choice.right else '✗'} {choice.text}: {choice.why}"
         for place, choice in enumerate(stop.question.choices)
     )

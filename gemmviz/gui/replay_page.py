@@ -11,6 +11,7 @@ from gemmviz.gui.desk import Desk
 from gemmviz.gui.stage import Stage
 from gemmviz.gui.timeline import Timeline
 from gemmviz.model.errors import UsageError
+from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions, apology, framed
 from gemmviz.scenes.primitives import Hit
@@ -111,7 +112,7 @@ class ReplayPage(QWidget):
         try:
             self.session.point_at(hit)
         except UsageError as error:
-            self.session.say(f"{error.message[:1].upper()}{error.message[1:]}: {error.remedy}")
+            self.session.say(f"{capital(error.message)}: {error.remedy}")
 
     def _show_lines(self, lines: list[str]) -> None:
         if lines:

@@ -1,5 +1,6 @@
 """What a kernel touches, and where: arrays, the places of the source that touch them, and the loops around these."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -48,6 +49,16 @@ class MemoryArray:
             columns, rows = np.divmod(element, self.shape[0])
             return rows, columns
         return np.divmod(element, self.shape[-1])
+
+    def place(self, element: int) -> tuple[int, int]:
+        """Row and column of one element."""
+        row, column = self.row_column(np.asarray(element))
+        return int(row), int(column)
+
+
+def shared_bytes(arrays: Iterable[MemoryArray]) -> int:
+    """What those in shared memory take of a block's."""
+    return sum(array.size * array.itemsize for array in arrays if array.space == "shared")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,16 @@ def many(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def capital(text: str) -> str:
+    """With its first letter large."""
+    return text[:1].upper() + text[1:]
+
+
+def letter(place: int) -> str:
+    """That of a choice, from 0: "A"."""
+    return chr(ord("A") + place)
+
+
 def all_blocks(count: int) -> str:
     """All of a launch's."""
     return f"all {count} blocks" if count > 1 else "its only block"

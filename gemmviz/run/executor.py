@@ -13,6 +13,7 @@ from gemmviz.model.kernel import Launch
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
+from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
 from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Trace
 from gemmviz.run.check import check_result
@@ -229,17 +230,14 @@ def bound(setup: Setup) -> Binding:
     for name in setup.problem.shapes:
         if name not in [matrix for matrix, _ in binding.matrices]:
             raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=kernel.file)
-    if _shared_bytes(binding) > device.shared_per_block:
+    declared = shared_bytes(binding.arrays)
+    if declared > device.shared_per_block:
         raise SettingError(
-            f"the kernel declares {_shared_bytes(binding)} bytes of shared memory; {device.name} allows "
+            f"the kernel declares {declared} bytes of shared memory; {device.name} allows "
             f"{device.shared_per_block} a block",
             names=(*setup.parameters, "device"), remedy="choose smaller tiles", nearest=_nearest_that_fits(setup),
         )  # fmt: skip
     return binding
-
-
-def _shared_bytes(binding: Binding) -> int:
-    return sum(array.size * array.itemsize for array in binding.arrays if array.space == "shared")
 
 
 def _nearest_that_fits(setup: Setup) -> dict[str, int]:
@@ -247,7 +245,7 @@ def _nearest_that_fits(setup: Setup) -> dict[str, int]:
     for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
         with contextlib.suppress(GemmvizError):  # what is wrong with a candidate is nobody's business
             program = program_for(changed.kernel, changed.parameters)
-            if _shared_bytes(bind(changed, launch_for(changed), program)) <= device_for(setup).shared_per_block:
+            if shared_bytes(bind(changed, launch_for(changed), program).arrays) <= device_for(setup).shared_per_block:
                 return {name: value}
     return {}
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from gemmviz.model.words import letter
 from gemmviz.scenes.frame import MARGIN
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import wrapped
@@ -82,6 +83,6 @@ def _lines(said: Said, width: float) -> list[tuple[float, str, str, int | None]]
         found += [(_CAPTION, line, "caption", None) for line in wrapped(said.caption, _CAPTION, room, 3, "semibold")]
     for place, choice in enumerate(said.choices):
         mark = " ✓" if place == said.right else ""
-        text = f"{chr(ord('A') + place)}.  {choice}{mark}"
+        text = f"{letter(place)}.  {choice}{mark}"
         found += [(_CHOICE, line, "choice", place) for line in wrapped(text, _CHOICE, room - 28, 2, "semibold")]
     return found

@@ -69,12 +69,7 @@ def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -
     """An element by its indices: "A[3, 5]"."""
     if len(array.shape) == 1:
         return f"{array.name}[{element}]"
-    row, column = array.row_column(element)  # type: ignore[arg-type]
-    return (
-        labels.element(array.name, int(row), int(column))
-        if array.space == "global"
-        else f"{array.name}[{int(row)}, {int(column)}]"
-    )
+    return (labels if array.space == "global" else PLAIN).element(array.name, *array.place(element))
 
 
 def cost(moment: Moment) -> str:

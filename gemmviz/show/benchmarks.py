@@ -3,6 +3,7 @@
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.words import capital
 from gemmviz.run.benchmarking import cases_for, run_benchmark
 from gemmviz.run.engine import Cancel
 from gemmviz.run.remote import RemoteGpu
@@ -29,7 +30,7 @@ class Benchmarks:
     @property
     def all(self) -> dict[str, Benchmark]:
         """By name."""
-        here = {} if self._measured is None else {_capital(HERE): self._measured}
+        here = {} if self._measured is None else {capital(HERE): self._measured}
         return {**here, **recorded(), **self._others}
 
     def named(self, name: str) -> Benchmark | None:
@@ -98,13 +99,9 @@ def recorded() -> dict[str, Benchmark]:
 
 
 def _name(benchmark: Benchmark) -> str:
-    return _capital(benchmark.source.partition(",")[0])
+    return capital(benchmark.source.partition(",")[0])
 
 
 def named(benchmarks: dict[str, Benchmark], name: str) -> Benchmark | None:
     """The one of this name; the first where there is none of it; None where there is none at all."""
     return benchmarks.get(name) or next(iter(benchmarks.values()), None)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.words import spaced
 from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Expectation, Stop, Value
 from gemmviz.show.quantities import quantity
@@ -13,12 +14,9 @@ def shown_value(value: Any) -> str:
     """A value as a caption says it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
     if isinstance(value, float):
-        text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-        return text.replace(",", "\u202f")
-    return str(value)
+        return spaced(round(value)) if 1000 <= abs(value) < math.inf else f"{value:.4g}"
+    return spaced(value) if isinstance(value, int) else str(value)
 
 
 def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:

@@ -13,6 +13,7 @@ from gemmviz.model.host_run import HostRun, TransferCase
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.race import RaceCase
 from gemmviz.model.setup import Setup
+from gemmviz.model.sites import shared_bytes
 from gemmviz.model.traffic import TrafficCase, WidthCount
 from gemmviz.model.words import spaced
 from gemmviz.run.engine import Cancel
@@ -56,11 +57,10 @@ def _facts(setup: Setup, cancelled: Cancel) -> tuple[tuple[str, str], ...]:
         launch, counts = launch_for(setup, with_nearest=False), counted(setup, cancelled)
     except GemmvizError:
         return ()
-    shared = sum(array.size * array.itemsize for array in counts.arrays if array.space == "shared")
     return (
         ("blocks", spaced(launch.block_count)),
         ("threads a block", spaced(launch.threads_per_block)),
-        ("shared bytes a block", spaced(shared)),
+        ("shared bytes a block", spaced(shared_bytes(counts.arrays))),
         ("global reads", spaced(counts.elements("global", "read"))),
         ("shared writes", spaced(counts.elements("shared", "write"))),
         ("shared reads", spaced(counts.elements("shared", "read"))),
@@ -81,8 +81,7 @@ def traffic_case(shot: Shot, cancelled: Cancel = never) -> TrafficCase | None:
         if can_run(tried):
             found = counted(tried, cancelled)
             rows.append(WidthCount(width, found.elements("global", "read"), found.total("global", "read").sectors))
-    problem = setup.problem
-    return TrafficCase(title_of_launch(setup), name, tuple(rows), 2 * problem.M * problem.N * problem.K, setup.parameters[name])
+    return TrafficCase(title_of_launch(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
 
 
 def race_case(shot: Shot, cancelled: Cancel = never) -> RaceCase:

@@ -14,6 +14,7 @@ from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.kernel import Launch
+from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
@@ -66,11 +67,6 @@ class Facts:
         return reader.at(step_at(self.replay.trace, self.shot.at))
 
     @cached_property
-    def last(self) -> Moment:
-        """The end of the run."""
-        return Reader(self.replay, self.shot.focus).at(self.replay.steps - 1)
-
-    @cached_property
     def reads(self) -> Reads:
         return reads_at(self.moment)
 
@@ -80,12 +76,16 @@ class Facts:
         return counted(self.setup)
 
     @cached_property
-    def limits(self) -> OccupancyLimits:
+    def occupancy(self) -> OccupancyCase:
         case = occupancy_case(self.shot)
         if case is None:
             launch_for(self.setup)
             raise UsageError("there is no block to speak of")
-        return occupancy_limits(case.device, case.needs)
+        return case
+
+    @property
+    def limits(self) -> OccupancyLimits:
+        return occupancy_limits(self.occupancy.device, self.occupancy.needs)
 
     @cached_property
     def grid(self) -> GridCase:

@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.analysis.focus import Focus, scope_of
 from gemmviz.analysis.position import position_of
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.words import letter
 from gemmviz.scenes.band import Said
 from gemmviz.show.keys import answers_of
 from gemmviz.show.lesson import Question, Stop
@@ -50,7 +51,7 @@ def _of_question(stop: Stop, question: Question) -> list[Part]:
     order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
     for place in order:
         choice = question.choices[place]
-        why = f"Answer {chr(ord('A') + place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+        why = f"Answer {letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
         found.append(Part(choice.shot or stop.shot, Said(stop.title, why, texts, question.right, place)))
     return found
 

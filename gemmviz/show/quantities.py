@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from gemmviz.analysis.counts import intensity
+from gemmviz.analysis.focus import thread_number
 from gemmviz.analysis.growth import blocks_at
 from gemmviz.analysis.latency import hiding_of
 from gemmviz.analysis.moment import Reader
@@ -18,6 +19,7 @@ from gemmviz.analysis.schedules import waves
 from gemmviz.model.benchmark import CUBLAS
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.sites import shared_bytes
 from gemmviz.model.timing import Measured
 from gemmviz.scenes.views.tiles_view import phase_areas
 from gemmviz.scenes.views.walk_view import stride_of
@@ -25,7 +27,6 @@ from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Value
 from gemmviz.show.shot import Shot
 from gemmviz.show.speeds import DRAM, traffic_of
-from gemmviz.show.subjects import occupancy_case
 from gemmviz.spec.legality import can_run, launch_for
 
 Ask = Callable[..., Value]
@@ -100,19 +101,17 @@ def _(facts: Facts) -> Value:
 
 @_asks("lane of thread <x> <y> <z>")
 def _(facts: Facts, x: str, y: str, z: str) -> Value:
-    dx, dy, _ = facts.launch.block
-    return (int(x) + int(y) * dx + int(z) * dx * dy) % facts.device.warp_size
+    return thread_number((int(x), int(y), int(z)), facts.launch) % facts.device.warp_size
 
 
 @_asks("warp of thread <x> <y> <z>")
 def _(facts: Facts, x: str, y: str, z: str) -> Value:
-    dx, dy, _ = facts.launch.block
-    return (int(x) + int(y) * dx + int(z) * dx * dy) // facts.device.warp_size
+    return thread_number((int(x), int(y), int(z)), facts.launch) // facts.device.warp_size
 
 
 @_asks("shared bytes a block")
 def _(facts: Facts) -> Value:
-    return sum(array.size * array.itemsize for array in facts.counts.arrays if array.space == "shared")
+    return shared_bytes(facts.counts.arrays)
 
 
 @_asks("device cores")
@@ -374,8 +373,7 @@ def _(facts: Facts, thread: str, name: str, k: str) -> Value:
     found = [e for n, e in facts.reads.of(_thread(facts, thread), int(k), facts.replay.steps) if n == number]
     if not found or number is None:
         return "nothing"
-    row, column = trace.arrays[number].row_column(np.array(found[0]))
-    return facts.shot.labels.element(name, int(row), int(column))
+    return facts.shot.labels.element(name, *trace.arrays[number].place(found[0]))
 
 
 @_asks("elements of <A|B> that a block copies in a phase")
@@ -497,10 +495,7 @@ def _(facts: Facts) -> Value:
 
 @_asks("percent of cycles issued")
 def _(facts: Facts) -> Value:
-    case = occupancy_case(facts.shot)
-    if case is None:
-        raise UsageError("there is no block to speak of")
-    return 100 * hiding_of(case).used
+    return 100 * hiding_of(facts.occupancy).used
 
 
 @_asks("blanks")
@@ -531,10 +526,7 @@ def _(facts: Facts) -> Value:
 
 @_asks("warps of a scheduler")
 def _(facts: Facts) -> Value:
-    case = occupancy_case(facts.shot)
-    if case is None:
-        raise UsageError("there is no block to speak of")
-    return hiding_of(case).warps
+    return hiding_of(facts.occupancy).warps
 
 
 # Recordings
@@ -576,12 +568,12 @@ def _(facts: Facts, n: str) -> Value:
 @_asks("blocks at N = <n>")
 def _(facts: Facts, n: str) -> Value:
     """Of square blocks as wide as the shot chooses."""
-    return blocks_at(facts.benchmark, int(n), facts.shot.chart.width or 1)
+    return blocks_at(int(n), facts.shot.chart.width or 1)
 
 
 @_asks("blocks for each SM at N = <n>")
 def _(facts: Facts, n: str) -> Value:
-    return blocks_at(facts.benchmark, int(n), facts.shot.chart.width or 1) / facts.device.sms
+    return blocks_at(int(n), facts.shot.chart.width or 1) / facts.device.sms
 
 
 @_asks("N recorded")

@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 
 import numpy as np
 
 from gemmviz.analysis.banks import words_of
-from gemmviz.analysis.focus import Focus, thread_place, thread_text
+from gemmviz.analysis.focus import Focus, thread_number, thread_place, thread_text
 from gemmviz.analysis.hazards import find_hazards
-from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.moment import Moment, Reader, Touched
 from gemmviz.analysis.position import position_of
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError, Place, UsageError
+from gemmviz.model.labels import PLAIN
 from gemmviz.model.setup import Setup
-from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.sites import MemoryArray, Site, Space
 from gemmviz.model.threads import Triple
-from gemmviz.model.words import many
+from gemmviz.model.words import capital, many
 from gemmviz.run.engine import Engine
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.sentence import element_text
@@ -29,6 +31,7 @@ from gemmviz.spec.legality import device_for
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
 _TRIES = 60
 Wrong = tuple[str, str]  # a choice, and the misconception that gives it
+Made = tuple[str, str, str, Shot, list[Wrong]]  # a question, what is right and why, what shows it, and what is wrong
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,20 @@ class _Source:
         steps = np.flatnonzero(np.isin(self.replay.trace.site, sites))
         return int(self.random.choice(steps.tolist())) if len(steps) else None
 
-    def of_warp(self) -> Focus:
-        """Any warp of any traced block."""
-        return Focus(_any_block(self), self.random.randrange(self.replay.trace.space.warps_per_block))
+    def any_block(self) -> Triple:
+        """Of those that were traced."""
+        (x0, x1), (y0, y1), (z0, _) = self.replay.trace.blocks.ranges
+        return self.random.randrange(x0, x1), self.random.randrange(y0, y1), z0
 
-    def who(self, focus: Focus) -> str:
-        """A warp, and its block where there are several."""
-        where = f" of block {focus.block[:2]}" if self.replay.trace.launch.block_count > 1 else ""
-        return f"warp {focus.warp}{where}"
+    def request(self, space: Space) -> "_Request | None":
+        """Any warp's request to a kind of memory; None where what was drawn asks for nothing."""
+        trace = self.replay.trace
+        step = self.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == space)
+        if step is None:
+            return None
+        focus = Focus(self.any_block(), self.random.randrange(trace.space.warps_per_block))
+        moment = self.moment(step, focus)
+        return None if moment.main is None else _Request(step, focus, moment, moment.main)
 
     def moment(self, step: int, focus: Focus | None = None) -> Moment:
         return Reader(self.replay, focus or Focus()).at(step)
@@ -61,7 +70,31 @@ class _Source:
         return Shot(self.setup, focus or Focus(), view, position_of(self.replay.trace, step))
 
 
-Maker = Callable[[_Source], "tuple[str, str, str, Shot, list[Wrong]] | None"]
+@dataclass(frozen=True)
+class _Request:
+    """What a warp asks for in a step: ``main`` is the array, and what of it."""
+
+    step: int
+    focus: Focus
+    moment: Moment
+    main: Touched
+
+    @property
+    def who(self) -> str:
+        """The warp, and its block where there are several."""
+        where = f" of block {self.focus.block[:2]}" if self.moment.trace.launch.block_count > 1 else ""
+        return f"warp {self.focus.warp}{where}"
+
+    @property
+    def verb(self) -> str:
+        return "reads" if self.main.operand.access == "read" else "writes"
+
+    @property
+    def line(self) -> int:
+        return self.moment.site.place.line
+
+
+Maker = Callable[[_Source], Made | None]
 
 
 def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
@@ -74,11 +107,10 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
     source = _Source(setup, Replay.of(outcome.trace), Random(seed))
     stops: list[Stop] = []
     asked: set[str] = set()
-    makers = list(_MAKERS)
     for number in range(_TRIES * count):
         if len(stops) == count:
             break
-        made = makers[number % len(makers)](source)
+        made = _MAKERS[number % len(_MAKERS)](source)
         if made is None or made[0] in asked:
             continue
         stop = _stop(source, len(stops) + 1, *made)
@@ -111,57 +143,42 @@ def _stop(source: _Source, number: int, text: str, right: str, why: str, shot: S
 # What is asked
 
 
-def _sectors(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _sectors(source: _Source) -> Made | None:
     """How many sectors a request moves."""
-    trace = source.replay.trace
-    step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "global")
-    if step is None:
+    asked, rules = source.request("global"), source.replay.trace.rules
+    if asked is None or not asked.moment.cost.requests:
         return None
-    focus = source.of_warp()
-    moment = source.moment(step, focus)
-    cost, main = moment.cost, moment.main
-    if main is None or not cost.requests:
-        return None
-    verb = "reads" if main.operand.access == "read" else "writes"
-    where = f"W{source.who(focus)[1:]} {verb} {main.array.name} in line {moment.site.place.line}, step {step + 1}."
+    cost, size = asked.moment.cost, rules.sector_bytes
+    where = f"{capital(asked.who)} {asked.verb} {asked.main.array.name} in line {asked.line}, step {asked.step + 1}."
     text = f"{where} How many sectors does its request move?"
-    size = trace.rules.sector_bytes
     wrong = [
         (many(cost.lanes, "sector"), "one for each lane, as if no two lanes shared one"),
         (many(cost.ideal_sectors, "sector"), "as many as its bytes would take side by side"),
-        (many(cost.lines, "sector"), f"that is how many lines of {trace.rules.line_bytes} bytes it touches"),
+        (many(cost.lines, "sector"), f"that is how many lines of {rules.line_bytes} bytes it touches"),
         (many(1, "sector"), "one request is not one sector"),
         (many(cost.sectors * 4, "sector"), f"one for every {size // 4} bytes: sectors have {size}"),
         (many(2 * cost.sectors, "sector"), f"twice as many: sectors have {size} bytes, not {size // 2}"),
         (many(cost.sectors + 1, "sector"), "one more than it touches: it begins where a sector does"),
     ]
-    why = f"its {many(cost.lanes, 'lane')} move {many(cost.sectors, 'sector')} of {trace.rules.sector_bytes} bytes"
-    return text, many(cost.sectors, "sector"), why, source.shot(step, "memory", focus), wrong
+    why = f"its {many(cost.lanes, 'lane')} move {many(cost.sectors, 'sector')} of {size} bytes"
+    return text, many(cost.sectors, "sector"), why, source.shot(asked.step, "memory", asked.focus), wrong
 
 
-def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _bank(source: _Source) -> Made | None:
     """Which bank a lane hits."""
-    trace = source.replay.trace
-    step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "shared")
-    if step is None:
-        return None
-    focus = source.of_warp()
-    moment = source.moment(step, focus)
-    request, main = moment.request, moment.main
-    if request is None or main is None or main.operand.width > 1 or main.array.itemsize > trace.rules.bank_bytes:
+    asked, rules = source.request("shared"), source.replay.trace.rules
+    request = None if asked is None else asked.moment.request
+    if asked is None or request is None or asked.main.operand.width > 1 or asked.main.array.itemsize > rules.bank_bytes:
         return None  # of several banks one would have to say which
-    lanes = np.flatnonzero(request.lanes >= 0).tolist()
-    lane = source.random.choice(lanes)
-    element, rules = int(request.lanes[lane]), trace.rules
+    main = asked.main
+    lane = source.random.choice(np.flatnonzero(request.lanes >= 0).tolist())
+    element = int(request.lanes[lane])
     word = int(words_of(np.array([[element]]), main.array.itemsize, rules)[0][0, 0])
     bank = word % rules.banks
-    row, column = _place(main.array, element)
+    row, column = main.array.place(element)
     rows = main.array.shape[0]
-    verb = "reads" if main.operand.access == "read" else "writes"
-    cell = main.array.subscripted(element)
-    text = (
-        f"Lane {lane} of {source.who(focus)} {verb} {cell} (step {step + 1}). In which of the {rules.banks} banks does it lie?"
-    )
+    what = f"Lane {lane} of {asked.who} {asked.verb} {main.array.subscripted(element)} (step {asked.step + 1})."
+    text = f"{what} In which of the {rules.banks} banks does it lie?"
     wrong = [
         (f"bank {lane % rules.banks}", "a lane's number is not the bank's: the address decides"),
         (f"bank {(column * rows + row) % rules.banks}", "row and column swapped"),
@@ -171,17 +188,17 @@ def _bank(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
         (f"bank {(bank + 1) % rules.banks}", "one off: banks count from 0"),
     ]
     why = f"word {word} of the array, modulo {rules.banks}"
-    return text, f"bank {bank}", why, source.shot(step, "banks", focus), wrong
+    return text, f"bank {bank}", why, source.shot(asked.step, "banks", asked.focus), wrong
 
 
-def _tile(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _tile(source: _Source) -> Made | None:
     """What a cell of a tile holds."""
     trace = source.replay.trace
     shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
     step = source.step(lambda site: any(op.array in shared and op.access == "read" for op in site.operands))
     if step is None:
         return None
-    focus = Focus(_any_block(source))
+    focus = Focus(source.any_block())
     moment = source.moment(step, focus)
     number = source.random.choice(shared)
     content = moment.tiles.get(number)
@@ -193,14 +210,11 @@ def _tile(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     cell = int(source.random.choice(full.tolist()))
     matrix = trace.arrays[int(content.array[cell])]
     tile, element = trace.arrays[number], int(content.element[cell])
-    row, column = _place(matrix, element)
+    row, column = matrix.place(element)
     phase = int(content.phase[cell])
 
-    def other(r: int, c: int) -> str | None:
-        rows, columns = matrix.shape[0], matrix.shape[-1]
-        return f"{matrix.name}[{r}, {c}]" if 0 <= r < rows and 0 <= c < columns else None
-
-    tile_row, tile_column = _place(tile, cell)
+    other = partial(_element_at, matrix)
+    tile_row, tile_column = tile.place(cell)
     found = [
         (_held(source, number, cell, phase - 1, focus), "that was there a phase earlier"),
         (_held(source, number, cell, phase + 1, focus), "that comes a phase later"),
@@ -226,7 +240,7 @@ def _held(source: _Source, number: int, cell: int, phase: int, focus: Focus) -> 
     return element_text(trace.arrays[int(content.array[cell])], int(content.element[cell]))
 
 
-def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _element(source: _Source) -> Made | None:
     """Which element a thread reads from global memory."""
     trace = source.replay.trace
     step = source.step(
@@ -237,19 +251,15 @@ def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     if step is None:
         return None
     thread = source.random.randrange(trace.space.threads_per_block)
-    focus = Focus(_any_block(source), thread // trace.rules.warp_size, thread)
+    focus = Focus(source.any_block(), thread // trace.rules.warp_size, thread)
     moment = source.moment(step, focus)
     main = moment.main
     if main is None or int(main.elements[0]) < 0 or main.array.space != "global":
         return None
     element = int(main.elements[0])
-    row, column = _place(main.array, element)
+    row, column = main.array.place(element)
     x, y, _ = thread_place(thread, trace.launch)
-    rows, columns = main.array.shape[0], main.array.shape[-1]
-
-    def other(r: int, c: int) -> str | None:
-        return f"{main.array.name}[{r}, {c}]" if 0 <= r < rows and 0 <= c < columns else None
-
+    other = partial(_element_at, main.array)
     found = [
         (other(column, row), "row and column swapped"),
         (_read_by(source, step, focus.block, (y, x)), "that is read by the thread with x and y swapped"),
@@ -267,18 +277,24 @@ def _element(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     return text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in found if c]
 
 
+def _element_at(matrix: MemoryArray, row: int, column: int) -> str | None:
+    """An element by its indices; None outside of the matrix."""
+    is_inside = 0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[-1]
+    return PLAIN.element(matrix.name, row, column) if is_inside else None
+
+
 def _read_by(source: _Source, step: int, block: Triple, place: tuple[int, int]) -> str | None:
     """What the thread (x, y) of a block reads in a step; None where there is none, or it reads nothing."""
     trace, (x, y) = source.replay.trace, place
     dx, dy, _ = trace.launch.block
     if x >= dx or y >= dy:
         return None
-    thread = x + y * dx
+    thread = thread_number((x, y, 0), trace.launch)
     main = source.moment(step, Focus(block, thread // trace.rules.warp_size, thread)).main
     return None if main is None or int(main.elements[0]) < 0 else element_text(main.array, int(main.elements[0]))
 
 
-def _lane(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _lane(source: _Source) -> Made | None:
     """Which warp and lane a thread is."""
     trace = source.replay.trace
     dx, dy, dz = trace.launch.block
@@ -294,7 +310,7 @@ def _lane(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
         (f"warp {y}, lane {x}", "a row of the block is a warp only where it is 32 wide"),
         (said(thread + 1), "one further: numbers begin at 0"),
         (f"warp {x}, lane {y}", "x and y swapped, and taken for warp and lane"),
-        (said((x + y * dx + z * dx * dy) * 2), "twice as far"),
+        (said(2 * thread), "twice as far"),
         (f"warp {thread % 2}, lane {thread // 2}", "threads are not dealt out to warps in turn"),
     ]
     text = f"The block is {dx} × {dy} × {dz}. Which warp and lane is thread ({x}, {y}, {z})?"
@@ -303,7 +319,7 @@ def _lane(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     return text, right, why, source.shot(0, "mapping", Focus(warp=thread // size)), wrong
 
 
-def _owner(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _owner(source: _Source) -> Made | None:
     """Which thread stores an element of C."""
     trace, owners = source.replay.trace, source.replay.owners
     if owners.array is None or not len(owners.elements):
@@ -311,10 +327,8 @@ def _owner(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     at = source.random.randrange(len(owners.elements))
     element, number = int(owners.elements[at]), int(owners.threads[at])
     (bx, by, _), (x, y, _) = trace.space.indices(number)
-    row, column = _place(owners.array, element)
+    row, column = owners.array.place(element)
     dx, dy, _ = trace.launch.block
-
-    grid = trace.launch.grid
 
     def said(tx: int, ty: int, gx: int, gy: int) -> str:
         return f"thread ({tx}, {ty}) of block ({gx}, {gy})"
@@ -329,7 +343,7 @@ def _owner(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
         ((x - 1, y, bx, by), "the thread beside it"),
         ((x, y - 1, bx, by), "the thread above it"),
     )
-    limits = (dx, dy, grid[0], grid[1])
+    limits = (dx, dy, *trace.launch.grid[:2])
     wrong = [
         (said(*place), why) for place, why in places if all(0 <= at < limit for at, limit in zip(place, limits, strict=True))
     ]
@@ -339,22 +353,15 @@ def _owner(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
     return text, said(x, y, bx, by), "it is the one that writes there", source.shot(step, "stage", focus), wrong
 
 
-def _wavefronts(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _wavefronts(source: _Source) -> Made | None:
     """How many passes a request to shared memory takes."""
-    trace = source.replay.trace
-    step = source.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == "shared")
-    if step is None:
+    asked, rules = source.request("shared"), source.replay.trace.rules
+    if asked is None or not asked.moment.cost.requests:
         return None
-    focus = source.of_warp()
-    moment = source.moment(step, focus)
-    cost, main = moment.cost, moment.main
-    if main is None or not cost.requests:
-        return None
-    words = len(np.unique(moment.request.lanes[moment.request.lanes >= 0])) if moment.request is not None else 1
-    verb = "reads" if main.operand.access == "read" else "writes"
-    where = f"W{source.who(focus)[1:]} {verb} {main.array.name} in step {step + 1}, line {moment.site.place.line}."
+    cost, main, request = asked.moment.cost, asked.main, asked.moment.request
+    words = len(np.unique(request.lanes[request.lanes >= 0])) if request is not None else 1
+    where = f"{capital(asked.who)} {asked.verb} {main.array.name} in step {asked.step + 1}, line {asked.line}."
     text = f"{where} How many wavefronts does that take?"
-    rules = trace.rules
     parts = -(-rules.warp_size // rules.request_lanes)
     is_plain = parts == 1 and main.operand.width * main.array.itemsize <= rules.bank_bytes
     alone = "one, as if there were no conflict" if is_plain else "one for the whole warp: its lanes are served in parts"
@@ -369,10 +376,10 @@ def _wavefronts(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | No
     why = f"the most different words that it needs from one bank: {cost.wavefronts}"
     if not is_plain:
         why = f"its lanes are served in parts, each with the words that it needs most from one bank: {cost.wavefronts} in all"
-    return text, str(cost.wavefronts), why, source.shot(step, "banks", focus), wrong
+    return text, str(cost.wavefronts), why, source.shot(asked.step, "banks", asked.focus), wrong
 
 
-def _barrier(source: _Source) -> tuple[str, str, str, Shot, list[Wrong]] | None:
+def _barrier(source: _Source) -> Made | None:
     """Which of the barriers may go."""
     trace = source.replay.trace
     places = {site.place.line: site.place for site in trace.sites if site.kind == "barrier"}
@@ -415,17 +422,7 @@ def _may_go(source: _Source, places: tuple[Place, ...]) -> bool:
         outcome = run(other, (0, 0, 0), Interpreter())
         return outcome.fault is None and outcome.trace is not None and not find_hazards(outcome.trace)
 
-    return source.replay.kept(("may go", places), lambda: (made(),))[0]
-
-
-def _any_block(source: _Source) -> tuple[int, int, int]:
-    (x0, x1), (y0, y1), (z0, _) = source.replay.trace.blocks.ranges
-    return source.random.randrange(x0, x1), source.random.randrange(y0, y1), z0
-
-
-def _place(array: MemoryArray, element: int) -> tuple[int, int]:
-    row, column = array.row_column(np.array(element))
-    return int(row), int(column)
+    return source.replay.kept(("may go", places), made)
 
 
 _MAKERS: tuple[Maker, ...] = (_sectors, _element, _tile, _bank, _owner, _lane, _wavefronts, _barrier)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.whole import write_text
+from gemmviz.model.words import letter
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.show.flags import add_setup, setup_from
 from gemmviz.show.lesson import Question, save_lesson
@@ -37,7 +38,7 @@ def _run(args: argparse.Namespace) -> int:
         print(f"{number}. {question.text}")
         for place, choice in enumerate(question.choices):
             mark = "" if not args.answers else f"   {'right' if choice.right else 'wrong'}: {choice.why}"
-            print(f"   {chr(ord('A') + place)}. {choice.text}{mark}")
+            print(f"   {letter(place)}. {choice.text}{mark}")
     return 0
 
 

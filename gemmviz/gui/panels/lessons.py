@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.wheel import WheelGuard
-from gemmviz.model.words import many
+from gemmviz.model.words import letter, many
 from gemmviz.show.lesson import Exercise, Lesson, Question, Stop, lesson_names, lesson_title, shipped_lesson
 
 _NONE, _OWN = "No lesson: choose one", "A lesson from a file"
@@ -197,7 +197,7 @@ class _Task(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         self.choices, self.blanks = [], []
         for place, choice in enumerate(question.choices if question is not None else ()):
-            row = _Choice(chr(ord("A") + place), choice.text)
+            row = _Choice(letter(place), choice.text)
             row.button.clicked.connect(lambda checked=False, place=place: self.course.pick(place))
             column.addWidget(row)
             self.choices.append(row)

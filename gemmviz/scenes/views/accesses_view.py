@@ -62,8 +62,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
             texts = []
             for number, element in found or later:
                 array = trace.arrays[number]
-                r, c = array.row_column(element)  # type: ignore[arg-type]
-                texts.append(labels.element(array.name, int(r), int(c)))
+                texts.append(labels.element(array.name, *array.place(element)))
             shared = any(readers[each] > 1 for each in found)
             lit = moment.site.kind == "load" and any(each in now for each in found) and _reads_now(moment, thread)
             fill = theme.line if lit else theme.tint(trace.arrays[found[0][0]].name, 0.22) if shared else ""

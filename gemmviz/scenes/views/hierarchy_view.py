@@ -6,7 +6,8 @@ from gemmviz.analysis.counts import Counts
 from gemmviz.analysis.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device
-from gemmviz.model.words import number, spaced
+from gemmviz.model.sites import shared_bytes
+from gemmviz.model.words import capital, number, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
@@ -39,13 +40,13 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     gap = (room.height - sum(highs)) / 2
     shared, outer = moment.so_far("shared"), moment.so_far("global")
     has_shared = any(array.space == "shared" for array in moment.trace.arrays)
-    own = sum(a.size * a.itemsize for a in moment.trace.arrays if a.space == "shared")
+    own = shared_bytes(moment.trace.arrays)
     tile = f"; this kernel's block takes {size_text(own)}" if has_shared else "; this kernel takes none"
     registers = _REGISTER_BYTES * device.registers_per_sm
     levels = (
         ("Registers", "C", "each thread sees its own", f"{size_text(registers)} on each {words['sm']}"),
         (
-            words["shared memory"][:1].upper() + words["shared memory"][1:],
+            capital(words["shared memory"]),
             "A",
             f"all threads of a {words['block']} see it",
             f"{size_text(device.shared_per_sm)} on each {words['sm']}, at most {size_text(device.shared_per_block)} a "

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.model.race import RaceCase, Turn
-from gemmviz.model.words import many, spaced
+from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
@@ -42,7 +42,7 @@ def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
         verb = "is" if wrong == 1 else "are"
         title = f"{one} {case.ahead} runs ahead by {many(case.lead, 'step')}, and {many(wrong, 'element')} of C {verb} wrong"
         note = f"{case.what}: run, not told. {many(case.tried, 'order')} were tried; this one needs the shortest lead"
-    return titled([*_order(case, left, options), *_results(case, right, options)], title[:1].upper() + title[1:], note, options)
+    return titled([*_order(case, left, options), *_results(case, right, options)], capital(title), note, options)
 
 
 def story(case: RaceCase) -> list[str]:
