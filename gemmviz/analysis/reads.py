@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.analysis.focus import Scope
+from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.tiles import stored_operand
 from gemmviz.model.errors import UsageError
@@ -84,6 +85,28 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
     columns = [np.concatenate(each).astype(np.int64) for each in zip(*parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return Reads(*(column[order] for column in columns))
+
+
+def reads_at(moment: Moment) -> Reads:
+    """Of the watched block; they are kept with the trace."""
+    return moment.replay.kept(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
+
+
+def walk_of(moment: Moment, name: str) -> tuple[Longs, Longs, Longs] | None:
+    """Steps, elements and byte addresses of a matrix that the first of the watched threads reads from global memory; None where
+    it reads none.
+    """
+    reads, number = reads_at(moment), moment.trace.number_of(name)
+    own = (reads.thread == moment.scope.first_thread) & (reads.number == number)
+    if number is None or not own.any():
+        return None
+    return reads.step[own], reads.element[own], reads.element[own] * moment.trace.arrays[number].itemsize
+
+
+def stride_of(addresses: Longs) -> int | None:
+    """Bytes from one to the next, where that is always the same."""
+    steps = np.unique(np.diff(addresses))
+    return int(steps[0]) if len(steps) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)

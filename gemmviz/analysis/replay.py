@@ -179,9 +179,16 @@ class Replay:
         """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block or warp of a scope touches in the phase of
         ``step``.
         """
-        key = array, int(self.trace.phase[step]), _warps(scope)
+        return self._area_of_phase(array, int(self.trace.phase[step]), scope)
+
+    def areas(self, array: int, scope: Scope) -> list[Area | None]:
+        """Likewise of every phase."""
+        return [self._area_of_phase(array, phase, scope) for phase in range(self.phases)]
+
+    def _area_of_phase(self, array: int, phase: int, scope: Scope) -> Area | None:
+        key = array, phase, _warps(scope)
         if key not in self._facts.areas:
-            self._facts.areas[key] = self._area(array, key[1], scope)
+            self._facts.areas[key] = self._area(array, phase, scope)
         return self._facts.areas[key]
 
     def _area(self, array: int, phase: int, scope: Scope) -> Area | None:

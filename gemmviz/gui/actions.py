@@ -399,7 +399,8 @@ def _lectures() -> Iterator[Action]:
             why_not=lambda p: "" if p.desk.walked.lesson.stops else "No lesson, and no view was kept yet: Shift+B keeps one",
         )  # fmt: skip
     yield Action(
-        "Lecture", "&Open in the workshop, or back", _workshop, ("Ctrl+Return",), "leave the lesson, or come back",
+        "Lecture", "&Open in the workshop, or back", lambda p: p.desk.course.toggle_workshop(), ("Ctrl+Return",),
+        "leave the lesson, or come back",
         why_not=lambda p: "" if p.desk.course.lesson.stops else "There is no lesson: choose one under Lessons",
         is_on=lambda p: p.desk.course.is_away,
     )  # fmt: skip
@@ -412,14 +413,6 @@ def _lectures() -> Iterator[Action]:
         yield Action(
             "Lecture|On &screen", title, partial(_choose_screen, screen.name()), is_on=partial(_is_screen, screen.name())
         )
-
-
-def _workshop(parts: Parts) -> None:
-    course = parts.desk.course
-    if course.is_away:
-        course.come_back()
-    else:
-        course.leave()
 
 
 def _begin_lesson(name: str, parts: Parts) -> None:

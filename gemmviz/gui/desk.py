@@ -1,6 +1,7 @@
 """What everything in one window shares."""
 
 from pathlib import Path
+from typing import Any
 
 from gemmviz.gui.preferences import Preferences
 from gemmviz.scenes.theme import Theme
@@ -11,7 +12,7 @@ from gemmviz.show.opening import Opening
 from gemmviz.show.pointer import Pointer
 from gemmviz.show.saving import Saving
 from gemmviz.show.session import Session
-from gemmviz.show.tasks import have_ended
+from gemmviz.show.tasks import Latest, have_ended
 
 _LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
 
@@ -50,7 +51,9 @@ class Desk:
         self.preferences.put("seen", sorted(self.course.seen))
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()
-        own = self.opening.lane, self.pointer.lane, self.bookmarks.lane, self.course.lane, self.course.judging
+        own: tuple[Latest[Any], ...] = (
+            self.opening.lane, self.pointer.lane, *self.bookmarks.lanes, *self.course.lanes,
+        )  # fmt: skip
         has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended
 

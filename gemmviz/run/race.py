@@ -22,7 +22,7 @@ from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import bound
-from gemmviz.run.inputs import matrices
+from gemmviz.run.room import inputs
 from gemmviz.run.simt.interpret import Binding, interpret, never
 from gemmviz.run.simt.memory import SharedMemory
 from gemmviz.spec.legality import device_for
@@ -192,8 +192,7 @@ def _played(
 ) -> tuple[Any, list[Turn]]:
     """C as flat float64, NaN where the block stores nothing, and the order in which all happened."""
     stage, turns, lock = _Stage(len(lanes), lead, ahead), [], threading.Lock()  # type: ignore[var-annotated]
-    dtypes = {name: str(scalar.dtype) for name, scalar in binding.matrices}
-    data = matrices(binding.setup.problem, dtypes, binding.setup.filling, cancelled)
+    data = inputs(binding, cancelled)
     written = np.zeros(data["C"].size, bool)
     shared: dict[int, SharedMemory] = {}
 

@@ -1,7 +1,9 @@
 """The views that a person keeps, in an order, to go through in a lecture: a lesson in the making."""
 
 from dataclasses import replace
+from typing import Any
 
+from gemmviz.analysis.replay import Replay
 from gemmviz.scenes.band import Said
 from gemmviz.show.captions import caption_with_numbers
 from gemmviz.show.events import Event, Post
@@ -29,10 +31,16 @@ class Bookmarks:
         self.lane: Latest[tuple[int, str]] = Latest(post, self._on_told, lambda error: None)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
+        self._made: tuple[Stop, str | None, Replay | None, list[Part]] | None = None
         session.pictured.listen(self._on_pictured)
 
+    @property
+    def lanes(self) -> tuple[Latest[Any], ...]:
+        return (self.lane,)
+
     def close(self) -> None:
-        self.lane.close()
+        for lane in self.lanes:
+            lane.close()
 
     @property
     def now(self) -> Stop | None:
@@ -125,7 +133,7 @@ class Bookmarks:
     def _become(self, lesson: Lesson, at: int | None) -> None:
         self.lesson, self.at = lesson, at
         self.lane.cancel()
-        self._captions = {}
+        self._captions, self._made = {}, None
         if self.now is not None:
             self._tell_numbers(self.now)
         self.changed.tell()
@@ -141,10 +149,16 @@ class Bookmarks:
         return part.said if _is_near(part.shot, shot) else Said()
 
     def _parts_of(self, stop: Stop) -> list[Part]:
-        """Of a step; of the run that is shown, if that is its own."""
+        """Of a step; of the run that is shown, if that is its own. They are asked for with every frame, and kept until others
+        are due.
+        """
         shown = self.session.shown
         replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
-        return parts_of(stop, None if self.at is None else self._captions.get(self.at), replay)
+        caption = None if self.at is None else self._captions.get(self.at)
+        made = self._made
+        if made is None or made[0] is not stop or made[1] != caption or made[2] is not replay:
+            made = self._made = stop, caption, replay, parts_of(stop, caption, replay)
+        return made[3]
 
     def _tell_numbers(self, stop: Stop) -> None:
         """Has the numbers of its caption worked out, unless they are known."""

@@ -24,7 +24,7 @@ from gemmviz.scenes.primitives import Hit
 from gemmviz.scenes.views.occupancy_view import value_at
 from gemmviz.scenes.views.why_view import CURE
 from gemmviz.show.beside import Beside
-from gemmviz.show.courses import OF_SHOTS
+from gemmviz.show.cases import OF_SHOTS
 from gemmviz.show.events import Post
 from gemmviz.show.findings import Shown
 from gemmviz.show.launches import Launches

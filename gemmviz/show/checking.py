@@ -13,7 +13,7 @@ from gemmviz.show.staging import EngineOf, staged
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was asked of a step: ``said`` by the lesson, ``found`` by asking; ``error`` where nobody could tell."""
+    """What was asked of a step, and what was ``found``; ``error`` where nobody could tell."""
 
     step: int
     title: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from gemmviz.model.code_case import CodeCase
 from gemmviz.scenes.band import Said
@@ -29,6 +30,10 @@ class Course(Bookmarks):
         self.judged = Event()
         self.is_away = False
         self.judging: Latest[Verdict] = Latest(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
+
+    @property
+    def lanes(self) -> tuple[Latest[Any], ...]:
+        return (*super().lanes, self.judging)
 
     @property
     def is_on(self) -> bool:
@@ -84,6 +89,13 @@ class Course(Bookmarks):
         self.is_away = True
         self.changed.tell()
 
+    def toggle_workshop(self) -> None:
+        """Into the workshop, or back from there."""
+        if self.is_away:
+            self.come_back()
+        else:
+            self.leave()
+
     def come_back(self) -> None:
         """To the step that was left."""
         self.is_away = False
@@ -125,10 +137,6 @@ class Course(Bookmarks):
         self.verdict = None
         empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
         self.judging.start(lambda cancelled: judged(exercise, shot, empty))
-
-    def close(self) -> None:
-        super().close()
-        self.judging.close()
 
     def _on_judged(self, verdict: Verdict) -> None:
         self.verdict = verdict

@@ -7,7 +7,7 @@ from gemmviz.analysis.counts import LaunchCounts
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.analysis.position import step_at
-from gemmviz.analysis.reads import Reads
+from gemmviz.analysis.reads import Reads, reads_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.device import Device
@@ -20,9 +20,8 @@ from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.run.interpreter import Interpreter
-from gemmviz.scenes.views.accesses_view import reads_at
 from gemmviz.show.benchmarks import recorded
-from gemmviz.show.courses import counted, race_case, transfer_case
+from gemmviz.show.cases import counted, race_case, transfer_case
 from gemmviz.show.picture import run, searched_blocks, with_hazards
 from gemmviz.show.shot import Shot, Trial
 from gemmviz.show.subjects import grid_case, occupancy_case

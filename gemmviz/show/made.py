@@ -6,7 +6,7 @@ from typing import Any
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.run.engine import Cancel
-from gemmviz.show.courses import OF_SHOTS
+from gemmviz.show.cases import OF_SHOTS
 from gemmviz.show.events import Post
 from gemmviz.show.shot import Shot
 from gemmviz.show.tasks import Latest

@@ -5,6 +5,7 @@ recording. What a lesson expects, what its captions say and how an exercise is j
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import cache
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from gemmviz.analysis.focus import thread_number
 from gemmviz.analysis.growth import blocks_at
 from gemmviz.analysis.latency import hiding_of
 from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.reads import copies_of, products_of
+from gemmviz.analysis.reads import copies_of, products_of, stride_of, walk_of
 from gemmviz.analysis.scaling import data_bytes, span_of, work_of
 from gemmviz.analysis.schedules import waves
 from gemmviz.model.benchmark import CUBLAS
@@ -21,8 +22,6 @@ from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.timing import Measured
-from gemmviz.scenes.views.tiles_view import phase_areas
-from gemmviz.scenes.views.walk_view import stride_of
 from gemmviz.show.facts import Facts
 from gemmviz.show.lesson import Value
 from gemmviz.show.shot import Shot
@@ -31,7 +30,7 @@ from gemmviz.spec.legality import can_run, launch_for
 
 Ask = Callable[..., Value]
 _MOST_TRIED = 1 << 12
-_KNOWN: dict[str, tuple[re.Pattern[str], Ask]] = {}
+_KNOWN: dict[str, Ask] = {}
 
 
 def known() -> list[str]:
@@ -41,8 +40,8 @@ def known() -> list[str]:
 
 def quantity(what: str, facts: Facts) -> Value:
     """Raises UsageError for what nobody can tell, GemmvizError where the shot can't be run."""
-    for pattern, ask in _KNOWN.values():
-        found = pattern.fullmatch(what.strip())
+    for words, ask in _KNOWN.items():
+        found = _pattern(words).fullmatch(what.strip())
         if found is not None:
             value = ask(facts, *found.groups())
             return value.item() if isinstance(value, np.generic) else value
@@ -51,19 +50,24 @@ def quantity(what: str, facts: Facts) -> Value:
 
 def _asks(words: str) -> Callable[[Ask], Ask]:
     """``words`` as a person writes them: <n> is a whole number, <a|b> one of these, <NAME> a name."""
+
+    def take(ask: Ask) -> Ask:
+        _KNOWN[words] = ask
+        return ask
+
+    return take
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    """Made when it is first needed: there are many, and a window opens without them."""
     pattern, at = "", 0
     for hole in re.finditer(r"<([^<>]+)>", words):
         inside = hole[1]
         part = "|".join(map(re.escape, inside.split("|"))) if "|" in inside else r"\d{1,9}" if inside.islower() else r"\S+"
         pattern += re.escape(words[at : hole.start()]) + f"({part})"
         at = hole.end()
-    pattern += re.escape(words[at:])
-
-    def take(ask: Ask) -> Ask:
-        _KNOWN[words] = re.compile(pattern), ask
-        return ask
-
-    return take
+    return re.compile(pattern + re.escape(words[at:]))
 
 
 # Of the launch and its device
@@ -445,13 +449,14 @@ def _(facts: Facts, which: str) -> Value:
 
 @_asks("tiles of <A|B> that the block reads")
 def _(facts: Facts, name: str) -> Value:
-    return sum(area is not None for area in phase_areas(facts.moment, name))
+    return sum(area is not None for area in facts.moment.areas(name))
 
 
 @_asks("stride of <A|B>")
 def _(facts: Facts, name: str) -> Value:
     """Bytes from one read of the watched thread to its next, -1 where they are not evenly spaced."""
-    found = stride_of(facts.moment, name)
+    walked = walk_of(facts.moment, name)
+    found = None if walked is None else stride_of(walked[2])
     return -1 if found is None else found
 
 

@@ -37,7 +37,7 @@ from gemmviz.scenes.motion import FAN
 from gemmviz.scenes.primitives import Labels, Primitive, Scene
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.benchmarks import named, recorded
-from gemmviz.show.courses import OF_SHOTS
+from gemmviz.show.cases import OF_SHOTS
 from gemmviz.show.pairs import counted_by, pair_at, reader_by
 from gemmviz.show.picture import Subject, frame_for, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
 from gemmviz.show.shot import Shot

@@ -16,7 +16,7 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.chart import ticks
 from gemmviz.scenes.frame import ViewOptions
-from gemmviz.show.courses import traffic_case
+from gemmviz.show.cases import traffic_case
 from gemmviz.show.shot import Shot
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for

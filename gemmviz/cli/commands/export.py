@@ -25,7 +25,7 @@ from gemmviz.render.format import Film, Look, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
-from gemmviz.show.courses import OF_SHOTS
+from gemmviz.show.cases import OF_SHOTS
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
 from gemmviz.show.lesson_reel import lesson_reel

@@ -55,7 +55,7 @@ class Lessons(QWidget):
         self.contents.itemClicked.connect(lambda item: self.course.go(self.contents.row(item)))
         self.back.clicked.connect(lambda: self.course.walk(-1))
         self.next.clicked.connect(self.course.advance)
-        self.workshop.clicked.connect(lambda: self.course.come_back() if self.course.is_away else self.course.leave())
+        self.workshop.clicked.connect(self.course.toggle_workshop)
         self.wheel = WheelGuard(self, desk.released.tell)
         self.wheel.guard(self)
         for button in (self.back, self.next, self.workshop):

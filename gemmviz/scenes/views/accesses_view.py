@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.analysis.focus import thread_place
 from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.reads import Reads, reads_of
+from gemmviz.analysis.reads import Reads, reads_at
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
@@ -17,11 +17,6 @@ from gemmviz.scenes.view import View
 
 _MOST_THREADS, _MOST_KS = 8, 8
 _FAR = 1 << 32  # beyond all elements of a matrix
-
-
-def reads_at(moment: Moment) -> Reads:
-    """All reads of the watched block."""
-    return moment.replay.kept(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
 
 
 def shown_ks(moment: Moment) -> range:

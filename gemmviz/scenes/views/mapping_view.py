@@ -7,6 +7,7 @@ import numpy as np
 from gemmviz.analysis.counts import count_rows
 from gemmviz.analysis.focus import thread_place
 from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.reads import reads_at
 from gemmviz.model.sites import Operand
 from gemmviz.model.words import many
 from gemmviz.scenes.box import Box
@@ -16,7 +17,6 @@ from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.theme import mixed
 from gemmviz.scenes.view import View
-from gemmviz.scenes.views.accesses_view import reads_at
 
 _REST = 8  # the colour of threads of other warps
 

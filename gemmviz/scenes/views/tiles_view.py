@@ -23,15 +23,6 @@ def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
     return framed(_cross(moment, options), moment, options)
 
 
-def phase_areas(moment: Moment, name: str) -> list[Area | None]:
-    """Rows and columns of a matrix that the watched block or warp touches in each phase."""
-    number = moment.trace.number_of(name)
-    if number is None:
-        return []
-    steps = [np.flatnonzero(moment.trace.phase == phase) for phase in range(moment.replay.phases)]
-    return [moment.replay.area(number, int(each[0]), moment.scope) if len(each) else None for each in steps]
-
-
 def _cross(moment: Moment, options: ViewOptions) -> list[Primitive]:
     m, n, k = moment.trace.setup.problem.sizes.values()
     room = Box(MARGIN, options.top - 10, options.width - 2 * MARGIN, options.bottom - options.top)
@@ -125,7 +116,7 @@ def _block_areas(moment: Moment) -> dict[int, tuple[Area, int]]:
 
 def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """What the watched block touches in all phases, then what it touches in this one."""
-    theme, areas = options.theme, phase_areas(moment, name)
+    theme, areas = options.theme, moment.areas(name)
     parts = [_part(area, box, unit) for area in areas if area is not None]
     found: list[Primitive] = []
     if parts:
@@ -180,7 +171,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
             "semibold",
         ),
     ]
-    tall, phases = [area for area in phase_areas(moment, "A") if area], moment.replay.phases
+    tall, phases = [area for area in moment.areas("A") if area], moment.replay.phases
     lines = ["C: the blocks x, y"]
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
     if tall and has_tiles and moment.focus.warp is None and moment.focus.thread is None and not moment.focus.everyone:

@@ -5,13 +5,13 @@ and which lines they bring.
 import numpy as np
 
 from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.reads import stride_of, walk_of
 from gemmviz.model.words import many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
 from gemmviz.scenes.text import fitted, text_width
 from gemmviz.scenes.view import View
-from gemmviz.scenes.views.accesses_view import reads_at
 
 _MOST = 12
 
@@ -30,25 +30,6 @@ def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
     return framed(found or [nothing], moment, options)
 
 
-def walk_of(moment: Moment, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Steps, elements and byte addresses of a matrix that the first of the watched threads reads from global memory; None where
-    it reads none.
-    """
-    reads, number = reads_at(moment), moment.trace.number_of(name)
-    own = (reads.thread == moment.scope.first_thread) & (reads.number == number)
-    if number is None or not own.any():
-        return None
-    array = moment.trace.arrays[number]
-    return reads.step[own], reads.element[own], reads.element[own] * array.itemsize
-
-
-def stride_of(moment: Moment, name: str) -> int | None:
-    """Bytes from one read to the next, where that is always the same."""
-    walked = walk_of(moment, name)
-    steps = np.unique(np.diff(walked[2])) if walked is not None else np.zeros(0)
-    return int(steps[0]) if len(steps) == 1 else None
-
-
 def _walk(
     moment: Moment, name: str, steps: np.ndarray, elements: np.ndarray, bytes_: np.ndarray, room: Box, options: ViewOptions
 ) -> list[Primitive]:
@@ -65,7 +46,7 @@ def _walk(
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
     found: list[Primitive] = []
     size = theme.type.small
-    stride = stride_of(moment, name)
+    stride = stride_of(bytes_)
     jump = "not evenly spaced" if stride is None else f"{spaced(abs(stride))} bytes from one to the next"
     seen, loads = len(np.unique(lines)), len(np.unique(steps))
     made = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"

@@ -1,4 +1,6 @@
-"""What views are of besides runs: launches on devices, sources, traffic by tile width; each made from a shot alone."""
+"""What views are of besides runs: launches on devices, sources, traffic by tile width, races, what a host does; each made from
+a shot alone.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
