@@ -11,7 +11,7 @@ from gemmviz.scenes import sentence
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.score import place_of, score_primitives
-from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.text import fitted, text_line, text_width, wrapped
 from gemmviz.scenes.theme import Theme, load_theme
 from gemmviz.scenes.window import Lens
 
@@ -100,8 +100,8 @@ def titled(found: list[Primitive], title: str, note: str, options: ViewOptions) 
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     size = title_size(title, theme, room)
     words: tuple[Primitive, ...] = (
-        Labels("title", points((MARGIN, 50)), (fitted(title, size, room, "semibold"),), size, theme.text, "start", "semibold"),
-        Labels("note", points((MARGIN, 86)), (fitted(note, sizes.small, room),), sizes.small, theme.faint),
+        text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold"),
+        text_line("note", (MARGIN, 86), note, sizes.small, room, theme.faint),
     )
     return Scene(options.width, options.height, theme.background, tuple(found), words=words if options.words else ())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from fontTools.ttLib import TTFont
 
 from gemmviz.files.resources import resource_folder
-from gemmviz.scenes.primitives import Face
+from gemmviz.scenes.primitives import Face, Labels, points
 
 FONT_FILES: dict[Face, str] = {
     "regular": "Inter-Regular.otf",
@@ -44,6 +44,13 @@ def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
         left -= text_width(beginning[length], size, face)
         length += 1
     return beginning[:length].rstrip() + "…"
+
+
+def text_line(
+    key: str, at: tuple[float, float], text: str, size: float, width: float, colour: str, face: Face = "regular"
+) -> Labels:
+    """Labels of one line of text that starts at ``at`` (x, baseline), cut with an ellipsis where it exceeds ``width``."""
+    return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face)
 
 
 @lru_cache(maxsize=1024)

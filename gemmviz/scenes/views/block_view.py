@@ -9,7 +9,7 @@ from gemmviz.model.words import many
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, message, titled
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import text_line, text_width
 from gemmviz.scenes.view import View
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
@@ -45,8 +45,7 @@ def block_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         ),
     )
     found: list[Primitive] = [
-        Labels(key, points((box.x, box.y - 14)), (fitted(text, small, box.width),), small, options.theme.text)
-        for key, box, text in heads
+        text_line(key, (box.x, box.y - 14), text, small, box.width, options.theme.text) for key, box, text in heads
     ]
     found += [*_layers(case, left, options), *_warps(case, right, options)]
     return titled(found, title, note, options)

@@ -4,8 +4,8 @@ from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.text import text_line
 from gemmviz.scenes.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
@@ -45,20 +45,10 @@ def _bar(row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) 
     exact = f"{spaced(row.size_bytes)} bytes, {number(row.size_bytes / 1e9)} GB; {row.source}"
     key = row.level.replace(" ", "-")
     return [
-        Labels(
-            f"{key}-name",
-            points((room.x, room.y + size)),
-            (fitted(said, size, room.width, "semibold"),),
-            size,
-            theme.text,
-            "start",
-            "semibold",
-        ),
+        text_line(f"{key}-name", (room.x, room.y + size), said, size, room.width, theme.text, "semibold"),
         Rects(f"{key}-track", boxes((room.x, y, room.width, high)), theme.empty, radius=4.0),
         Rects(f"{key}-bar", boxes((room.x, y, wide, high)), fill, radius=4.0),
-        Labels(
-            f"{key}-exact", points((room.x, y + high + 1.25 * small)), (fitted(exact, small, room.width),), small, theme.faint
-        ),
+        text_line(f"{key}-exact", (room.x, y + high + 1.25 * small), exact, small, room.width, theme.faint),
     ]
 
 

@@ -10,7 +10,7 @@ from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.table import Entry, table
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import fitted, text_line, text_width
 from gemmviz.scenes.view import View
 
 _LEADING, _LARGEST, _LEAST = 1.3, 26.0, 9.0
@@ -38,17 +38,7 @@ def _two(case: CodeCase, other: Listing, room: Box, options: ViewOptions) -> Sce
     ends: list[dict[int, float]] = []
     for key, each, x in (("left", other, room.x), ("right", case.main, room.x + half + 60)):
         small = options.theme.type.note
-        found.append(
-            Labels(
-                f"{key}-title",
-                points((x, room.y + small)),
-                (fitted(each.title, small, half, "semibold"),),
-                small,
-                options.theme.text,
-                "start",
-                "semibold",
-            )
-        )
+        found.append(text_line(f"{key}-title", (x, room.y + small), each.title, small, half, options.theme.text, "semibold"))
         pieces, rows = _listing(key, each, Box(x, room.y + 34, half, room.height - 34), options, size)
         found += pieces
         ends.append(rows)

@@ -10,7 +10,7 @@ from gemmviz.model.words import many, number, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.text import fitted, text_line
 from gemmviz.scenes.theme import mixed
 from gemmviz.scenes.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
@@ -43,14 +43,8 @@ def _frame(key: str, name: str, room: Box, options: ViewOptions) -> list[Primiti
         Rects(
             f"{key}-box", boxes((room.x, room.y, room.width, room.height)), options.theme.panel, options.theme.line, 2.0, 10.0
         ),
-        Labels(
-            f"{key}-name",
-            points((room.x + 20, room.y + 1.4 * size)),
-            (fitted(name, size, room.width - 40, "semibold"),),
-            size,
-            options.theme.text,
-            "start",
-            "semibold",
+        text_line(
+            f"{key}-name", (room.x + 20, room.y + 1.4 * size), name, size, room.width - 40, options.theme.text, "semibold"
         ),
     ]
 
@@ -61,9 +55,7 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     found = _frame("one", f"one of its {many(device.sms, words['sm'])}", room, options)
     inner = Box(room.x + 20, room.y + 54, room.width - 40, room.height - 70)
     text = f"{many(device.fp32_per_sm, words['core'])}, up to {spaced(device.max_threads_per_sm)} threads at once"
-    found.append(
-        Labels("cores-name", points((inner.x, inner.y + small)), (fitted(text, small, inner.width),), small, theme.text)
-    )
+    found.append(text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text))
     cores = Box(inner.x, inner.y + 1.5 * small, inner.width, 0.42 * inner.height)
     found.append(_cells("cores", device.fp32_per_sm, cores, theme.accent("C"), options))
     y = cores.y + cores.height + 14
@@ -139,22 +131,10 @@ def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
         Rects(
             "memory-box", boxes((room.x, room.y, room.width, room.height)), theme.tint("B", 0.3), theme.accent("B"), 3.0, 10.0
         ),
-        Labels(
-            "memory-name",
-            points((room.x + 24, room.y + 0.42 * room.height)),
-            (fitted(first, size, room.width - 48, "semibold"),),
-            size,
-            theme.text,
-            "start",
-            "semibold",
+        text_line(
+            "memory-name", (room.x + 24, room.y + 0.42 * room.height), first, size, room.width - 48, theme.text, "semibold"
         ),
-        Labels(
-            "memory-rate",
-            points((room.x + 24, room.y + 0.78 * room.height)),
-            (fitted(second, 0.85 * size, room.width - 48),),
-            0.85 * size,
-            theme.text,
-        ),
+        text_line("memory-rate", (room.x + 24, room.y + 0.78 * room.height), second, 0.85 * size, room.width - 48, theme.text),
     ]
 
 

@@ -16,7 +16,7 @@ from gemmviz.scenes.frame import MARGIN, ViewOptions, title_size
 from gemmviz.scenes.magnify import moved
 from gemmviz.scenes.matrix import label_size
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.text import fitted, text_line, text_width, wrapped
 from gemmviz.scenes.theme import Theme, mixed
 from gemmviz.scenes.view import View
 
@@ -145,7 +145,7 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
     return [
         *_heading(case, time, options),
         Labels("action", points((MARGIN, height - 70)), (now,), size, theme.text, "start", "semibold"),
-        Labels("cost", points((MARGIN, height - 34)), (fitted(held, sizes.small, room),), sizes.small, theme.faint),
+        text_line("cost", (MARGIN, height - 34), held, sizes.small, room, theme.faint),
         *_legend(options),
     ]
 

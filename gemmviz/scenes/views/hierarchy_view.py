@@ -11,7 +11,7 @@ from gemmviz.model.words import capital, number, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.text import fitted, text_line
 from gemmviz.scenes.view import View
 
 _SHARE = (0.3, 0.27, 0.27)  # of the height: registers, shared memory, global memory; arrows stand between them
@@ -89,8 +89,8 @@ def _level(
     return [
         Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.accent(colour), 3.0, 10.0),
         Labels(f"{key}-name", points((x, baselines[0])), (name,), size, theme.accent(colour), "start", "semibold"),
-        Labels(f"{key}-who", points((x, baselines[1])), (fitted(lines[0], small, room),), small, theme.text),
-        Labels(f"{key}-size", points((x, baselines[2])), (fitted(lines[1], small, room),), small, theme.faint),
+        text_line(f"{key}-who", (x, baselines[1]), lines[0], small, room, theme.text),
+        text_line(f"{key}-size", (x, baselines[2]), lines[1], small, room, theme.faint),
     ]
 
 

@@ -9,7 +9,7 @@ from gemmviz.model.words import many
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted
+from gemmviz.scenes.text import text_line
 from gemmviz.scenes.view import View
 from gemmviz.scenes.views.occupancy_view import what_if_curve
 
@@ -32,17 +32,7 @@ def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
         "all of the latency is hidden" if found.warps >= found.enough else f"{found.enough} warps would hide all of the latency"
     )
     said = f"the scheduler issues in {100 * found.used:.3g} % of the cycles; {more}"
-    pieces.append(
-        Labels(
-            "latency-said",
-            points((rows.x, y)),
-            (fitted(said, theme.type.heading, rows.width, "semibold"),),
-            theme.type.heading,
-            theme.text,
-            "start",
-            "semibold",
-        )
-    )
+    pieces.append(text_line("latency-said", (rows.x, y), said, theme.type.heading, rows.width, theme.text, "semibold"))
     threads = what_ifs(case.device, case.needs)[0]
     below = Box(rows.x, y + 20, rows.width, room.y + room.height - y - 20)
     if below.height > 80:

@@ -14,7 +14,7 @@ from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.groups import group_colours
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import text_line, text_width
 from gemmviz.scenes.theme import mixed
 from gemmviz.scenes.view import View
 
@@ -65,16 +65,8 @@ def _threads(
     )
     base = options.theme.type.note
     return [
-        Labels(
-            "threads-name",
-            points((room.x, room.y - 34)),
-            (fitted(heading, base, room.width, "semibold"),),
-            base,
-            options.theme.text,
-            "start",
-            "semibold",
-        ),
-        Labels("threads-note", points((room.x, room.y - 10)), (fitted(note, base, room.width),), base, options.theme.faint),
+        text_line("threads-name", (room.x, room.y - 34), heading, base, room.width, options.theme.text, "semibold"),
+        text_line("threads-note", (room.x, room.y - 10), note, base, room.width, options.theme.faint),
         Cells(
             "threads",
             room.x,
@@ -130,10 +122,7 @@ def _elements(
     own = threads // size == warp
     heading = f"their elements of C: warp {warp} stores {_shape(r[own], c[own])}"
     base = theme.type.note
-    name = Labels(
-        "elements-name", points((room.x, room.y - 34)), (fitted(heading, base, room.width, "semibold"),), base, theme.text,
-        "start", "semibold",
-    )  # fmt: skip
+    name = text_line("elements-name", (room.x, room.y - 34), heading, base, room.width, theme.text, "semibold")
     found: list[Primitive] = [
         name,
         Cells("elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips),
@@ -145,7 +134,7 @@ def _elements(
             found += made[0]
             words.append(made[1])
     note = "; ".join(words) or f"{options.labels.element('C', r0, c0)} and what follows"
-    found.append(Labels("elements-note", points((room.x, room.y - 10)), (fitted(note, base, room.width),), base, theme.text))
+    found.append(text_line("elements-note", (room.x, room.y - 10), note, base, room.width, theme.text))
     return found
 
 

@@ -9,7 +9,7 @@ from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.text import text_line, text_width, wrapped
 from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.view import View
 
@@ -96,13 +96,7 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
     names = points(*((room.x + name - 12, top + (row + 0.5) * pitch + 0.35 * size) for row in range(shown)))
     heading = "who made which step when: time goes to the right"
     found: list[Primitive] = [
-        Labels(
-            "race-heading",
-            points((room.x, room.y + 18)),
-            (fitted(heading, size, room.width),),
-            size,
-            theme.faint,
-        ),
+        text_line("race-heading", (room.x, room.y + 18), heading, size, room.width, theme.faint),
         Labels("race-units", names, tuple(f"{one} {unit}" for unit in range(shown)), size, theme.text, "end"),
         Cells("race", room.x + name, top, cell, fill, palette, inks, line=theme.background, height=pitch, tips=tips),
     ]
@@ -179,17 +173,7 @@ def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]
         heading = f"{name}: {many(int(bad.sum()), 'element')} wrong{part}" if place else f"{name}{part}"
         if place and not case.spoilt.any():
             heading = f"{name}: the same"
-        found.append(
-            Labels(
-                f"result-{place}-name",
-                points((room.x, y + size)),
-                (fitted(heading, size, room.width, "semibold"),),
-                size,
-                theme.text,
-                "start",
-                "semibold",
-            )
-        )
+        found.append(text_line(f"result-{place}-name", (room.x, y + size), heading, size, room.width, theme.text, "semibold"))
         found.append(
             Cells(
                 f"result-{place}",

@@ -7,7 +7,7 @@ from gemmviz.model.words import number
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import fitted, text_line, text_width
 from gemmviz.scenes.view import View
 
 _COLOURS = {"Malloc": "", "Memcpy": "B", "launch": "C", "Free": ""}
@@ -57,14 +57,8 @@ def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewO
     size = min(theme.type.note, 0.42 * pitch)
     heading = f"{run.memory} memory: {number(run.total())} µs"
     found: list[Primitive] = [
-        Labels(
-            f"{run.memory}-name",
-            points((room.x, room.y - 0.4 * pitch)),
-            (fitted(heading, 1.1 * size, room.width, "semibold"),),
-            1.1 * size,
-            theme.text,
-            "start",
-            "semibold",
+        text_line(
+            f"{run.memory}-name", (room.x, room.y - 0.4 * pitch), heading, 1.1 * size, room.width, theme.text, "semibold"
         ),
         Lines(f"{run.memory}-start", boxes((room.x, room.y, room.x, room.y + room.height)), theme.line, 1.5),
     ]

@@ -10,7 +10,7 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.text import fitted, text_width
+from gemmviz.scenes.text import text_line, text_width
 from gemmviz.scenes.view import View
 
 _MOST = 12
@@ -51,17 +51,7 @@ def _walk(
     seen, loads = len(np.unique(lines)), len(np.unique(steps))
     made = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
     heading = f"{name}: {made}, {jump}; {many(seen, 'line')} of {rules.line_bytes} bytes"
-    found.append(
-        Labels(
-            f"{name}-walk",
-            points((room.x, room.y + size)),
-            (fitted(heading, size, room.width, "semibold"),),
-            size,
-            theme.accent(name),
-            "start",
-            "semibold",
-        )
-    )
+    found.append(text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold"))
     y, high = room.y + 1.9 * size, min(0.24 * room.height, 64.0)
     texts = [options.labels.element(name, int(r[at]), int(c[at])) for at in range(first, first + count)]
     font = min(22.0, *((wide - 8) / text_width(text, 1.0) for text in texts))

@@ -13,7 +13,7 @@ from gemmviz.scenes.box import Box
 from gemmviz.scenes.chart import Scale
 from gemmviz.scenes.frame import MARGIN, ViewOptions
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_width, wrapped
+from gemmviz.scenes.text import fitted, text_line, text_width, wrapped
 from gemmviz.scenes.theme import Theme
 from gemmviz.scenes.view import View
 
@@ -228,7 +228,7 @@ def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive
     sources = " · ".join(dict.fromkeys(effect.time_source for effect in case.effects if effect.time_source))
     if sources:
         y += 1.5 * size
-        found.append(Labels("effects-source", points((room.x, y)), (fitted(sources, size, room.width),), size, theme.faint))
+        found.append(text_line("effects-source", (room.x, y), sources, size, room.width, theme.faint))
     return found
 
 
