@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 import gemmviz
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
 from gemmviz.scenes.text import text_width
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,7 +17,7 @@ version = release = gemmviz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxarg.ext"]
 html_theme, html_title = "furo", "gemmviz"
 html_static_path: list[str] = []
-html_favicon = str(resource_folder("assets") / "icons" / "gemmviz.svg")
+html_favicon = str(resource("assets/icons/gemmviz.svg"))
 myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 3
 autodoc_member_order, autodoc_typehints, autoclass_content = "bysource", "signature", "class"

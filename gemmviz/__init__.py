@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Measurements", "Picture", "Player", "Run", "Shot",
-    "count", "kernels", "load", "save", "scene", "show", "trace",
+    "Count", "GemmvizError", "Kernel", "Lesson", "Measurements", "Picture", "Player", "Run", "Shot",
+    "count", "kernels", "lessons", "load", "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Count,
         GemmvizError,
         Kernel,
+        Lesson,
         Measurements,
         Picture,
         Player,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         Shot,
         count,
         kernels,
+        lessons,
         load,
         save,
         scene,

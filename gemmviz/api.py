@@ -53,16 +53,18 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.primitives import Scene
 from gemmviz.show.benchmarks import named, recorded
+from gemmviz.show.lesson import Lesson, lesson_names, named_kernel, named_lesson, save_lesson
+from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.picture import moment_of, picture, run, searched_blocks, with_hazards
-from gemmviz.show.shot import SYSTEM_THEME, Shot, read_view, save_view
+from gemmviz.show.shot import SYSTEM_THEME, Shot, save_view
 from gemmviz.show.staging import Manner, run_reel, staged, staged_run
 from gemmviz.show.stills import check_view, focus_inside, phase_numbered, step_numbered
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import device_for, launch_for, setup_for
 
 __all__ = [
-    "Count", "GemmvizError", "Kernel", "Loaded", "Measurements", "Picture", "Player", "Run", "Shot", "count", "kernels", "load",
-    "save", "scene", "show", "trace",
+    "Count", "GemmvizError", "Kernel", "Lesson", "Loaded", "Measurements", "Picture", "Player", "Run", "Shot",
+    "count", "kernels", "lessons", "load", "save", "scene", "show", "trace",
 ]  # fmt: skip
 
 
@@ -232,7 +234,7 @@ class Measurements:
         return f"<div>{self.scene().svg}<p>{escape(self.benchmark.source)}</p></div>"
 
 
-Loaded = Kernel | Run | Shot | Measurements
+Loaded = Kernel | Run | Shot | Lesson | Measurements
 Named = str | PathLike[str] | Kernel
 
 
@@ -241,16 +243,22 @@ def kernels() -> list[str]:
     return kernel_names()
 
 
+def lessons() -> list[str]:
+    """The names of the lessons that ship with gemmviz; ``load`` reads one."""
+    return lesson_names()
+
+
 def load(source: str | PathLike[str]) -> Loaded:
-    """A kernel by its name or ``.cu`` file; else what a file holds: a recorded run (``.gvt``), a saved view (``.toml``), or
-    measurements (``.json``).
+    """A kernel by its name or ``.cu`` file, a lesson by its name, or what another file holds: a recorded run (``.gvt``), a
+    saved view or a lesson (``.toml``), measurements (``.json``).
     """
     path = Path(source)
+    lesson = named_lesson(str(source))
+    if lesson is not None:
+        return lesson.stops[0].shot if lesson.is_view else lesson
     match kind_of(path):
         case "trace":
             return Run(read_trace(path))
-        case "view":
-            return read_view(path)
         case "benchmark":
             return Measurements(read_benchmark(path, recorded=True))
     return Kernel(load_kernel(str(source)))
@@ -311,6 +319,8 @@ def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
         if options:
             raise UsageError("a saved view is drawn as it was saved", remedy="leave the options out, or change the view")
         return _of_view(found)
+    if isinstance(found, Lesson):
+        raise UsageError("a lesson has many pictures", remedy="show it or save it, or take the shot of one of its stops")
     if isinstance(found, Kernel):
         own = (*_setup(found, {}).sizes_and_parameters, "on", "values", "blocks", "phases", "parameters")
         given = {name: options.pop(name) for name in list(options) if name in own}
@@ -355,8 +365,8 @@ class Player:
         return widget(self.reel, self.theme)._repr_mimebundle_(**options)
 
 
-def show(what: Named | Run | Shot, *, theme: str = "light", **options: Any) -> Player:
-    """A run that plays in a notebook, with its buttons: of a kernel, which is run for it, of a run, or of a saved view.
+def show(what: Named | Run | Shot | Lesson, *, theme: str = "light", **options: Any) -> Player:
+    """A run that plays in a notebook, with its buttons: of a kernel, which is run for it, of a run, a saved view or a lesson.
 
     ``theme``: "dark" or "light", as it begins. ``options``: of a kernel its sizes and parameters, and what ``trace`` takes.
     """
@@ -365,13 +375,15 @@ def show(what: Named | Run | Shot, *, theme: str = "light", **options: Any) -> P
     found = load(what) if isinstance(what, str | PathLike) else what
     if isinstance(found, Kernel):
         found = trace(found, **options)
-    if not isinstance(found, Run | Shot):
-        raise UsageError(f"{type(found).__name__} doesn't play", remedy="show a kernel, a run or a saved view")
+    if not isinstance(found, Run | Shot | Lesson):
+        raise UsageError(f"{type(found).__name__} doesn't play", remedy="show a kernel, a run, a saved view or a lesson")
     return Player(_reel(found), theme)
 
 
-def _reel(what: Run | Shot) -> Reel:
-    """All steps of a run, as pictures, a film or a page."""
+def _reel(what: Run | Shot | Lesson) -> Reel:
+    """All steps of a run or of a lesson, as pictures, a film or a page."""
+    if isinstance(what, Lesson):
+        return lesson_reel(what, lambda kernel: closing(_engine("cpu", kernel)), Manner())
     if isinstance(what, Run):
         stage = staged_run(Shot(what.setup, theme="light"), Outcome(what.trace, what.trace.by, what.fault))
     else:
@@ -379,17 +391,19 @@ def _reel(what: Run | Shot) -> Reel:
     return run_reel(stage, Manner(), list(range(stage.steps)), range(stage.steps))
 
 
-def save(what: Kernel | Run | Shot | Picture | Measurements, path: str | PathLike[str]) -> None:
-    """Writes a file, whole or not at all: a kernel as ``.cu``, a run as ``.gvt``, a view as ``.toml``, a picture as ``.svg`` or
-    ``.png`` (which needs Qt), measurements as ``.json``; a run or a view also as slides (``.pptx``, ``.pdf``), a film
-    (``.mp4``, ``.gif``, …) or a page that plays (``.html``). Raises GemmvizError where it can't be written; a run that was
-    stopped can't be as ``.gvt``.
+def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str | PathLike[str]) -> None:
+    """Writes a file, or leaves the old one as it is if that fails.
+
+    A kernel is written as ``.cu``, a run as ``.gvt``, a view or a lesson as ``.toml``, measurements as ``.json``, a picture as
+    ``.svg`` or ``.png`` (which needs Qt). A run, a view or a lesson is also written as slides (``.pptx``, ``.pdf``), a film
+    (``.mp4``, ``.gif``, …) or a page that plays (``.html``). Raises GemmvizError if the file can't be written, and for a run
+    that was stopped, which can't be a ``.gvt``.
     """
     target = Path(path)
-    if isinstance(what, Run | Shot) and isinstance(formats().get(target.suffix.lower()[1:]), Film | Deck | Page):
+    if isinstance(what, Run | Shot | Lesson) and isinstance(formats().get(target.suffix.lower()[1:]), Film | Deck | Page):
         save_reel(_reel(what), target)
         return
-    for kind, own in ((Kernel, "kernel"), (Run, "trace"), (Shot, "view"), (Measurements, "benchmark")):
+    for kind, own in ((Kernel, "kernel"), (Run, "trace"), (Shot, "view"), (Lesson, "view"), (Measurements, "benchmark")):
         suffix = next(each.suffix for each in KINDS if each.name == own)
         if isinstance(what, kind) and target.suffix.lower() != suffix:
             raise UsageError(f"this is saved as {suffix}, not as {target.suffix or 'a file without suffix'}")
@@ -404,9 +418,12 @@ def save(what: Kernel | Run | Shot | Picture | Measurements, path: str | PathLik
             write_text(target, benchmark_text(what.benchmark))
         case Shot():
             save_view(what, target)
+        case Lesson():
+            save_lesson(what, target)
         case _:
             raise UsageError(
-                f"{type(what).__name__} can't be saved", remedy="save a kernel, a run, a view, a picture or measurements"
+                f"{type(what).__name__} can't be saved",
+                remedy="save a kernel, a run, a view, a lesson, a picture or measurements",
             )
 
 
@@ -435,7 +452,7 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
     if isinstance(kernel, Shot):
         setup = kernel.setup
     else:
-        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else load_kernel(str(kernel)))
+        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else named_kernel(str(kernel)))
     known = setup.sizes_and_parameters
     for name in numbers:
         if name not in known:

@@ -5,7 +5,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
 from gemmviz.render.page import packed
 from gemmviz.render.reel import Reel
 
@@ -13,7 +13,7 @@ from gemmviz.render.reel import Reel
 class PlayerWidget(anywidget.AnyWidget):
     """``packed``: what the player draws; ``style``: how its buttons look, with the letters that it needs."""
 
-    _esm = resource_folder("assets") / "page" / "player.js"
+    _esm = resource("assets/page/player.js")
     packed = traitlets.Unicode().tag(sync=True)
     style = traitlets.Unicode().tag(sync=True)
 
@@ -21,5 +21,5 @@ class PlayerWidget(anywidget.AnyWidget):
 def widget(reel: Reel, theme: str) -> Any:
     """A player of a reel."""
     found = packed(reel, theme)
-    style = (resource_folder("assets") / "page" / "style.css").read_text(encoding="utf-8")
+    style = resource("assets/page/style.css").read_text(encoding="utf-8")
     return PlayerWidget(packed=found.text, style=found.fonts + style)

@@ -39,6 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         has_gpu = cupy.cuda.runtime.getDeviceCount() > 0
     except Exception:
         has_gpu = False
+    items.sort(key=lambda item: item.get_closest_marker("longest") is None)
     for item in items:
         if "gpu" in item.keywords and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU and CuPy"))

@@ -111,6 +111,20 @@ def test_a_kernel_shows_its_text() -> None:
     assert "&lt;" in kernel._repr_html_()  # text is text
 
 
+def test_a_lesson_is_loaded_by_name_and_saved(tmp_path: Path) -> None:
+    lesson = gemmviz.load("slides")
+    assert isinstance(lesson, gemmviz.Lesson)
+    assert set(gemmviz.lessons()) > {"course", "slides"}
+    gemmviz.save(lesson, tmp_path / "slides.toml")
+    assert gemmviz.load(tmp_path / "slides.toml") == lesson
+    gemmviz.save(lesson, tmp_path / "slides.html")
+    assert lesson.title in (tmp_path / "slides.html").read_text(encoding="utf-8")
+    with pytest.raises(gemmviz.GemmvizError, match="a lesson has many pictures"):
+        gemmviz.scene("slides")
+    with pytest.raises(gemmviz.GemmvizError, match="'slides' is a lesson, not a kernel"):
+        gemmviz.trace("slides")
+
+
 def test_a_fault_gives_the_run_up_to_there() -> None:
     run = gemmviz.trace(gemmviz.Kernel(kernel_from("C[threadIdx.x] = A[1000 * threadIdx.x];")), on="cpu")
     assert run.fault is not None

@@ -15,7 +15,9 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.model.filling import Filling
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.flags import words_of
+from gemmviz.show.lesson import lesson_names
 from gemmviz.show.shot import default_shot, save_view
+from gemmviz.spec.catalog import all_names, kernel_names
 from tests.conftest import DATA, kernel_from, sure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -164,6 +166,28 @@ def test_wrong_arguments_give_two() -> None:
     with pytest.raises(SystemExit) as caught:
         main(["trace"])
     assert caught.value.code == 2
+
+
+@pytest.mark.slow
+def test_without_a_display_a_lesson_is_rendered(tmp_path: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+    command = [sys.executable, "-m", "gemmviz", "slides", "--lecture"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out").glob("slides/*.png"))) == 8
+    assert (tmp_path / "out" / "slides.gif").stat().st_size > 10000
+
+
+def test_no_lesson_has_a_kernels_name() -> None:
+    short = {name.partition("_")[2] for name in kernel_names()}
+    assert not set(lesson_names()) & {*all_names(), *short, *commands()}
+
+
+@pytest.mark.parametrize("command", ["counts", "trace -o x.gvt", "instrument", "occupancy", "quiz", "bench", "verify"])
+def test_a_lesson_is_told_from_an_unknown_kernel(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name, *rest = command.split()
+    assert main([name, "coalescing", *rest]) == 2
+    assert "'coalescing' is a lesson, not a kernel (open it with: gemmviz coalescing)" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -16,21 +16,25 @@ import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
 from gemmviz.analysis.moment import Moment
-from gemmviz.cli.main import commands, main
+from gemmviz.cli.main import command_extensions, main
 from gemmviz.files import resources
-from gemmviz.files.devices import device_names, load_device
+from gemmviz.files.devices import device_extensions, device_names
 from gemmviz.gui.actions import actions
-from gemmviz.gui.docks import panels
+from gemmviz.gui.docks import panel_extensions
 from gemmviz.gui.main_window import MainWindow
-from gemmviz.render.export import formats
-from gemmviz.scenes.catalog import views, views_of
+from gemmviz.render.export import format_extensions
+from gemmviz.scenes import text
+from gemmviz.scenes.catalog import view_extensions, views_of
+from gemmviz.scenes.text import bundled_font
 from gemmviz.scenes.theme import load_theme, theme_names
 from gemmviz.show import metrics
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from tests.gui.conftest import metrics_of, pictured, text_in
 
 ROOT = Path(__file__).resolve().parent.parent
-_CACHES: tuple[Callable[..., Any], ...] = (views, commands, panels, formats, device_names, load_device, theme_names, load_theme)
+_CACHES: tuple[Callable[..., Any], ...] = (
+    view_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names, load_theme,
+)  # fmt: skip
 
 
 def forget() -> None:
@@ -67,7 +71,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
                 target = tmp_path / path.relative_to(ROOT)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(path.read_bytes())
-    monkeypatch.setattr(resources, "ROOTS", (tmp_path,))
+    monkeypatch.setattr(resources, "ROOT", tmp_path)
     forget()
     yield tmp_path
     monkeypatch.undo()
@@ -178,6 +182,124 @@ def test_a_theme(assets: Path, tmp_path: Path) -> None:
     assert load_theme("sepia").title in [action.text for action in actions()]
     assert main(["export", "04_tiled", "--theme", "sepia", "-o", str(tmp_path / "s.svg")]) == 0
     assert "#F4ECD8" in (tmp_path / "s.svg").read_text(encoding="utf-8")
+
+
+BROKEN = {
+    "syntax": ("def broken(:\n", ":1:12: ", "SyntaxError"),
+    "import": ("\nimport a_library_that_is_not_here\n", ":2:1: ", "a_library_that_is_not_here"),
+    "raises": ("\n\n1 / 0\n", ":3:1: ", "ZeroDivisionError"),
+    "exits": ("raise SystemExit(7)\n", ":1:1: ", "SystemExit: 7"),
+    "empty": ("", ": ", "it must define "),
+    "type": ("VIEW = COMMAND = FORMAT = PANEL = 3\n", ": ", "it must define "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("package", [gemmviz.scenes.views, gemmviz.cli.commands, gemmviz.render.formats])
+def test_a_broken_file_is_named_and_left_out(
+    dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str], package: ModuleType, case: str
+) -> None:
+    text, place, reason = BROKEN[case]
+    dropped(package, "broken_view", text)
+    assert main(["kernels"]) == 0
+    out, err = capsys.readouterr()
+    assert "04_tiled" in out
+    assert err.startswith("gemmviz: ")
+    assert err.count("\n") == 1
+    assert f"broken_view.py{place}broken_view.py is left out: " in err
+    assert reason in err
+
+
+def test_a_field_of_the_wrong_type_leaves_a_view_out(
+    dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dropped(
+        gemmviz.scenes.views, "odd_view", "from gemmviz.scenes.view import View\nVIEW = View('Odd', int, print, order='1')\n"
+    )
+    assert main(["kernels"]) == 0
+    assert "VIEW.order must be of type int, not str" in capsys.readouterr().err
+
+
+def test_a_command_whose_arguments_fail_costs_no_other(
+    dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dropped(
+        gemmviz.cli.commands,
+        "odd",
+        "from gemmviz.cli.command import Command\nCOMMAND = Command('odd', lambda parser: parser.nothing(), lambda args: 0)\n",
+    )
+    assert main(["kernels"]) == 0
+    assert main(["odd"]) == 1
+    assert "the command 'odd' can't be used: AttributeError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import nothing_of_the_kind\n", "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', 'left', lambda desk: 1 / 0)\n"],
+)
+def test_a_broken_panel_is_named_in_the_window(
+    dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot, text: str
+) -> None:
+    dropped(gemmviz.gui.panels, "broken", text)
+    window = MainWindow()
+    qtbot.addWidget(window)
+    window.show()
+    assert [notice for notice in window.banner.texts if "is left out" in notice]
+    assert "Settings" in window.docks.all
+    window.close()
+
+
+def test_a_broken_device_of_ones_own_is_named_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GEMMVIZ_HOME", str(tmp_path))
+    (tmp_path / "devices").mkdir()
+    (tmp_path / "devices" / "mine.toml").write_text("name = 3\n", encoding="utf-8")
+    (tmp_path / "devices" / "torn.toml").write_bytes(b"\xff\xfe[[[")
+    (tmp_path / "devices" / "folder.toml").mkdir()
+    forget()
+    try:
+        assert main(["counts", "04_tiled"]) == 0
+        err = capsys.readouterr().err
+    finally:
+        monkeypatch.undo()
+        forget()
+    assert err.count("gemmviz: ") == 3
+    for name in ("mine", "torn", "folder"):
+        assert f"{name}.toml: " in err
+
+
+@pytest.mark.parametrize(
+    "name", ["assets/lessons", "assets/fonts/Inter-Regular.otf", "assets/devices", "assets/themes", "kernels"]
+)
+def test_what_an_installation_lacks_is_named(
+    assets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = assets / name
+    path.rename(tmp_path / "elsewhere")
+    bundled_font.cache_clear()
+    text._advances.cache_clear()
+    text.text_width.cache_clear()
+    assert (
+        main(
+            ["lesson", "check", "slides"] if name == "assets/lessons" else ["export", "04_tiled", "-o", str(tmp_path / "x.svg")]
+        )
+        == 1
+    )
+    (tmp_path / "elsewhere").rename(path)
+    err = capsys.readouterr().err
+    assert name.removesuffix("/devices").removesuffix("/themes") in err
+    assert err.endswith("(install gemmviz again)\n")
+
+
+def test_a_damaged_font_is_named(assets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (assets / "assets" / "fonts" / "Inter-Regular.otf").write_bytes(b"torn")
+    bundled_font.cache_clear()
+    text._advances.cache_clear()
+    text.text_width.cache_clear()
+    assert main(["export", "04_tiled", "-o", str(tmp_path / "x.svg")]) == 1
+    assert "Inter-Regular.otf: this font can't be read" in capsys.readouterr().err
+    bundled_font.cache_clear()
 
 
 def test_the_engine_draws_no_qt_in_by_the_way() -> None:

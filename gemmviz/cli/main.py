@@ -4,11 +4,10 @@ Exit codes: 0 done, 1 the kernel is wrong or a check failed, 2 wrong usage.
 """
 
 import argparse
-import importlib
 import os
-import pkgutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NoReturn
 
@@ -17,25 +16,39 @@ from gemmviz import __version__
 from gemmviz.cli.command import Command, complain
 from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
+from gemmviz.files.devices import device_extensions
+from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.words import capital
+from gemmviz.render.export import format_extensions
+from gemmviz.scenes.catalog import view_extensions
 
 _WINDOW = "gui"
 
 
 @cache
+def command_extensions() -> Extensions[Command]:
+    """All commands, and the modules of ``gemmviz.cli.commands`` that could not be used."""
+    return extensions_in(folder, "COMMAND", Command)
+
+
 def commands() -> dict[str, Command]:
-    """By name, in their order: every module of ``gemmviz.cli.commands``."""
-    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
-    found = {name: importlib.import_module(f"{folder.__name__}.{name}").COMMAND for name in names}
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    """Commands by name, in their order."""
+    return command_extensions().items
+
+
+def broken_extensions() -> list[GemmvizError]:
+    """One error for each command, view, format and device that was left out."""
+    return [*command_extensions().broken, *view_extensions().broken, *format_extensions().broken, *device_extensions().broken]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code."""
     guard_terminals()
-    args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
     try:
+        args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
+        for error in broken_extensions():
+            complain(error, 0)
         command: Command = args.command
         code = command.run(args)
         sys.stdout.flush()  # what can't be written is to be said
@@ -73,6 +86,22 @@ class _Parser(argparse.ArgumentParser):
         self.exit(complain(UsageError(message, remedy=remedy), 2))
 
 
+def _with_arguments(command: Command, name: str, parser: argparse.ArgumentParser) -> Command:
+    """The command, its arguments added to the parser; one that raises an error instead if they can't be."""
+    try:
+        command.add_arguments(parser)
+    except GemmvizError:
+        raise
+    except Exception as error:  # an extension's fault ends only its own command
+        reason = GemmvizError(f"the command {name!r} can't be used: {type(error).__name__}: {error}", remedy="mend its file")
+
+        def fail(args: argparse.Namespace) -> int:
+            raise reason
+
+        return replace(command, run=fail)
+    return command
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     made = _Parser(prog="gemmviz", description="Shows what every thread of a matrix-multiplication kernel does.")
@@ -83,6 +112,5 @@ def parser() -> argparse.ArgumentParser:
         if command.help:
             about = {"help": command.help, "description": f"{capital(command.help)}."}
         subparser = subparsers.add_parser(name, **about)
-        command.add_arguments(subparser)
-        subparser.set_defaults(command=command)
+        subparser.set_defaults(command=_with_arguments(command, name, subparser))
     return made

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.files.codec import FormatError, from_plain, json_to_plain, read_text, to_plain
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resources
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
@@ -94,5 +94,5 @@ def recorded_of_lessons() -> tuple[Benchmark, ...]:
 
 
 def _recorded(of_lessons: bool) -> tuple[Benchmark, ...]:
-    paths = sorted((resource_folder("assets") / "measurements").glob("benchmark-*.json"))
+    paths = resources("assets/measurements", "benchmark-*.json")
     return tuple(read_benchmark(path, recorded=True) for path in paths if path.stem.endswith("-lessons") == of_lessons)

@@ -4,49 +4,50 @@ from functools import cache
 from pathlib import Path
 
 from gemmviz.files.codec import read_toml
-from gemmviz.files.resources import resource_folder, user_folder
+from gemmviz.files.extensions import Extensions
+from gemmviz.files.resources import resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.gpu import Gpu
 
 
 @cache
-def device_names() -> tuple[str, ...]:
-    """The names of all device files: NVIDIA's by compute capability, then the others."""
-    names = [name for name, path in _files().items() if path.parent != user_folder("devices") or _is_sound(name)]
+def device_extensions() -> Extensions[Device]:
+    """All devices: NVIDIA's by compute capability, then the others; and the files of the user's own that can't be used.
 
-    def order(name: str) -> tuple[bool, str, str]:
-        device = load_device(name)
+    A user's file doesn't replace a device that ships with gemmviz. Raises InstallationError or FormatError if one of those is
+    missing or damaged.
+    """
+    devices = {path.stem: read_toml(path, Device) for path in resources("assets/devices", "*.toml")}
+    broken = []
+    for path in sorted(user_folder("devices").glob("*.toml")):
+        try:
+            devices.setdefault(path.stem, read_toml(path, Device))
+        except GemmvizError as error:
+            broken.append(error.in_file(str(path)))
+
+    def order(item: tuple[str, Device]) -> tuple[bool, str, str]:
+        device = item[1]
         return device.vendor != "NVIDIA", device.compute_capability, device.name
 
-    return tuple(sorted(names, key=order))
+    return Extensions(dict(sorted(devices.items(), key=order)), tuple(broken))
 
 
-@cache
+def device_names() -> tuple[str, ...]:
+    """Names of the devices that can be used, in their order."""
+    return tuple(device_extensions().items)
+
+
 def load_device(name: str = DEFAULT_DEVICE) -> Device:
-    """The device of ``assets/devices/NAME.toml``, or of that file in the user's folder. Raises UsageError for a name without a
-    file, FormatError for a file that says something else than a device has.
-    """
-    files = _files()
-    if name not in files:
-        remedy = f"choose one of {', '.join(sorted(files))}, or put a file of that name into {user_folder('devices')}"
-        raise UsageError(f"there is no device {name!r}", remedy=remedy)
-    return read_toml(files[name], Device)
-
-
-def _files() -> dict[str, Path]:
-    """By name; one's own don't take the place of those that ship with gemmviz."""
-    folders = user_folder("devices"), resource_folder("assets") / "devices"
-    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
-
-
-def _is_sound(name: str) -> bool:
-    """Whether a file of the user's own can be read: one that can't is named where it is asked for, and hides no other."""
-    try:
-        load_device(name)
-    except GemmvizError:
-        return False
-    return True
+    """The device of this name. Raises UsageError for an unknown name, FormatError for a user's file that can't be used."""
+    known = device_extensions()
+    if name in known.items:
+        return known.items[name]
+    for error in known.broken:
+        if Path(error.file or "").stem == name:
+            raise error
+    remedy = f"choose one of {', '.join(sorted(known.items))}, or put a file of that name into {user_folder('devices')}"
+    raise UsageError(f"there is no device {name!r}", remedy=remedy)
 
 
 def device_of(gpu: Gpu) -> str | None:

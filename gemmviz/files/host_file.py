@@ -3,12 +3,13 @@
 from functools import cache
 
 from gemmviz.files.codec import from_plain, json_to_plain
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resources
 from gemmviz.model.host_run import HostRuns
 
 
 @cache
 def recorded_host_runs() -> tuple[HostRuns, ...]:
     """Those that ship with gemmviz, one for each GPU."""
-    folder = resource_folder("assets") / "measurements"
-    return tuple(from_plain(json_to_plain(path.read_bytes()), HostRuns) for path in sorted(folder.glob("host-*.json")))
+    return tuple(
+        from_plain(json_to_plain(path.read_bytes()), HostRuns) for path in resources("assets/measurements", "host-*.json")
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from gemmviz.files.codec import from_plain, json_to_plain
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resources
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
@@ -49,5 +49,6 @@ class Levels:
 @cache
 def recorded_levels() -> tuple[Levels, ...]:
     """Those that ship with gemmviz, one for each GPU."""
-    folder = resource_folder("assets") / "measurements"
-    return tuple(from_plain(json_to_plain(path.read_bytes()), Levels) for path in sorted(folder.glob("levels-*.json")))
+    return tuple(
+        from_plain(json_to_plain(path.read_bytes()), Levels) for path in resources("assets/measurements", "levels-*.json")
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
 from gemmviz.model.device import Device
 from gemmviz.model.kernel import text_hash
 
@@ -34,5 +34,5 @@ def parameter_key(parameters: Mapping[str, int]) -> str:
 
 @cache
 def _registers() -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((resource_folder("assets") / "measurements" / "registers.json").read_text("utf-8"))
+    record: dict[str, Any] = json.loads(resource("assets/measurements/registers.json").read_text("utf-8"))
     return record

@@ -1,27 +1,46 @@
-"""Finds the files that ship with gemmviz, kernels and assets, and the folder where a user may put some of their own."""
+"""Finds the files that ship with gemmviz, kernels and assets, and the folder where users put their own."""
 
 import os
 import sys
 from pathlib import Path
 
+from gemmviz.model.errors import InstallationError
+
 _PACKAGE = Path(__file__).resolve().parent.parent
-ROOTS = (Path(getattr(sys, "_MEIPASS", _PACKAGE / "data")), _PACKAGE / "data", _PACKAGE.parent)
+_IS_CHECKOUT = (_PACKAGE.parent / "pyproject.toml").is_file() and not (_PACKAGE / "data").is_dir()
+ROOT = _PACKAGE.parent if _IS_CHECKOUT else _PACKAGE / "data"
 
 
-def resource_folder(name: str) -> Path:
-    """The folder ``kernels`` or ``assets``: of the frozen app, of the wheel, or of the checkout.
+def resource(name: str) -> Path:
+    """Path of a file or folder that ships with gemmviz, such as ``"assets/fonts/OFL.txt"``.
 
-    Raises FileNotFoundError when the installation lacks it.
+    Raises InstallationError if it is missing.
     """
-    for root in ROOTS:
-        if (root / name).is_dir():
-            return root / name
-    raise FileNotFoundError(f"gemmviz is installed without its folder {name!r}: install it again")
+    path = ROOT / name
+    if not path.exists():
+        raise _missing("file" if path.suffix else "folder", name)
+    return path
+
+
+def resources(folder: str, pattern: str) -> list[Path]:
+    """Files of a shipped folder that match ``pattern``, sorted by path: ``resources("kernels", "*.cu")``.
+
+    Raises InstallationError if the folder is missing or none of its files matches.
+    """
+    paths = sorted(resource(folder).glob(pattern))
+    if not paths:
+        raise _missing("files", f"{folder}/{pattern}")
+    return paths
+
+
+def _missing(kind: str, name: str) -> InstallationError:
+    verb = "are" if kind == "files" else "is"
+    return InstallationError(f"the {kind} {name} {verb} missing from this installation", file=str(ROOT))
 
 
 def user_folder(name: str) -> Path:
-    """Where a user's own files of a kind are: the folder ``name`` within GEMMVIZ_HOME, else within what the system has for such
-    files. It need not be there.
+    """Folder for a user's own files of one kind: ``name`` within GEMMVIZ_HOME if that is set, else within the system's folder
+    for settings. It may not exist.
     """
     home = os.environ.get("GEMMVIZ_HOME")
     if home:

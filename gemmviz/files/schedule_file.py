@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gemmviz.files.codec import from_json, to_json
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resources
 from gemmviz.files.whole import written_whole
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
@@ -84,5 +84,4 @@ def read_schedules(path: Path) -> Schedules:
 @cache
 def recorded_schedules() -> tuple[Schedules, ...]:
     """Those that ship with gemmviz, one for each GPU."""
-    folder = resource_folder("assets") / "measurements"
-    return tuple(read_schedules(path) for path in sorted(folder.glob("schedules-*.npz")))
+    return tuple(read_schedules(path) for path in resources("assets/measurements", "schedules-*.npz"))

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from gemmviz import __version__
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
 
 _LIBRARIES = ("PySide6-Essentials", "pyqtgraph", "numpy", "tree-sitter", "tree-sitter-cuda", "fonttools", "pillow")
 
@@ -15,7 +15,7 @@ _LIBRARIES = ("PySide6-Essentials", "pyqtgraph", "numpy", "tree-sitter", "tree-s
 def about_text() -> str:
     """Versions and licences, as HTML."""
     rows = "".join(f"<tr><td>{name}</td><td>{version}</td><td>{licence}</td></tr>" for name, version, licence in _facts())
-    fonts = (resource_folder("assets") / "fonts" / "OFL.txt").read_text(encoding="utf-8")
+    fonts = resource("assets/fonts/OFL.txt").read_text(encoding="utf-8")
     return (
         f"<p>Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}</p>"
         "<table cellpadding=3><tr><th align=left>library</th><th align=left>version</th><th align=left>licence</th></tr>"

@@ -22,7 +22,7 @@ from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views, views_of
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import load_theme, theme_names
-from gemmviz.show.lesson import lesson_names, lesson_title, shipped_lesson
+from gemmviz.show.lesson import lesson_names, lesson_title
 from gemmviz.show.shot import SYSTEM_THEME, Camera
 from gemmviz.spec.legality import device_for
 
@@ -416,7 +416,7 @@ def _lectures() -> Iterator[Action]:
 
 
 def _begin_lesson(name: str, parts: Parts) -> None:
-    parts.desk.course.begin(shipped_lesson(name))
+    parts.desk.opening.open_lesson(name)
 
 
 def _is_lesson(name: str, parts: Parts) -> bool:

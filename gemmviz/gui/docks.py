@@ -1,7 +1,5 @@
 """The docks around the stage: every panel of ``gemmviz.gui.panels`` has one."""
 
-import importlib
-import pkgutil
 from functools import cache
 from itertools import pairwise
 
@@ -9,8 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QWidget
 
 import gemmviz.gui.panels as folder
+from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Area, Panel
+from gemmviz.model.errors import GemmvizError
 
 _AREAS: dict[Area, Qt.DockWidgetArea] = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
@@ -19,34 +19,47 @@ _AREAS: dict[Area, Qt.DockWidgetArea] = {
 
 
 @cache
+def panel_extensions() -> Extensions[Panel]:
+    """All panels, and the modules of ``gemmviz.gui.panels`` that could not be used."""
+    return extensions_in(folder, "PANEL", Panel)
+
+
 def panels() -> tuple[Panel, ...]:
     """All panels, in their order."""
-    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
-    modules = [importlib.import_module(f"{folder.__name__}.{name}") for name in names]
-    return tuple(sorted((module.PANEL for module in modules if hasattr(module, "PANEL")), key=lambda panel: panel.order))
+    return tuple(panel_extensions().items.values())
 
 
 class Docks:
-    """Makes the docks of a window and lays them out. ``widgets`` are the panels' own, by title."""
+    """Makes the docks of a window and lays them out. ``widgets``: the panels' own, by title; ``broken``: one error for each
+    panel that was left out.
+    """
 
     def __init__(self, window: QMainWindow, desk: Desk) -> None:
         self.window = window
         self.widgets: dict[str, QWidget] = {}
-        self.all: dict[str, QDockWidget] = {panel.title: self._dock(panel, desk) for panel in panels()}
+        self.all: dict[str, QDockWidget] = {}
+        self.broken = list(panel_extensions().broken)
+        for panel in panels():
+            try:
+                self.all[panel.title] = self._dock(panel, desk)
+            except Exception as error:  # an extension's fault costs only its own panel
+                reason = f"{type(error).__name__}: {error}"
+                self.broken.append(GemmvizError(f"the panel {panel.title!r} is left out: {reason}", remedy="mend its file"))
+        self.panels = tuple(panel for panel in panels() if panel.title in self.all)
         self._hidden: list[QDockWidget] | None = None
         self.reset()
 
     def _dock(self, panel: Panel, desk: Desk) -> QDockWidget:
+        self.widgets[panel.title] = widget = panel.make(desk)
         dock = QDockWidget(panel.title, self.window)
         dock.setObjectName(panel.title)
-        self.widgets[panel.title] = widget = panel.make(desk)
         dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)
         return dock
 
     def in_area(self, area: Area) -> list[QDockWidget]:
         """Those that have a place of their own there."""
-        return [self.all[panel.title] for panel in panels() if panel.area == area and not panel.behind]
+        return [self.all[panel.title] for panel in self.panels if panel.area == area and not panel.behind]
 
     @property
     def are_hidden(self) -> bool:
@@ -67,7 +80,7 @@ class Docks:
     def reset(self) -> None:
         """All docks where they were at first."""
         self._hidden = None
-        for panel in panels():
+        for panel in self.panels:
             dock = self.all[panel.title]
             dock.setFloating(False)
             dock.show()
@@ -82,8 +95,8 @@ class Docks:
         for dock in others:
             self.window.tabifyDockWidget(first, dock)
         first.raise_()
-        for panel in panels():
-            if panel.behind:
+        for panel in self.panels:
+            if panel.behind in self.all:
                 self.window.tabifyDockWidget(self.all[panel.behind], self.all[panel.title])
                 self.all[panel.behind].raise_()
         self.fit()

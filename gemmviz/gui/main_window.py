@@ -7,6 +7,7 @@ from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
 from gemmviz.gui.banner import Banner
 from gemmviz.gui.benchmark_page import BenchmarkPage
@@ -22,6 +23,9 @@ from gemmviz.gui.status import Status
 from gemmviz.gui.style import apply_theme, system_is_dark
 from gemmviz.gui.tour import Tour, tour_stops
 from gemmviz.model.errors import GemmvizError
+from gemmviz.model.words import many
+from gemmviz.render.export import format_extensions
+from gemmviz.scenes.catalog import view_extensions
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.naming import title_of
 from gemmviz.show.shot import Shot
@@ -89,14 +93,19 @@ class MainWindow(QMainWindow):
 
     # What is shown
 
-    def start(self, path: Path | None = None, shot: Shot | None = None) -> None:
-        """The first picture: of a file, of a shot, or as it was the last time. Only the very first start plays by itself."""
+    def start(self, path: Path | None = None, shot: Shot | None = None, lesson: str = "") -> None:
+        """The first picture: of a file, a shot or a shipped lesson, or as it was the last time. Only the very first start plays
+        by itself.
+        """
         last = self._last_shot()
-        if path is None:
+        if path is None and not lesson:
             self.desk.opening.start(shot or last, plays=not self.preferences.text("shot"))
             return
         self.session.shot = last or self.session.shot
-        self.desk.opening.open(path, last)
+        if path is None:
+            self.desk.opening.open_lesson(lesson, last)
+        else:
+            self.desk.opening.open(path, last)
 
     def _last_shot(self) -> Shot | None:
         """Says so where what was seen the last time can't be shown any more."""
@@ -183,10 +192,19 @@ class MainWindow(QMainWindow):
         """Window and panels as they were the last time."""
         self.restoreGeometry(self.preferences.data("geometry"))
         self.restoreState(self.preferences.data("layout"))
+        self._name_broken_extensions()
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
         self.session.player.calm(self.preferences.text("motion") == "calm")
         self.session.runners.wanted = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
         self._on_asked()
+
+    def _name_broken_extensions(self) -> None:
+        """A notice of the first view, format, panel or device that was left out, and how many more there are."""
+        broken = [*view_extensions().broken, *format_extensions().broken, *self.docks.broken, *device_extensions().broken]
+        if broken:
+            more = f"; {many(len(broken) - 1, 'other file')} left out, too" if len(broken) > 1 else ""
+            first = broken[0]
+            self.session.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.docks import Docks, panels
+from gemmviz.gui.docks import Docks
 from gemmviz.gui.replay_page import ReplayPage
 from gemmviz.gui.scene_widget import faded
 from gemmviz.scenes.theme import Theme
@@ -22,7 +22,7 @@ def tour_stops(replay: ReplayPage, docks: Docks) -> list[Stop]:
     )
     time = "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed."
     found: list[Stop] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
-    return found + [(docks.all[panel.title], *panel.tour) for panel in panels() if panel.tour is not None]
+    return found + [(docks.all[panel.title], *panel.tour) for panel in docks.panels if panel.tour is not None]
 
 
 class Tour(QWidget):

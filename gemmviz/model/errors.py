@@ -98,6 +98,13 @@ class DeviceError(GemmvizError, RuntimeError):
     """The GPU, its driver or its worker can't do what was asked."""
 
 
+class InstallationError(GemmvizError, FileNotFoundError):
+    """A file that ships with gemmviz is missing or damaged."""
+
+    def __init__(self, message: str, *, file: str) -> None:
+        super().__init__(message, file=file, remedy="install gemmviz again")
+
+
 class TraceFileError(GemmvizError, ValueError):
     """A file that is no trace, or a damaged, newer or hostile one."""
 

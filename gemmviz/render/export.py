@@ -1,7 +1,5 @@
 """Saves pictures and films to files, whole or not at all: the suffix says how."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -9,9 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import gemmviz.render.formats as folder
+from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.files.whole import written_whole
 from gemmviz.model.errors import UsageError
-from gemmviz.render.format import Format, Look, Still
+from gemmviz.render.format import Deck, Film, Format, Look, Page, Still
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.primitives import Scene
 
@@ -24,11 +23,14 @@ def _nothing(done: int, of: int) -> None:
 
 
 @cache
+def format_extensions() -> Extensions[Format]:
+    """All formats, and the modules of ``gemmviz.render.formats`` that could not be used."""
+    return extensions_in(folder, "FORMAT", Still, Film, Deck, Page)
+
+
 def formats() -> dict[str, Format]:
-    """By suffix without its dot: every module of ``gemmviz.render.formats``."""
-    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
-    found: dict[str, Format] = {name: importlib.import_module(f"{folder.__name__}.{name}").FORMAT for name in names}
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    """Formats by suffix without its dot, in their order."""
+    return format_extensions().items
 
 
 def stills() -> dict[str, Still]:

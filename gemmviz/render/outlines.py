@@ -1,25 +1,18 @@
 """Letters as shapes, from the bundled fonts."""
 
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
-from fontTools.ttLib import TTFont
 
 from gemmviz.scenes.primitives import Face
-from gemmviz.scenes.text import font_path
-
-
-@cache
-def _font(face: Face) -> Any:
-    return TTFont(font_path(face))
+from gemmviz.scenes.text import bundled_font
 
 
 @lru_cache(maxsize=8192)
 def text_outline(text: str, face: Face) -> tuple[str, int]:
     """A text as a path of SVG, upwards from a baseline at 0, and how many of the font's units its size has."""
-    font = _font(face)
+    font = bundled_font(face)
     glyphs, names, units = font.getGlyphSet(), font.getBestCmap(), font["head"].unitsPerEm
     pen, x = SVGPathPen(glyphs, ntos=lambda value: f"{value:g}"), 0
     for char in text:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
 from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import font_faces
 from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
@@ -157,8 +157,8 @@ def _still(pack: Pack, scenes: Mapping[str, Scene]) -> list[list[int]]:
 
 def page_html(reel: Reel, theme: str) -> str:
     """The whole page."""
-    folder = resource_folder("assets") / "page"
-    template, style, player = ((folder / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "player.js"))
+    names = ("page.html", "style.css", "player.js")
+    template, style, player = (resource(f"assets/page/{name}").read_text(encoding="utf-8") for name in names)
     found = packed(reel, theme)
     inside = player.replace("export default {", "const notebook = {").replace("export ", "")
     return template.format(

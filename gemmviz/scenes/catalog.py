@@ -1,24 +1,22 @@
 """Finds the views: every module of ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``."""
 
-import importlib
-import pkgutil
 from functools import cache
 
 import gemmviz.scenes.views as folder
+from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.scenes.view import View
 
-_SUFFIX = "_view"
-
 
 @cache
+def view_extensions() -> Extensions[View]:
+    """All views, and the modules that could not be used."""
+    return extensions_in(folder, "VIEW", View, suffix="_view")
+
+
 def views() -> dict[str, View]:
-    """By name ("stage" is the view in ``stage_view.py``), in their order."""
-    found = {}
-    for module in pkgutil.iter_modules(folder.__path__):
-        if module.name.endswith(_SUFFIX):
-            found[module.name.removesuffix(_SUFFIX)] = importlib.import_module(f"{folder.__name__}.{module.name}").VIEW
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    """Views by name ("stage" is the view in ``stage_view.py``), in their order."""
+    return view_extensions().items
 
 
 def views_of(subject: type) -> dict[str, View]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from fontTools.ttLib import TTFont
 
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
+from gemmviz.model.errors import InstallationError
 from gemmviz.scenes.primitives import Face, Labels, points
 
 FONT_FILES: dict[Face, str] = {
@@ -18,12 +19,26 @@ _MOST_FITTED = 400  # characters; no frame is so wide
 
 
 def font_path(face: Face) -> Path:
-    return resource_folder("assets") / "fonts" / FONT_FILES[face]
+    """Path of the font file of a face. Raises InstallationError if it is missing."""
+    return resource(f"assets/fonts/{FONT_FILES[face]}")
+
+
+@cache
+def bundled_font(face: Face) -> TTFont:
+    """The font file of a face, read. Raises InstallationError if it is missing or damaged."""
+    path = font_path(face)
+    try:
+        font = TTFont(path)
+        for table in ("cmap", "hmtx", "head"):
+            font[table]
+    except Exception as error:  # fontTools raises whatever a damaged table brings about
+        raise InstallationError(f"this font can't be read: {error}", file=str(path)) from None
+    return font
 
 
 @cache
 def _advances(face: Face) -> tuple[dict[int, str], dict[str, tuple[int, int]], int]:
-    font = TTFont(font_path(face), lazy=True)
+    font = bundled_font(face)
     return font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
 
 

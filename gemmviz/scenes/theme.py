@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from gemmviz.files.codec import read_toml
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource, resources
 from gemmviz.model.errors import UsageError
 
 WARP_ACCENTS = ("#9682FA", "#E6E61E", "#E696BE", "#E6461E", "#E6E696", "#963282", "#964646", "#6E1EFA")
@@ -68,16 +68,15 @@ class Theme:
 @cache
 def load_theme(name: str) -> Theme:
     """The theme of ``assets/themes/NAME.toml``. Raises UsageError for a name without a file."""
-    path = resource_folder("assets") / "themes" / f"{name}.toml"
     if name not in theme_names():
         raise UsageError(f"there is no theme {name!r}", remedy=f"choose {', '.join(theme_names())}")
-    return read_toml(path, Theme)
+    return read_toml(resource(f"assets/themes/{name}.toml"), Theme)
 
 
 @cache
 def theme_names() -> tuple[str, ...]:
     """The names of all theme files."""
-    return tuple(sorted(path.stem for path in (resource_folder("assets") / "themes").glob("*.toml")))
+    return tuple(path.stem for path in resources("assets/themes", "*.toml"))
 
 
 @cache

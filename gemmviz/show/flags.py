@@ -19,8 +19,9 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.scenes.theme import theme_names
 from gemmviz.scenes.window import LENSES
+from gemmviz.show.lesson import named_kernel
 from gemmviz.show.shot import Against, Camera, Shot, Trial, read_view
-from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.spec.catalog import DEFAULT_KERNEL
 from gemmviz.spec.legality import setup_for
 
 _TRIED = {"threads": "threads", "registers": "registers", "shared": "shared_bytes"}
@@ -254,7 +255,7 @@ def _add(parser: Any, flag: Flag) -> None:
 
 def setup_from(args: argparse.Namespace) -> Setup:
     """What is to be run. Raises UsageError or SettingError."""
-    return with_setup(args, Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)))).setup
+    return with_setup(args, Shot(setup_for(named_kernel(args.kernel or DEFAULT_KERNEL)))).setup
 
 
 def shot_from_setup(args: argparse.Namespace, trial: Trial) -> Shot:
@@ -273,7 +274,7 @@ def shot_from(args: argparse.Namespace) -> Shot:
     if args.kernel is not None and kind_of(path) == "view":
         shot = read_view(path)
     else:
-        shot = Shot(setup_for(load_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
+        shot = Shot(setup_for(named_kernel(args.kernel or DEFAULT_KERNEL)), theme="dark")
     return view_from(args, with_setup(args, shot))
 
 

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from gemmviz.files.codec import read_toml
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource, resources
+
+_FOLDER = "assets/lessons/keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +19,10 @@ class Key:
 @cache
 def key_names() -> tuple[str, ...]:
     """Those that ship with gemmviz."""
-    return tuple(sorted(path.stem for path in _folder().glob("*.toml")))
+    return tuple(path.stem for path in resources(_FOLDER, "*.toml"))
 
 
 @cache
 def answers_of(name: str) -> tuple[str, ...]:
     """Of the key of this name, one of ``key_names``."""
-    return read_toml(_folder() / f"{name}.toml", Key).answers
-
-
-def _folder() -> Path:
-    return resource_folder("assets") / "lessons" / "keys"
+    return read_toml(resource(f"{_FOLDER}/{name}.toml"), Key).answers

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.kinds import kind_of
+from gemmviz.files.resources import resource, resources
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, Place, UsageError, closest
+from gemmviz.model.kernel import KernelSpec
 from gemmviz.show.keys import key_names
 from gemmviz.show.shot import FORMAT as VIEW
 from gemmviz.show.shot import Shot, parse_shot, plain_of, shot_of
+from gemmviz.spec.catalog import load_kernel
 
 FORMAT = "gemmviz lesson"
 VERSION = 2
@@ -23,6 +26,7 @@ Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
 Value = bool | int | float | str
 COURSE = "course"
+_FOLDER = "assets/lessons"
 _ERRORS = ("refusal", "fault")  # of which the words are expected, not all of the sentence
 _FIELD = re.compile(r"\{(\w+)\}")
 _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
@@ -160,6 +164,11 @@ class Lesson:
     sources: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     name: str = ""
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it is a saved view: one step without words."""
+        return len(self.stops) == 1 and not self.stops[0].title and not self.stops[0].caption
 
     @property
     def minutes(self) -> float:
@@ -355,14 +364,14 @@ def _taken(name: str) -> Stop:
 
 def lesson_names() -> list[str]:
     """The lessons that ship with gemmviz; the whole course first."""
-    names = sorted(path.stem for path in (resource_folder("assets") / "lessons").glob("*.toml"))
+    names = [path.stem for path in resources(_FOLDER, "*.toml")]
     return sorted(names, key=lambda name: name != COURSE)
 
 
 @cache
 def lesson_title(name: str) -> str:
     """That of one that ships with gemmviz, without reading all of it: lists of lessons are made while a window opens."""
-    text = read_text(resource_folder("assets") / "lessons" / f"{name}.toml")
+    text = read_text(resource(f"{_FOLDER}/{name}.toml"))
     found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
     return found[1] if found else name
 
@@ -374,7 +383,26 @@ def shipped_lesson(name: str) -> Lesson:
         raise UsageError(
             f"there is no lesson {name!r}", remedy=closest(name, lesson_names()) or f"choose {', '.join(lesson_names())}"
         )
-    return read_lesson(resource_folder("assets") / "lessons" / f"{name}.toml")
+    return read_lesson(resource(f"{_FOLDER}/{name}.toml"))
+
+
+def named_lesson(name: str) -> Lesson | None:
+    """The lesson that ships with gemmviz under this name, or the lesson or saved view in this ``.toml`` file; None for anything
+    else, such as a kernel. Raises as ``read_lesson`` does.
+    """
+    if kind_of(Path(name)) == "view":
+        return read_lesson(Path(name))
+    return shipped_lesson(name) if name in lesson_names() else None
+
+
+def named_kernel(name: str) -> KernelSpec:
+    """The kernel of this name or in this file. Raises as ``load_kernel`` does; a lesson's name is told from an unknown one."""
+    try:
+        return load_kernel(name)
+    except UsageError:
+        if name in lesson_names():
+            raise UsageError(f"{name!r} is a lesson, not a kernel", remedy=f"open it with: gemmviz {name}") from None
+        raise
 
 
 def save_lesson(lesson: Lesson, path: Path) -> None:

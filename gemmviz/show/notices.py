@@ -6,7 +6,7 @@ from typing import Literal
 
 from gemmviz.model.errors import GemmvizError, Place
 
-Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere"]
+Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere", "extension"]
 
 
 @dataclass(frozen=True, slots=True)

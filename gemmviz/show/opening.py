@@ -19,7 +19,7 @@ from gemmviz.show.course import Course
 from gemmviz.show.events import Event, Post
 from gemmviz.show.findings import recorded_run
 from gemmviz.show.following import Following
-from gemmviz.show.lesson import read_lesson
+from gemmviz.show.lesson import read_lesson, shipped_lesson
 from gemmviz.show.notices import Notice
 from gemmviz.show.session import Session
 from gemmviz.show.shot import Shot
@@ -69,6 +69,11 @@ class Opening:
                 self._read(lambda: self._view(path))
             case "benchmark":
                 self._read(lambda: self._benchmark(path))
+
+    def open_lesson(self, name: str, otherwise: Shot | None = None) -> None:
+        """Begins a lesson that ships with gemmviz; ``otherwise`` as for ``open``."""
+        self._otherwise = otherwise
+        self._read(lambda: self._shipped_lesson(name))
 
     def choose_kernel(self, name: str) -> None:
         """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
@@ -134,13 +139,20 @@ class Opening:
 
         return self._and_tell(path, show)
 
+    def _shipped_lesson(self, name: str) -> Show:
+        lesson = shipped_lesson(name)
+
+        def show() -> None:
+            self._leave_file()
+            self.course.begin(lesson)
+
+        return show
+
     def _view(self, path: Path) -> Show:
         lesson = read_lesson(path)
 
         def show() -> None:
-            self._follow(None)
-            self.session.player.play(False)
-            self.session.unread = ""
+            self._leave_file()
             if any(stop.expect or stop.question or stop.exercise for stop in lesson.stops):
                 self.course.begin(lesson)
             elif len(lesson.stops) > 1:
@@ -190,6 +202,12 @@ class Opening:
         self.session.unread = text
         self._on_failed(error)
         self.session.asked.tell()
+
+    def _leave_file(self) -> None:
+        """Stops playing, and following the user's own file."""
+        self._follow(None)
+        self.session.player.play(False)
+        self.session.unread = ""
 
     def _follow(self, path: Path | None) -> None:
         self.followed = path if path is not None and path.is_absolute() else None

@@ -5,23 +5,23 @@ from functools import cache
 from pathlib import Path
 
 from gemmviz.files.kernel_file import read_kernel
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource, resources
 from gemmviz.files.whole import is_file
 from gemmviz.model.errors import UsageError, closest
 from gemmviz.model.kernel import KernelSpec
 
 DEFAULT_KERNEL = "04_tiled"
-_COURSE = "course"
+_COURSE = "kernels/course"
 
 
 def kernel_names() -> list[str]:
     """The kernels that ship with gemmviz, in teaching order."""
-    return sorted(path.stem for path in resource_folder("kernels").glob("*.cu"))
+    return [path.stem for path in resources("kernels", "*.cu")]
 
 
 def course_names() -> list[str]:
     """The kernels of the lessons that ship with gemmviz: pieces, broken ones, and others' ways to write them."""
-    return sorted(path.stem for path in (resource_folder("kernels") / _COURSE).glob("*.cu"))
+    return [path.stem for path in resources(_COURSE, "*.cu")]
 
 
 def all_names() -> list[str]:
@@ -40,11 +40,11 @@ def load_kernel(name: str) -> KernelSpec:
     names = kernel_names()
     found = [known for known in names if name in (known, known.partition("_")[2])]
     if not found and name in course_names():
-        return read_kernel(resource_folder("kernels") / _COURSE / f"{name}.cu", is_shipped=True)
+        return read_kernel(resource(f"{_COURSE}/{name}.cu"), is_shipped=True)
     if not found:
         remedy = closest(name, all_names()) or f"the kernels are {', '.join(names)}"
         raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
-    return read_kernel(resource_folder("kernels") / f"{found[0]}.cu", is_shipped=True)
+    return read_kernel(resource(f"kernels/{found[0]}.cu"), is_shipped=True)
 
 
 def is_own(kernel: KernelSpec) -> bool:

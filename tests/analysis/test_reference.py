@@ -8,7 +8,7 @@ import pytest
 
 from gemmviz.analysis.counts import LaunchCounter, totals
 from gemmviz.analysis.merging import MergingCounter, explained
-from gemmviz.files.resources import resource_folder
+from gemmviz.files.resources import resource
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.executor import stream_launch
@@ -51,7 +51,7 @@ def test_streamed_counts_equal_those_of_the_full_trace(name: str) -> None:
     assert counted(trace.setup) == totals(count_steps(trace, range(trace.steps)))
 
 
-SHIPPED = json.loads((resource_folder("assets") / "measurements" / "counters-nvidia-h200.json").read_text())
+SHIPPED = json.loads(resource("assets/measurements/counters-nvidia-h200.json").read_text())
 SMALL = 200  # larger problems repeat what these show
 
 

@@ -7,10 +7,12 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.panels.lessons import Lessons
+from gemmviz.gui.preferences import Nowhere
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.show.keys import answers_of
 from gemmviz.show.lesson import save_lesson, shipped_lesson
 from gemmviz.show.quiz import quiz_of
+from gemmviz.show.shot import default_shot, shot_text
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
 from tests.conftest import sure
@@ -43,6 +45,30 @@ def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWi
     assert not window.session.is_benchmark
     assert panel.isVisible()
     assert window.docks.all["Settings"].isVisible()
+
+
+def test_the_window_starts_with_a_lesson_by_its_name(qtbot: QtBot) -> None:
+    window = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    qtbot.addWidget(window)
+    window.start(lesson="coalescing")
+    window.show()
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    course = window.desk.course
+    assert course.lesson.name == "coalescing"
+    assert course.at == 0
+    assert window.session.shot.view == course.lesson.stops[0].shot.view
+    assert window.preferences.recent == []
+    window.close()
+
+
+def test_a_lesson_that_is_gone_leaves_what_was_shown(qtbot: QtBot) -> None:
+    window = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    qtbot.addWidget(window)
+    window.start(lesson="no-such-lesson")
+    window.show()
+    qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
+    assert [text for text in window.banner.texts if "no-such-lesson" in text]
+    window.close()
 
 
 def test_a_question_is_asked_answered_and_can_still_be_read(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:

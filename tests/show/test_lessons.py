@@ -41,7 +41,7 @@ from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.parts import parts_of
 from gemmviz.show.picture import picture
 from gemmviz.show.quantities import known, quantity
-from gemmviz.show.shot import Shot, default_shot
+from gemmviz.show.shot import Shot, default_shot, save_view
 from gemmviz.show.staging import Manner, staged
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
@@ -138,6 +138,13 @@ def test_a_wrong_number_is_named_with_file_and_line(tmp_path: Path, capsys: pyte
     path.write_text(HEAD + STEP + 'expect = [{ what = "blocks", is = 4 }]\n')
     assert main(["lesson", "check", str(path), "--all"]) == 0
     assert f"{path}:8: blocks is 4" in capsys.readouterr().out
+
+
+def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "view.toml"
+    save_view(default_shot(), path)
+    assert main(["lesson", "check", str(path)]) == 1
+    assert "no step expects anything, so nothing was checked" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

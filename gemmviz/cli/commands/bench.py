@@ -15,7 +15,8 @@ from gemmviz.model.words import number
 from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
 from gemmviz.run.host_speed import METHODS
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.show.lesson import named_kernel
+from gemmviz.spec.catalog import kernel_names
 from gemmviz.spec.sizes import problems, sizes_of
 
 
@@ -33,7 +34,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
+    kernels = [named_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
         for benchmark in recorded_benchmarks():
             shown = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))

@@ -27,7 +27,7 @@ from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.show.cases import OF_SHOTS
 from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
-from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
+from gemmviz.show.lesson import Lesson, named_lesson
 from gemmviz.show.lesson_reel import lesson_reel
 from gemmviz.show.shot import Shot, default_shot
 from gemmviz.show.staging import PARTS, Manner, Staged, run_reel, staged, staged_benchmark, staged_run, still_reel
@@ -90,9 +90,9 @@ def _run(args: argparse.Namespace) -> int:
     _check(args)
     signal.signal(signal.SIGTERM, _call_off)
     source = _Source(args, _manner(args))
-    path, kind = Path(args.kernel), kind_of(Path(args.kernel))
-    lesson = read_lesson(path) if kind == "view" else shipped_lesson(args.kernel) if args.kernel in lesson_names() else None
-    if lesson is not None and (len(lesson.stops) > 1 or lesson.stops[0].title or lesson.stops[0].caption):
+    path = Path(args.kernel)
+    lesson = named_lesson(args.kernel)
+    if lesson is not None and not lesson.is_view:
         reel = _lesson(source, lesson)
         _save(args, reel, source.manner.look)
         return 0

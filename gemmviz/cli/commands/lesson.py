@@ -2,7 +2,6 @@
 
 import argparse
 from contextlib import closing
-from pathlib import Path
 
 from gemmviz.cli.command import Command, add_json, complain, print_json
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -10,7 +9,7 @@ from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
 from gemmviz.show.captions import shown_value
 from gemmviz.show.checking import complaint, findings
-from gemmviz.show.lesson import Lesson, lesson_names, read_lesson, shipped_lesson
+from gemmviz.show.lesson import Lesson, lesson_names, named_lesson
 from gemmviz.show.quantities import known
 
 
@@ -25,14 +24,12 @@ def _add(parser: argparse.ArgumentParser) -> None:
     checking.add_argument("--all", action="store_true", help="say what is true, too")
 
 
-def named_lesson(name: str) -> tuple[Lesson, str]:
-    """One that ships with gemmviz or one in a file, and the file. Raises UsageError or FormatError."""
-    if name in lesson_names():
-        return shipped_lesson(name), f"{name}.toml"
-    path = Path(name)
-    if not path.suffix:
-        raise UsageError(f"there is no lesson {name!r}", remedy=f"choose {', '.join(lesson_names())}, or name a file")
-    return read_lesson(path), str(path)
+def _lesson(name: str) -> tuple[Lesson, str]:
+    """The lesson of this name or in this file, and the file's name. Raises UsageError or FormatError."""
+    lesson = named_lesson(name)
+    if lesson is None:
+        raise UsageError(f"there is no lesson {name!r}", remedy=f"choose {', '.join(lesson_names())}, or name a .toml file")
+    return lesson, f"{name}.toml" if name in lesson_names() else name
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -44,7 +41,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _list(names: list[str], as_json: bool) -> int:
-    lessons = [named_lesson(name)[0] for name in names]
+    lessons = [_lesson(name)[0] for name in names]
     if as_json:
         print_json([
             {"name": each.name, "title": each.title, "minutes": each.minutes, "steps": [stop.title for stop in each.stops]}
@@ -60,7 +57,7 @@ def _check(names: list[str], tells_all: bool, as_json: bool) -> int:
     engine = engine_for("cpu")
     wrong, rows = 0, []
     for name in names:
-        lesson, file = named_lesson(name)
+        lesson, file = _lesson(name)
         true = 0
         for each in findings(lesson, lambda kernel: closing(engine)):
             rows.append({"lesson": lesson.name, "step": each.step, "what": each.expectation.what, "is": each.found,
@@ -72,12 +69,16 @@ def _check(names: list[str], tells_all: bool, as_json: bool) -> int:
             else:
                 wrong += 1
                 complain(complaint(each, file), 0)
-        if not as_json:
+        if not any(stop.expect for stop in lesson.stops):
+            wrong += 1
+            remedy = "write [[step.expect]] with what and is"
+            complain(GemmvizError("no step expects anything, so nothing was checked", file=file, remedy=remedy), 0)
+        elif not as_json:
             print(f"{file}: {many(len(lesson.stops), 'step')}, {many(true, 'expectation')} true")
     if as_json:
         print_json(rows)
     if wrong:
-        return complain(GemmvizError(f"{many(wrong, 'expectation')} not true"), 1)
+        return complain(GemmvizError(f"{many(wrong, 'check')} failed"), 1)
     return 0
 
 

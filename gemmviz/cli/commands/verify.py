@@ -22,7 +22,8 @@ from gemmviz.model.timing import Counters
 from gemmviz.run import profiler
 from gemmviz.run.executor import stream_launch
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.show.lesson import named_kernel
+from gemmviz.spec.catalog import kernel_names
 from gemmviz.spec.legality import device_for, legal_choices
 from gemmviz.spec.sizes import sizes_of
 
@@ -41,7 +42,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
+    kernels = [named_kernel(name) for name in args.kernels or kernel_names()]
     asked = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in sizes_of(args.sizes))
     profiler.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:

@@ -19,7 +19,7 @@ from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.wheel import WheelGuard
 from gemmviz.model.words import letter, many
-from gemmviz.show.lesson import Exercise, Lesson, Question, Stop, lesson_names, lesson_title, shipped_lesson
+from gemmviz.show.lesson import Exercise, Lesson, Question, Stop, lesson_names, lesson_title
 
 _NONE, _OWN = "No lesson: choose one", "A lesson from a file"
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # of the contents: where a task needs the room, and anywhere else
@@ -92,7 +92,7 @@ class Lessons(QWidget):
     def _open(self) -> None:
         name = self.choice.currentData()
         if name:
-            self.course.begin(shipped_lesson(name))
+            self.desk.opening.open_lesson(name)
         else:
             self.course.end()
 

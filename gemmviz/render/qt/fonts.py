@@ -4,17 +4,23 @@ from functools import cache
 
 from PySide6.QtGui import QFont, QFontDatabase
 
+from gemmviz.model.errors import InstallationError
 from gemmviz.scenes.primitives import Face
 from gemmviz.scenes.text import font_path
 
 
 @cache
 def load_fonts() -> dict[Face, str]:
-    """Registers the bundled fonts with Qt, once; the family for each face. Needs a QGuiApplication."""
+    """Registers the bundled fonts with Qt, once; the family for each face. Needs a QGuiApplication.
+
+    Raises InstallationError for a font file that is missing or damaged.
+    """
     families: dict[Face, str] = {}
     faces: tuple[Face, ...] = ("regular", "semibold", "mono")
     for face in faces:
         number = QFontDatabase.addApplicationFont(str(font_path(face)))
+        if number < 0:
+            raise InstallationError("this font can't be read", file=str(font_path(face)))
         families[face] = QFontDatabase.applicationFontFamilies(number)[0]
     return families
 

@@ -1,0 +1,61 @@
+"""Renders to files what the window would show, on a machine without a display."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from gemmviz.files.benchmark_file import read_benchmark
+from gemmviz.files.kinds import file_stem, kind_of
+from gemmviz.files.trace_file import read_trace
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.words import many
+from gemmviz.render.export import save_numbered, save_reel
+from gemmviz.render.format import Look
+from gemmviz.run.choosing import engine_for
+from gemmviz.run.engine import Engine
+from gemmviz.show.lesson import named_lesson
+from gemmviz.show.lesson_reel import lesson_reel
+from gemmviz.show.shot import Shot, default_shot
+from gemmviz.show.staging import Manner, Staged, run_reel, staged, staged_benchmark, staged_run
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+
+_FOLDER, _MOST_FRAMES = Path("out"), 60
+
+
+def render_instead(path: Path | None, shot: Shot | None, lesson: str) -> int:
+    """Writes pictures and an animation into the folder ``out``: of a lesson's steps, or of up to 60 steps of a run, evenly
+    spread. Arguments are those of ``run_window``; the exit code is 1 if C is wrong.
+    """
+    found = named_lesson(lesson or str(path or ""))
+    passed = True
+    if found is not None and not found.is_view:
+        name, reel = file_stem(found.name or "lesson"), lesson_reel(found, _engine_of, Manner())
+    else:
+        stage = _staged(path, shot if found is None else found.stops[0].shot)
+        steps = range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES)))
+        name, reel = file_stem(stage.shot.setup.kernel.name), run_reel(stage, Manner(), list(steps), range(stage.steps))
+        outcome = stage.outcome
+        passed = outcome is None or outcome.trace is None or outcome.trace.check.passed
+    print(f"There is no display to open a window on: {name} is rendered to {_FOLDER}/ instead.")
+    save_numbered(reel, _FOLDER / name, "png")
+    save_reel(reel, _FOLDER / f"{name}.gif", Look(960, 540, fps=10))
+    print(f"{_FOLDER}/{name}.gif: {many(reel.slide_count, 'picture')}")
+    return 0 if passed else 1
+
+
+def _staged(path: Path | None, shot: Shot | None) -> Staged:
+    """What the window would show first, run."""
+    if path is not None and kind_of(path) == "trace":
+        trace = read_trace(path)
+        return staged_run(Shot(trace.setup), Outcome(trace, trace.by))
+    if path is not None and kind_of(path) == "benchmark":
+        return staged_benchmark(replace(default_shot(), view="rate"), read_benchmark(path, recorded=True))
+    if shot is None and path is not None:
+        shot = Shot(setup_for(load_kernel(str(path))))
+    return staged(shot or default_shot(), _engine_of)
+
+
+def _engine_of(kernel: KernelSpec) -> closing[Engine]:
+    return closing(engine_for("cpu"))
