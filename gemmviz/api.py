@@ -355,7 +355,8 @@ class Player:
 
     def _repr_html_(self) -> str:
         style = "width: 100%; aspect-ratio: 16 / 11; border: 0"
-        return f'<iframe title="{escape(self.reel.name)}" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
+        about = f'title="{escape(self.reel.name)}" style="{style}"'
+        return f'<iframe sandbox="allow-scripts" {about} srcdoc="{escape(self.html)}"></iframe>'
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         if find_spec("anywidget") is None:

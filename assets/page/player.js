@@ -171,7 +171,23 @@ const ICONS = {
   first: "M12 4v16L3 12zM21 4v16l-9-8z", back: "M15 4v16L6 12zM17 4h2v16h-2z", play: "M6 4l14 8-14 8z", pause: "M6 4h4v16H6zM14 4h4v16h-4z",
   on: "M9 4v16l9-8zM5 4h2v16H5z", last: "M12 4v16l9-8zM3 4v16l9-8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
 };
-const icon = (name) => `<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path d="${ICONS[name]}" fill="${name === "theme" ? "none" : "currentColor"}" stroke="currentColor"/></svg>`;
+
+/** An element with attributes and children. A string child becomes a text node: no text is ever parsed as markup. */
+function made(name, attributes = {}, ...children) {
+  const element = name in SVG_TAGS ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+const SVG_TAGS = { svg: true, path: true };
+
+const icon = (name) =>
+  made("svg", { viewBox: "0 0 24 24", width: 18, height: 18, "aria-hidden": true },
+    made("path", { d: ICONS[name], fill: name === "theme" ? "none" : "currentColor", stroke: "currentColor" }));
+
+const button = (action, title, label) => made("button", { "data-do": action, title, "aria-label": label }, icon(action));
+
 const FAMILIES = { regular: "400 Xpx gemmviz, sans-serif", semibold: "600 Xpx gemmviz-semibold, sans-serif", mono: "400 Xpx gemmviz-mono, monospace" };
 const ALIGN = { start: "left", middle: "center", end: "right" };
 
@@ -315,22 +331,22 @@ export function mount(element, data) {
   const replay = new Replay(data), painter = new Painter(replay);
   element.classList.add("gemmviz");
   element.style.maxWidth = `min(1600px, calc((100vh - 170px) * ${data.width / data.height}))`;
-  element.innerHTML = `
-    <canvas tabindex="0" role="img" aria-label="${data.name}"></canvas>
-    <div class="bar">
-      <button data-do="first" title="To the beginning (Home)" aria-label="To the beginning">${icon("first")}</button>
-      <button data-do="back" title="One step back (←)" aria-label="One step back">${icon("back")}</button>
-      <button data-do="play" title="Play and pause (Space)" aria-label="Play">${icon("play")}</button>
-      <button data-do="on" title="One step on (→)" aria-label="One step on">${icon("on")}</button>
-      <button data-do="last" title="To the end (End)" aria-label="To the end">${icon("last")}</button>
-      <input type="range" min="0" max="${replay.steps - 1}" value="0" title="Where in the run" aria-label="Step">
-      <span class="at"></span>
-      <select class="speed" title="Steps a second (+ and −)" aria-label="Speed">${SPEEDS.map((value) => `<option value="${value}">${value} /s</option>`).join("")}</select>
-      <select class="whom" title="Whom to watch" aria-label="Whom to watch"></select>
-      <button data-do="theme" title="Dark or light (D)" aria-label="Dark or light">${icon("theme")}</button>
-    </div>
-    <p class="told" aria-live="polite"></p>
-    <p class="hover"></p>`;
+  const speeds = SPEEDS.map((value) => made("option", { value }, `${value} /s`));
+  element.replaceChildren(
+    made("canvas", { tabindex: 0, role: "img", "aria-label": data.name }),
+    made("div", { class: "bar" },
+      button("first", "To the beginning (Home)", "To the beginning"),
+      button("back", "One step back (←)", "One step back"),
+      button("play", "Play and pause (Space)", "Play"),
+      button("on", "One step on (→)", "One step on"),
+      button("last", "To the end (End)", "To the end"),
+      made("input", { type: "range", min: 0, max: replay.steps - 1, value: 0, title: "Position in the run", "aria-label": "Step" }),
+      made("span", { class: "at" }),
+      made("select", { class: "speed", title: "Steps a second (+ and −)", "aria-label": "Speed" }, ...speeds),
+      made("select", { class: "whom", title: "Threads to watch", "aria-label": "Threads to watch" }),
+      button("theme", "Dark or light (D)", "Dark or light")),
+    made("p", { class: "told", "aria-live": "polite" }),
+    made("p", { class: "hover" }));
   const find = (name) => element.querySelector(name);
   const canvas = find("canvas"), context = canvas.getContext("2d"), slider = find("input");
   find(".speed").value = String(replay.speed);
@@ -346,7 +362,7 @@ export function mount(element, data) {
     painter.paint(context, canvas.width, canvas.height);
     slider.value = String(replay.step);
     find(".at").textContent = `${replay.step + 1} / ${replay.steps}`;
-    if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").innerHTML = icon(replay.isPlaying ? "pause" : "play");
+    if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").replaceChildren(icon(replay.isPlaying ? "pause" : "play"));
     element.dataset.playing = String(replay.isPlaying);
     const told = `${replay.now.title}. ${replay.now.caption}`;
     if (!replay.isPlaying && find(".told").textContent !== told) find(".told").textContent = told;

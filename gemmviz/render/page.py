@@ -5,6 +5,7 @@ What two steps have in common is there once: a step is a list of numbers of prim
 
 import base64
 import gzip
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Sc
 
 THEMES = ("dark", "light")
 _TENTHS = 10
+_START = """
+window.gemmviz = unpacked(document.getElementById("packed").textContent.trim())
+  .then((data) => mount(document.getElementById("replay"), data));
+"""
 
 
 class Pack:
@@ -156,14 +161,31 @@ def _still(pack: Pack, scenes: Mapping[str, Scene]) -> list[list[int]]:
 
 
 def page_html(reel: Reel, theme: str) -> str:
-    """The whole page."""
+    """The whole page as HTML. Its content security policy allows its own script and style, and no network."""
     names = ("page.html", "style.css", "player.js")
     template, style, player = (resource(f"assets/page/{name}").read_text(encoding="utf-8") for name in names)
     found = packed(reel, theme)
-    inside = player.replace("export default {", "const notebook = {").replace("export ", "")
+    style = f"html, body {{ margin: 0; height: 100%; background: {found.background}; }}\n{found.fonts}\n{style}"
+    player = player.replace("export default {", "const notebook = {").replace("export ", "") + _START
     return template.format(
-        title=escape(reel.name), style=style, fonts=found.fonts, background=found.background, packed=found.text, player=inside
+        title=escape(reel.name), policy=_policy(player, style), style=style, packed=found.text, player=player
     )
+
+
+def _policy(script: str, style: str) -> str:
+    """The content security policy: one script and one style, told by their hashes, fonts inside the style, and nothing else; no
+    text can become a script, and the script can't turn text into markup (Trusted Types).
+    """
+    rules = {
+        "default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "font-src": "data:",
+        "base-uri": "'none'", "form-action": "'none'", "require-trusted-types-for": "'script'", "trusted-types": "'none'",
+    }  # fmt: skip
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _hash(text: str) -> str:
+    """A source of a content security policy (W3C CSP 3, 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _text(fill: "np.ndarray[Any, np.dtype[np.uint8]]") -> str:

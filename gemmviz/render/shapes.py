@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
+from gemmviz.render.xml import xml_attribute, xml_text
 from gemmviz.scenes.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import text_width
 
@@ -59,7 +59,7 @@ class Shapes:
         kind = ' txBox="1"' if text and fill is None and stroke is None else ""
         outline = f'<a:ln w="{self._emu(line)}">{_solid(stroke)}</a:ln>' if stroke else "<a:ln><a:noFill/></a:ln>"
         return (
-            f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={quoteattr(name)}/><p:cNvSpPr{kind}/>'
+            f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={xml_attribute(name)}/><p:cNvSpPr{kind}/>'
             "<p:nvPr/></p:nvSpPr>"
             f"<p:spPr>{self._placed(x, y, width, height)}"
             f'<a:prstGeom prst="{geometry}"><a:avLst/></a:prstGeom>{_solid(fill)}{outline}</p:spPr>{inner}</p:sp>'
@@ -72,7 +72,7 @@ class Shapes:
             f'<p:txBody><a:bodyPr wrap="none" lIns="0" tIns="0" rIns="0" bIns="0" anchor="{"ctr" if middle else "t"}">'
             f'<a:noAutofit/></a:bodyPr><a:p><a:pPr algn="{_ALIGNED[anchor]}"/><a:r>'
             f'<a:rPr lang="en-US" sz="{max(100, points)}"{strong}>{_solid(colour)}<a:latin typeface="{name}"/></a:rPr>'
-            f"<a:t>{escape(words)}</a:t></a:r></a:p></p:txBody>"
+            f"<a:t>{xml_text(words)}</a:t></a:r></a:p></p:txBody>"
         )
 
     def cells(self, cells: Cells) -> Iterator[str]:
@@ -123,7 +123,8 @@ class Shapes:
         size = f'w="{max(1, self._emu(width))}" h="{max(1, self._emu(height))}"'
         dash = '<a:prstDash val="dash"/>' if lines.dashed else ""
         yield (
-            f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={quoteattr(lines.key)}/><p:cNvSpPr/><p:nvPr/></p:nvSpPr>'
+            f'<p:sp><p:nvSpPr><p:cNvPr id="{next(self._numbers)}" name={xml_attribute(lines.key)}/>'
+            "<p:cNvSpPr/><p:nvPr/></p:nvSpPr>"
             f"<p:spPr>{self._placed(x0, y0, width, height)}<a:custGeom><a:avLst/><a:gdLst/><a:ahLst/><a:cxnLst/>"
             f'<a:rect l="0" t="0" r="r" b="b"/><a:pathLst><a:path {size} fill="none">{path}</a:path></a:pathLst></a:custGeom>'
             f'<a:noFill/><a:ln w="{self._emu(lines.width)}">{_solid(lines.stroke)}{dash}</a:ln></p:spPr></p:sp>'

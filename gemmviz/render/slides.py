@@ -25,11 +25,13 @@ from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel, Slide
 from gemmviz.render.shapes import NAMESPACES, Shapes, shape_count
 from gemmviz.render.svg import scene_svg
+from gemmviz.render.xml import legible
 
 _INCH = 914_400
 _HIGH = 7.5  # inches
 _MOST_SHAPES = 600  # more are no use to who edits, and slow to open
 _AHEAD = 2  # pictures that wait to be compressed
+_LONGEST_TITLE = 255  # python-pptx refuses longer ones
 _BLANK = 6  # the layout without placeholders
 _DATE = datetime(2000, 1, 1)
 _ZIP_DATE = (2000, 1, 1, 0, 0, 0)
@@ -70,7 +72,7 @@ class _Deck:
         self._file = pptx.Presentation()
         self._file.slide_height, self._file.slide_width = Emu(round(_HIGH * _INCH)), Emu(_width(look))
         about = self._file.core_properties
-        about.title, about.author, about.last_modified_by = reel.name, "gemmviz", "gemmviz"
+        about.title, about.author, about.last_modified_by = legible(reel.name)[:_LONGEST_TITLE], "gemmviz", "gemmviz"
         about.created = about.modified = _DATE
         self._raster: Any = None
 
@@ -87,7 +89,8 @@ class _Deck:
         else:
             self._add_picture(slide, content, pixels.result())
         if content.notes or content.caption:
-            slide.notes_slide.notes_text_frame.text = "\n\n".join(filter(None, (content.title, content.caption, content.notes)))
+            words = "\n\n".join(filter(None, (content.title, content.caption, content.notes)))
+            slide.notes_slide.notes_text_frame.text = legible(words)
         self._add_number(slide)
 
     def _page(self) -> Any:
@@ -99,7 +102,8 @@ class _Deck:
         """As vectors, with pixels for programs that can't read them."""
         size = self._file.slide_width, self._file.slide_height
         picture = slide.shapes.add_picture(io.BytesIO(pixels), 0, 0, *size)
-        picture.name, picture._element.nvPicPr.cNvPr.attrib["descr"] = content.title, content.caption or content.title
+        picture.name = legible(content.title)
+        picture._element.nvPicPr.cNvPr.attrib["descr"] = legible(content.caption or content.title)
         name = PackURI(f"/ppt/media/picture{len(self._file.slides)}.svg")
         vectors = Part(name, "image/svg+xml", slide.part.package, scene_svg(content.scene, "outlines").encode())
         number = slide.part.relate_to(vectors, RELATIONSHIP_TYPE.IMAGE)

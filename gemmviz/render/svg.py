@@ -4,11 +4,11 @@ import base64
 import io
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from gemmviz.render.png import encode_png
+from gemmviz.render.xml import legible, xml_attribute, xml_text
 from gemmviz.scenes.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.text import CAP_HEIGHT, font_path, text_width
 from gemmviz.scenes.theme import channels
@@ -35,11 +35,13 @@ class _Writer:
 
     def texts(self, at: Iterable[tuple[float, float]], texts: Iterable[str], size: float, anchor: Anchor, face: Face) -> str:
         """Texts of one kind; their colour is that of the group around them."""
-        placed = zip(at, texts, strict=True)
+        placed = zip(at, map(legible, texts), strict=True)
         if self.letters == "outlines":
             return "".join(_outlined(x, y, text, size, anchor, face) for (x, y), text in placed if text)
         return "".join(
-            f'<text x="{_n(x)}" y="{_n(y)}"{_length(text, size, face)}>{escape(text)}</text>' for (x, y), text in placed if text
+            f'<text x="{_n(x)}" y="{_n(y)}"{_length(text, size, face)}>{xml_text(text)}</text>'
+            for (x, y), text in placed
+            if text
         )
 
     def group(self, content: str, colour: str, size: float, anchor: Anchor, face: Face) -> str:
@@ -75,7 +77,7 @@ def scene_svg(
     scene = scene.clear if is_transparent else scene
     writer = _Writer(letters, families or _FAMILY)
     width, height = _n(scene.width), _n(scene.height)
-    groups = "".join(f"<g id={quoteattr(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)
+    groups = "".join(f"<g id={xml_attribute(p.key)}>{_WRITERS[type(p)](p, writer)}</g>\n" for p in scene.all)
     fonts = f"<style>{font_faces(scene.all)}</style>\n" if letters == "fonts" else ""
     ground = "" if is_transparent else f'<rect width="{width}" height="{height}" fill="{scene.background}"/>\n'
     return (
@@ -185,9 +187,9 @@ def font_faces(primitives: Iterable[Primitive]) -> str:
     used: dict[Face, set[str]] = {}
     for primitive in primitives:
         if isinstance(primitive, Labels):
-            used.setdefault(primitive.face, set()).update("".join(primitive.texts))
+            used.setdefault(primitive.face, set()).update(legible("".join(primitive.texts)))
         elif isinstance(primitive, Cells | Squares) and primitive.labels is not None:
-            used.setdefault("regular", set()).update("".join(np.unique(primitive.labels).tolist()))
+            used.setdefault("regular", set()).update(legible("".join(np.unique(primitive.labels).tolist())))
     return "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
 
 

@@ -8,7 +8,7 @@ from gemmviz.render.reel import Reel
 
 
 def _save(reel: Reel, path: Path, look: Look) -> None:
-    path.write_text(page_html(reel, reel.theme), encoding="utf-8")
+    path.write_text(page_html(reel, reel.theme), encoding="utf-8", newline="\n")
 
 
 FORMAT = Page("Web page", _save, order=5)

@@ -1,0 +1,324 @@
+"""No text of a file becomes markup: names that are scripts, tags and control characters, in every field that may hold a text."""
+
+import copy
+import io
+import json
+import re
+import tomllib
+import xml.etree.ElementTree as ET
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from selenium import webdriver
+
+import gemmviz
+from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.replay import Replay
+from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
+from gemmviz.files.codec import read_toml, toml_text
+from gemmviz.files.resources import resource
+from gemmviz.files.trace_file import read_trace
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.device import Device
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.launch_case import LaunchCase
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.trace import Trace
+from gemmviz.render.export import formats, save_frame, save_reel
+from gemmviz.render.format import Look
+from gemmviz.render.page import packed
+from gemmviz.render.reel import Reel
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.theme import load_theme
+from gemmviz.show.lesson import Lesson, lesson_text, parse_lesson, shipped_lesson
+from gemmviz.show.lesson_reel import lesson_reel
+from gemmviz.show.moodle import moodle_xml
+from gemmviz.show.quiz import quiz_of
+from gemmviz.show.shot import Shot
+from gemmviz.show.staging import Manner, run_reel, staged_run
+from gemmviz.spec.catalog import load_kernel
+from gemmviz.spec.legality import setup_for
+from tests.render.test_formats import interpreter, needs
+from tests.render.test_page import browser  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.slow
+
+SCRIPT = (
+    "<img src=x onerror=\"hacked=1\">'\"></title></style></script><script>hacked=1</script><svg onload='hacked=1'>]]>&lt;b&gt;"
+)
+CONTROL = "form\x0cfeed\x1b[31m\x07\x00\x0b\x9b\ufffe\u202e end"
+PAYLOADS = {"script": SCRIPT, "control": CONTROL}
+ELEMENTS = {"svg", "g", "path", "rect", "text", "style", "image"}  # of SVG, that our own writer uses
+RELATIONSHIPS = re.compile(rb'TargetMode="External"|hlinkClick|oleObject|vbaProject|javascript:', re.IGNORECASE)
+
+
+def leaves(facts: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths to the texts in nested lists and dicts."""
+    if isinstance(facts, str):
+        yield path
+    for key, inner in facts.items() if isinstance(facts, dict) else enumerate(facts) if isinstance(facts, list) else ():
+        yield from leaves(inner, (*path, key))
+
+
+def with_text(facts: Any, path: tuple[Any, ...], text: str) -> Any:
+    """A copy with the text at this path replaced; a kernel's text and names keep what they are read by."""
+    changed = copy.deepcopy(facts)
+    around = changed
+    for key in path[:-1]:
+        around = around[key]
+    around[path[-1]] = text
+    return changed
+
+
+def hostile(facts: Any, payload: str, read: Callable[[Any], Any]) -> tuple[Any, int]:
+    """The facts with the payload in every text where ``read`` takes it, and in how many that is."""
+    count = 0
+    for path in leaves(facts):
+        around: Any = facts
+        for key in path:
+            around = around[key]
+        for text in (payload, around + payload):
+            changed = with_text(facts, path, text)
+            with suppress(GemmvizError):
+                read(changed)
+                facts, count = changed, count + 1
+                break
+    return facts, count
+
+
+# What is read
+
+
+def hostile_trace(payload: str, folder: Path) -> Trace:
+    gemmviz.save(gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2, on="cpu", values=True), folder / "right.gvt")
+    with zipfile.ZipFile(folder / "right.gvt") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+
+    def read(facts: Any) -> Trace:
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, json.dumps(facts).encode() if name == "manifest.json" else data)
+        (folder / "hostile.gvt").write_bytes(held.getvalue())
+        return read_trace(folder / "hostile.gvt")
+
+    facts, count = hostile(json.loads(members["manifest.json"]), payload, read)
+    assert count > 15
+    return read(facts)
+
+
+def hostile_lesson(payload: str) -> Lesson:
+    lesson = shipped_lesson("slides")
+    question = next(stop for stop in lesson.stops if stop.question is not None)
+    facts = tomllib.loads(lesson_text(Lesson(lesson.title, (*lesson.stops[:2], question, lesson.stops[-1]), lesson.about)))
+    facts, count = hostile(facts, payload, lambda each: parse_lesson(toml_text(each), "hostile.toml"))
+    assert count > 20
+    return parse_lesson(toml_text(facts), "hostile.toml")
+
+
+def hostile_benchmark(payload: str, folder: Path) -> Benchmark:
+    plain = json.loads(benchmark_text(recorded_benchmarks()[0]))
+    plain["rows"] = plain["rows"][:12]
+
+    def read(facts: Any) -> Benchmark:
+        (folder / "hostile.json").write_text(json.dumps(facts), encoding="utf-8")
+        return read_benchmark(folder / "hostile.json")
+
+    facts, count = hostile(plain, payload, read)
+    assert count > 5
+    return read(facts)
+
+
+def hostile_device(payload: str, folder: Path) -> Device:
+    path = folder / "hostile.toml"
+
+    def read(facts: Any) -> Device:
+        path.write_text(toml_text(facts), encoding="utf-8")
+        return read_toml(path, Device)
+
+    facts, count = hostile(tomllib.loads(resource("assets/devices/rx6800xt.toml").read_text(encoding="utf-8")), payload, read)
+    assert count > 5
+    return read(facts)
+
+
+def reels(payload: str, folder: Path) -> dict[str, Reel]:
+    stage = staged_run(Shot(hostile_trace(payload, folder).setup), Outcome(hostile_trace(payload, folder), payload))
+    return {
+        "trace": run_reel(stage, Manner(), [0, 3], range(4)),
+        "lesson": lesson_reel(hostile_lesson(payload), interpreter, Manner(), answers=True),
+    }
+
+
+@pytest.fixture(params=PAYLOADS)
+def payload(request: pytest.FixtureRequest) -> str:
+    return PAYLOADS[request.param]
+
+
+# Vectors
+
+
+def scenes(payload: str, folder: Path) -> Iterator[tuple[str, Scene]]:
+    """Every view of a run, of measurements and of devices."""
+    options = ViewOptions(load_theme("dark"), code=True)
+    replay = Replay.of(hostile_trace(payload, folder))
+    moment = Reader(replay, Focus(thread=0)).at(3)
+    for name, view in views_of(Moment).items():
+        yield name, view.scene(moment, options)
+    benchmark = hostile_benchmark(payload, folder)
+    for name, view in views_of(Benchmark).items():
+        yield name, view.scene(benchmark, options)
+    case = LaunchCase(replay.trace.setup, hostile_device(payload, folder), payload, replay.trace.launch)
+    yield "device", view_named("device").scene(case, options)
+
+
+def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QApplication) -> None:
+    seen = 0
+    for name, scene in scenes(payload, tmp_path):
+        for outlines in (False, True):
+            save_frame(scene, tmp_path / f"{name}.svg", Look(has_outlines=outlines))
+            tree = ET.parse(tmp_path / f"{name}.svg")
+            assert {each.tag.rpartition("}")[2] for each in tree.iter()} <= ELEMENTS, name
+            assert not [key for each in tree.iter() for key in each.attrib if key.startswith("on")]
+            links = [value for each in tree.iter() for key, value in each.attrib.items() if key.endswith("href")]
+            assert all(link.startswith("data:image/png;base64,") for link in links)
+            texts = "".join(each.text or "" for each in tree.iter() if each.tag.endswith("text"))
+            seen += "onerror" in texts or "\\x0c" in texts
+    assert seen > 3
+
+
+def test_every_format_can_be_read_again(payload: str, tmp_path: Path, qapp: QApplication) -> None:
+    for name, reel in reels(payload, tmp_path).items():
+        for suffix in formats():
+            save_reel(reel, tmp_path / f"{name}.{suffix}", Look(320, 180, fps=4))
+            assert (tmp_path / f"{name}.{suffix}").stat().st_size > 1000
+        with zipfile.ZipFile(tmp_path / f"{name}.pptx") as parts:
+            for part in parts.namelist():
+                data = parts.read(part)
+                if part.endswith((".xml", ".rels")):
+                    ET.fromstring(data)
+                    assert not RELATIONSHIPS.search(data), part
+        pdf = (tmp_path / f"{name}.pdf").read_bytes()
+        assert not re.search(rb"/JavaScript|/JS\b|/URI|/Launch|/OpenAction|/AA\b", pdf)
+
+
+@needs("pdftotext")
+def test_pages_of_a_pdf_show_the_texts(payload: str, tmp_path: Path, qapp: QApplication) -> None:
+    import subprocess
+
+    save_reel(reels(payload, tmp_path)["lesson"], tmp_path / "l.pdf", Look())
+    text = subprocess.run(["pdftotext", str(tmp_path / "l.pdf"), "-"], capture_output=True, text=True, check=True).stdout
+    assert "onerror" in text or "\\x0c" in text
+
+
+def test_moodle_reads_the_texts(payload: str) -> None:
+    quiz = hostile_lesson(payload)
+    tree = ET.fromstring(moodle_xml(quiz).encode())
+    assert tree.findall("question")
+    html = "".join(each.text or "" for each in tree.iter("text"))
+    assert "onerror" in html or "\\x0c" in html
+    assert set(re.findall(r"<(/?\w+)", "".join(each.find("text").text or "" for each in tree.iter("questiontext")))) <= {  # type: ignore[union-attr]
+        "p", "/p", "pre", "/pre"
+    }  # fmt: skip
+
+
+# In a browser
+
+
+def unharmed(browser: webdriver.Chrome, path: Path) -> None:  # noqa: F811
+    """Opens a page that must run no script but its own."""
+    browser.get(path.as_uri())
+    browser.execute_async_script("setTimeout(arguments[0], 200)")
+    assert browser.execute_script("return window.hacked") is None, path.name
+    strange = browser.execute_script(
+        "return [...document.querySelectorAll('img,iframe,object,embed,link,base,form,[onerror]')].length"
+    )
+    assert strange == 0, path.name
+
+
+@needs("chromedriver")
+def test_a_page_runs_no_script_but_its_own(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
+    for name, reel in reels(SCRIPT, tmp_path).items():
+        save_reel(reel, tmp_path / f"{name}.html")
+        unharmed(browser, tmp_path / f"{name}.html")
+        assert browser.execute_script("return document.scripts.length") == 2
+        assert "onerror" in browser.execute_script(
+            "return document.querySelector('canvas').getAttribute('aria-label') + document.title + document.querySelector('.told').textContent"
+        )
+        log: Any = browser.get_log
+        assert [each for each in log("browser") if "Security Policy" in each["message"]] == []
+
+
+@needs("chromedriver")
+def test_the_policy_of_a_page_stops_what_gets_in(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
+    reel = reels(SCRIPT, tmp_path)["trace"]
+    save_reel(reel, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for number, bad in enumerate(
+        ("<script>hacked=1</script>", '<img src="data:x" onerror="hacked=1">', '<svg onload="hacked=1"></svg>')
+    ):
+        (tmp_path / f"{number}.html").write_text(text.replace("<noscript>", f"{bad}<noscript>"), encoding="utf-8")
+        browser.get((tmp_path / f"{number}.html").as_uri())
+        browser.execute_async_script("setTimeout(arguments[0], 200)")
+        assert browser.execute_script("return window.hacked") is None
+    refused = browser.execute_script(
+        "try { document.body.innerHTML = '<b>x</b>'; return '' } catch (error) { return error.name }"
+    )
+    assert refused == "TypeError"
+
+
+@needs("chromedriver")
+def test_a_notebook_runs_no_script_of_a_file(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
+    """Without the policy of a page: a notebook has its own."""
+    trace = hostile_trace(SCRIPT, tmp_path)
+    shown: list[Any] = [
+        gemmviz.Kernel(trace.setup.kernel), gemmviz.Run(trace), gemmviz.Measurements(hostile_benchmark(SCRIPT, tmp_path)),
+    ]  # fmt: skip
+    for number, each in enumerate(shown):
+        (tmp_path / f"{number}.html").write_text(f"<meta charset=utf-8>{each._repr_html_()}", encoding="utf-8")
+        unharmed(browser, tmp_path / f"{number}.html")
+    for name, reel in reels(SCRIPT, tmp_path).items():
+        player = resource("assets/page/player.js").read_text(encoding="utf-8").replace("export default", "const notebook =")
+        found = packed(reel, "dark")
+        model = f"{{ get: (name) => ({{ packed: '{found.text}', style: '' }})[name] }}"
+        script = f"{player.replace('export ', '')}\nnotebook.render({{ model: {model}, el: document.body }});"
+        (tmp_path / f"{name}.html").write_text(f"<meta charset=utf-8><script type=module>{script}</script>", encoding="utf-8")
+        unharmed(browser, tmp_path / f"{name}.html")
+        assert browser.execute_script("return document.querySelectorAll('canvas').length") == 1
+        frame = gemmviz.Player(reel)._repr_html_()
+        (tmp_path / f"{name}-frame.html").write_text(f"<meta charset=utf-8>{frame}", encoding="utf-8")
+        browser.get((tmp_path / f"{name}-frame.html").as_uri())
+        browser.execute_async_script("setTimeout(arguments[0], 500)")
+        assert browser.execute_script("return window.hacked") is None
+        browser.switch_to.frame(0)
+        assert browser.execute_script("return window.hacked") is None
+        assert browser.execute_script("return document.querySelector('.gemmviz').dataset.step") == "1"
+        browser.switch_to.default_content()
+
+
+@needs("chromedriver")
+def test_the_vectors_run_no_script(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:  # noqa: F811
+    for name, scene in scenes(SCRIPT, tmp_path):
+        save_frame(scene, tmp_path / f"{name}.svg")
+        unharmed(browser, tmp_path / f"{name}.svg")
+
+
+@needs("chromedriver")
+def test_questions_run_no_script(browser: webdriver.Chrome, tmp_path: Path) -> None:  # noqa: F811
+    quiz = quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 3)
+    for lesson in (hostile_lesson(SCRIPT), quiz):
+        tree = ET.fromstring(moodle_xml(lesson).encode())
+        html = "".join(each.text or "" for each in tree.iter("text"))
+        names = {each.text for each in tree.findall("question/name/text")}
+        for name in names:  # a plain text, which Moodle itself escapes
+            html = html.replace(name or "", "")
+        (tmp_path / "quiz.html").write_text(f"<meta charset=utf-8>{html}", encoding="utf-8")
+        unharmed(browser, tmp_path / "quiz.html")
