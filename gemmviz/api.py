@@ -32,6 +32,7 @@ from gemmviz.analysis.position import Position
 from gemmviz.analysis.replay import Replay
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import KINDS, kind_of
+from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.model.benchmark import Benchmark
@@ -401,6 +402,7 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
     that was stopped, which can't be a ``.gvt``.
     """
     target = Path(path)
+    check_output(target)
     if isinstance(what, Run | Shot | Lesson) and isinstance(formats().get(target.suffix.lower()[1:]), Film | Deck | Page):
         save_reel(_reel(what), target)
         return

@@ -11,6 +11,8 @@ from typing import Any
 
 from gemmviz.analysis.hazards import Hazard
 from gemmviz.files.devices import device_names
+from gemmviz.files.outputs import check_output
+from gemmviz.files.whole import is_file
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
@@ -89,9 +91,41 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
-def add_output(parser: argparse.ArgumentParser, what: str, required: bool = False) -> None:
-    meaning = "where to write" if required else "also save it"
-    parser.add_argument("-o", "--output", type=Path, required=required, metavar=what, help=meaning)
+def add_output(
+    parser: argparse.ArgumentParser,
+    suffixes: tuple[str, ...],
+    help: str = "also save it",
+    *,
+    flags: tuple[str, ...] = ("-o", "--output"),
+    required: bool = False,
+) -> None:
+    """An option for a file to write; ``check_outputs`` knows it."""
+    name = "|".join(("FILE" + suffixes[0], *suffixes[1:]))
+    action = parser.add_argument(*flags, type=Path, required=required, metavar=name, help=help)
+    declare_output(parser, action.dest, suffixes)
+
+
+def declare_output(parser: argparse.ArgumentParser, name: str, suffixes: tuple[str, ...] = ()) -> None:
+    """Tells ``check_outputs`` that an argument names a file to write, and with which suffixes."""
+    parser.set_defaults(outputs={**(parser.get_default("outputs") or {}), name: suffixes})
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Raises UsageError where a file to write has a wrong suffix, is one of the files that the other arguments name, or belongs
+    to gemmviz.
+    """
+    outputs: dict[str, tuple[str, ...]] = getattr(args, "outputs", {})
+    for name, suffixes in outputs.items():
+        path = getattr(args, name)
+        if path is not None:
+            check_output(Path(path), suffixes, _named_files(args, name))
+
+
+def _named_files(args: argparse.Namespace, but: str) -> list[Path]:
+    """Files that arguments name, apart from one argument."""
+    values = [value for name, value in vars(args).items() if name not in (but, "outputs")]
+    texts = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    return [path for text in texts if isinstance(text, str | Path) and is_file(path := Path(text))]
 
 
 def add_on(parser: argparse.ArgumentParser, default: str) -> None:

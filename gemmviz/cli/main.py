@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import gemmviz.cli.commands as folder
 from gemmviz import __version__
-from gemmviz.cli.command import Command, complain
+from gemmviz.cli.command import Command, check_outputs, complain
 from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
 from gemmviz.files.devices import device_extensions
@@ -49,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser().parse_args(_with_command(list(sys.argv[1:] if argv is None else argv)))
         for error in broken_extensions():
             complain(error, 0)
+        check_outputs(args)
         command: Command = args.command
         code = command.run(args)
         sys.stdout.flush()  # what can't be written is to be said

@@ -9,11 +9,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.chart_table import chart_csv
 from gemmviz.files.kinds import dialog_filters, file_stem, with_suffix
+from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.gui.desk import Desk
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart
+from gemmviz.model.errors import UsageError
 from gemmviz.render.export import save_frame
 from gemmviz.render.format import Look
 from gemmviz.render.qt.painter import scene_image
@@ -116,7 +118,13 @@ def _save(
     name, _ = QFileDialog.getSaveFileName(parent, title, suggestion, kind)
     if not name:
         return
-    path = with_suffix(Path(name), Path(suggestion).suffix)
+    suffix = Path(suggestion).suffix
+    path, kernel = with_suffix(Path(name), suffix), desk.session.shot.setup.kernel
+    try:
+        check_output(path, (suffix,), [] if kernel.is_shipped else [Path(kernel.file)])
+    except UsageError as error:
+        desk.session.complain("file", error)
+        return
 
     def saved(path: Path) -> None:
         desk.session.close_notice("file")

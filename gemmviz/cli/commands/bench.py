@@ -30,7 +30,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_timeout(parser)
     parser.add_argument("--recorded", action="store_true", help="measure nothing: show what ships with gemmviz")
     add_json(parser)
-    add_output(parser, "FILE.json")
+    add_output(parser, (".json",))
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
-from gemmviz.render.export import save_frame
+from gemmviz.render.export import save_frame, stills
 from gemmviz.scenes.theme import theme_names
 from gemmviz.show.flags import add_setup, parameter, setup_from, share
 from gemmviz.show.pairs import Counted, check_marked, counted_by, pair_at, reader_by
@@ -51,7 +51,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_on(parser, "cpu")
     add_timeout(parser)
     add_json(parser)
-    add_output(parser, "FRAME.svg|.png")
+    add_output(parser, tuple(f".{suffix}" for suffix in stills()), "also save a picture of both")
 
 
 def _run(args: argparse.Namespace) -> int:

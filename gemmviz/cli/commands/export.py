@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
-from gemmviz.cli.command import Command, add_on, add_timeout, complain, engine_of, remark, wrong
+from gemmviz.cli.command import Command, add_on, add_timeout, complain, declare_output, engine_of, remark, wrong
 from gemmviz.cli.progress import Progress
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
@@ -63,6 +63,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_on(parser, "cpu")
     add_timeout(parser)
     parser.add_argument("-o", "--output", required=True, metavar="FILE|FOLDER/", help="where to write")
+    declare_output(parser, "output")
 
 
 _PART_WORDS = {"title": "title and settings", "step": "the number of the step", "caption": "the sentence about the step"}

@@ -1,14 +1,16 @@
 """Questions made from a kernel's trace."""
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
-from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.cli.command import Command, add_json, add_output, print_json
 from gemmviz.files.whole import write_text
+from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
 from gemmviz.run.interpreter import Interpreter
 from gemmviz.show.flags import add_setup, setup_from
-from gemmviz.show.lesson import Question, save_lesson
+from gemmviz.show.lesson import Question, read_lesson, save_lesson
 from gemmviz.show.moodle import moodle_xml
 from gemmviz.show.quiz import quiz_of
 
@@ -18,12 +20,14 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, default=10, metavar="N", help="how many (default: %(default)s)")
     parser.add_argument("--variant", type=int, default=0, metavar="N", help="other questions for each (default: %(default)s)")
     parser.add_argument("--answers", action="store_true", help="with what is right, and why the others are not")
-    parser.add_argument("--moodle", type=Path, metavar="FILE.xml", help="also write them for Moodle's question import")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE.toml", help="also save them as a lesson with replays")
+    add_output(parser, (".xml",), "also write them for Moodle's question import", flags=("--moodle",))
+    add_output(parser, (".toml",), "also save them as a lesson with replays")
     add_json(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
+    if args.output is not None:
+        _check_target(args.output)
     quiz = quiz_of(setup_from(args), Interpreter(), args.count, args.variant)
     if args.moodle is not None:
         write_text(args.moodle, moodle_xml(quiz))
@@ -40,6 +44,16 @@ def _run(args: argparse.Namespace) -> int:
             mark = "" if not args.answers else f"   {'right' if choice.right else 'wrong'}: {choice.why}"
             print(f"   {letter(place)}. {choice.text}{mark}")
     return 0
+
+
+def _check_target(path: Path) -> None:
+    """Raises UsageError if there is a file that is no quiz: a view, a lesson, or anything else."""
+    if not path.exists():
+        return
+    with suppress(GemmvizError):
+        if all(stop.question is not None for stop in read_lesson(path).stops):
+            return
+    raise UsageError("this file is no quiz; it is not overwritten", file=str(path), remedy="choose another name")
 
 
 def _facts(question: Question) -> dict[str, object]:

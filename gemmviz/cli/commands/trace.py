@@ -17,7 +17,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_on(parser, "auto")
     add_timeout(parser)
     parser.add_argument("--values", action="store_true", help="also record what was read and written")
-    add_output(parser, "FILE.gvt", required=True)
+    add_output(parser, (".gvt",), "where to write", required=True)
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -38,7 +38,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_device(parser)
     add_timeout(parser)
     add_json(parser)
-    add_output(parser, "FILE.json")
+    add_output(parser, (".json",))
 
 
 def _run(args: argparse.Namespace) -> int:
