@@ -1,6 +1,6 @@
 """Finds the commands and runs the one that was named. Errors are one line on stderr.
 
-Exit codes: 0 done, 1 the kernel is wrong or a check failed, 2 wrong usage.
+Exit codes: 0 done, 1 the kernel is wrong or a check failed, 2 wrong usage, 130 interrupted.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from gemmviz.cli.terminal import guard_terminals
 from gemmviz.files.codec import FormatError
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.extensions import Extensions, extensions_in
-from gemmviz.model.errors import GemmvizError, SettingError, UsageError
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.words import capital
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions
@@ -66,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         file = None if error.filename is None else str(error.filename)
         return complain(GemmvizError(f"this can't be written: {error.strerror or error}", file=file), 1)
+    except Cancelled:
+        return complain(GemmvizError("interrupted; files that were not complete are as before"), 130)
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # nobody who uses the program has any use for a traceback

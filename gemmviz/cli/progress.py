@@ -3,6 +3,9 @@
 import sys
 import time
 
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.show.exporting import SAVED
+
 _EVERY_S = 2.0
 
 
@@ -16,7 +19,8 @@ class Progress:
         self._began = self._said = time.monotonic()
 
     def told(self, done: int, of: int) -> None:
-        """So many pictures of so many are done."""
+        """So many pictures of so many are done. Raises Cancelled if the command was interrupted."""
+        checkpoint()
         if self._is_told:
             print(done, of, flush=True)
             return
@@ -25,3 +29,8 @@ class Progress:
             self._said = now
             left = (now - self._began) / done * (of - done)
             print(f"{self._what}: {done} of {of}, {left:.0f} s left", file=sys.stderr)
+
+    def saved(self) -> None:
+        """Tells another program that the file is complete: the exit code speaks of the kernel."""
+        if self._is_told:
+            print(SAVED, flush=True)

@@ -4,6 +4,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from gemmviz.cli.interruption import interruptible
+from gemmviz.cli.progress import Progress
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.trace_file import read_trace
@@ -28,6 +30,12 @@ def render_instead(path: Path | None, shot: Shot | None, lesson: str) -> int:
     """Writes pictures and an animation into the folder ``out``: of a lesson's steps, or of up to 60 steps of a run, evenly
     spread. Arguments are those of ``run_window``; the exit code is 1 if C is wrong.
     """
+    with interruptible():
+        return _render(path, shot, lesson)
+
+
+def _render(path: Path | None, shot: Shot | None, lesson: str) -> int:
+    told = Progress(str(_FOLDER)).told
     found = named_lesson(lesson or str(path or ""))
     passed = True
     if found is not None and not found.is_view:
@@ -39,8 +47,8 @@ def render_instead(path: Path | None, shot: Shot | None, lesson: str) -> int:
         outcome = stage.outcome
         passed = outcome is None or outcome.trace is None or outcome.trace.check.passed
     print(f"There is no display to open a window on: {name} is rendered to {_FOLDER}/ instead.")
-    save_numbered(reel, _FOLDER / name, "png")
-    save_reel(reel, _FOLDER / f"{name}.gif", Look(960, 540, fps=10))
+    save_numbered(reel, _FOLDER / name, "png", told=told)
+    save_reel(reel, _FOLDER / f"{name}.gif", Look(960, 540, fps=10), told)
     print(f"{_FOLDER}/{name}.gif: {many(reel.slide_count, 'picture')}")
     return 0 if passed else 1
 

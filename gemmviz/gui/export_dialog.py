@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PySide6.QtCore import QProcess, QProcessEnvironment, Qt
+from PySide6.QtCore import QProcess, QProcessEnvironment, Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -36,7 +36,7 @@ from gemmviz.render.format import Deck, Film, Look, Page, Still
 from gemmviz.run.link import own_command
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.theme import load_theme, theme_names
-from gemmviz.show.exporting import SIZES, Order, What, order_words, suggested, write_source
+from gemmviz.show.exporting import SAVED, SIZES, Order, What, order_words, suggested, write_source
 from gemmviz.show.staging import PARTS, Manner, Staged, frame_at
 
 _WHAT: dict[What, str] = {"picture": "This picture", "steps": "Steps", "lesson": "The views that were kept"}
@@ -72,6 +72,7 @@ class ExportDialog(QDialog):
         self.process: QProcess | None = None
         self._folder: TemporaryDirectory[str] | None = None
         self._began = 0.0
+        self._is_saved, self._is_cancelled = False, False
         self._fill(suffix)
         self._lay_out()
         self._connect()
@@ -261,6 +262,7 @@ class ExportDialog(QDialog):
         self.process.readyReadStandardOutput.connect(self._on_progress)
         self.process.finished.connect(lambda code: self._on_finished(code, path))
         self._began = time.monotonic()
+        self._is_saved, self._is_cancelled = False, False
         self.bar.setRange(0, 0)
         self.bar.show()
         self.save.setEnabled(False)
@@ -271,6 +273,7 @@ class ExportDialog(QDialog):
     def _on_progress(self) -> None:
         assert self.process is not None
         told = bytes(self.process.readAllStandardOutput().data()).decode(errors="replace")
+        self._is_saved = self._is_saved or SAVED in told.split()
         numbers = re.findall(r"^(\d+) (\d+)$", told, re.MULTILINE)
         if not numbers:
             return
@@ -290,21 +293,24 @@ class ExportDialog(QDialog):
         sweep(path)
         self.bar.hide()
         self.stop.setText("Close")
+        self.stop.setEnabled(True)
         self.save.setEnabled(True)
-        if path.exists() and code in (0, 1):
+        if self._is_saved:
             self.told.setText(f"Saved {path}")
             self.desk.session.say(f"Saved {path}")
+        elif self._is_cancelled:
+            self.told.setText("Cancelled: nothing was written")
         else:
             self.told.setText(said.removeprefix("gemmviz: ") or "Nothing was written")
 
     def reject(self) -> None:
-        """Calls off what is being written; else closes."""
+        """Cancels what is being written; else closes."""
         if self.process is not None:
+            self._is_cancelled = True
+            self.stop.setEnabled(False)
+            self.told.setText("Cancelling …")
             self.process.terminate()
-            if not self.process.waitForFinished(_LONGEST_END_MS):
-                self.process.kill()
-                self.process.waitForFinished(_LONGEST_END_MS)
-            self.told.setText("Called off: nothing was written")
+            QTimer.singleShot(_LONGEST_END_MS, self.process, self.process.kill)
             return
         super().reject()
 

@@ -18,6 +18,7 @@ from gemmviz.show.staging import PARTS, Manner
 
 SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
 What = Literal["picture", "steps", "lesson"]
+SAVED = "saved"  # what the program that writes prints once the file is complete
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,22 @@ def test_what_is_called_off_leaves_nothing(dialog: ExportDialog, tmp_path: Path,
     dialog.reject()
     qtbot.waitUntil(lambda: dialog.process is None, timeout=10_000)
     assert list(tmp_path.iterdir()) == []
+    assert dialog.told.text() == "Cancelled: nothing was written"
+    assert dialog.stop.isEnabled()
+
+
+def test_a_file_that_is_not_written_is_not_called_saved(
+    dialog: ExportDialog, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(dialog, "png")
+    path = tmp_path / "f.png"
+    path.write_bytes(b"old")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # of the program that writes: its disk is full
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib\n\ndef full(*args):\n    raise OSError(28, 'No space left on device')\n\npathlib.Path.write_bytes = full\n"
+    )
+    assert "No space left on device" in written(dialog, path, qtbot)
+    assert path.read_bytes() == b"old"
 
 
 def test_the_preview_shows_the_choice(dialog: ExportDialog) -> None:

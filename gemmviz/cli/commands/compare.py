@@ -21,6 +21,7 @@ from gemmviz.cli.command import (
     remark,
     wrong,
 )
+from gemmviz.cli.interruption import interruptible
 from gemmviz.files.devices import device_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
@@ -55,6 +56,11 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    with interruptible():
+        return _compare(args)
+
+
+def _compare(args: argparse.Namespace) -> int:
     left, right = _setups(args)
     code = 0
     against = Against(left, args.lock, args.mark)

@@ -3,15 +3,14 @@
 import argparse
 import os
 import re
-import signal
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
 
 from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment
 from gemmviz.cli.command import Command, add_on, add_timeout, complain, declare_output, engine_of, remark, wrong
+from gemmviz.cli.interruption import interruptible
 from gemmviz.cli.progress import Progress
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
@@ -89,7 +88,11 @@ def _run(args: argparse.Namespace) -> int:
     args.is_folder = args.output.endswith(("/", os.sep)) or Path(args.output).is_dir() or args.kind is not None
     args.output = Path(args.output)
     _check(args)
-    signal.signal(signal.SIGTERM, _call_off)
+    with interruptible():
+        return _export(args)
+
+
+def _export(args: argparse.Namespace) -> int:
     source = _Source(args, _manner(args))
     path = Path(args.kernel)
     lesson = named_lesson(args.kernel)
@@ -117,11 +120,6 @@ def _check(args: argparse.Namespace) -> None:
     for flag, is_given, of in (("--film", args.film, "pptx"), ("--outlines", args.outlines, "svg")):
         if is_given and kind != of:
             raise UsageError(f"{flag} is for .{of}", remedy=f"leave out {flag}")
-
-
-def _call_off(number: int, frame: object) -> NoReturn:
-    """Who is asked to end takes what is unfinished along."""
-    raise SystemExit(128 + number)
 
 
 def _manner(args: argparse.Namespace) -> Manner:
@@ -236,14 +234,16 @@ def _range(args: argparse.Namespace, stage: Staged) -> range | None:
 
 
 def _save(args: argparse.Namespace, reel: Reel, look: Look) -> None:
-    told = Progress(str(args.output), args.progress).told
+    progress = Progress(str(args.output), args.progress)
     if args.is_folder:
-        save_numbered(reel, args.output, args.kind, look, told)
+        save_numbered(reel, args.output, args.kind, look, progress.told)
+        progress.saved()
         return
     if isinstance(format_of(args.output), Still) and reel.slide_count > 1:
         remedy = f"give a folder: -o {args.output.stem}/ --as {args.output.suffix.removeprefix('.')}"
         raise UsageError(f"these are {reel.slide_count} pictures, and {args.output.name} holds one", remedy=remedy)
-    save_reel(reel, args.output, look, told)
+    save_reel(reel, args.output, look, progress.told)
+    progress.saved()
 
 
 def _judged(stage: Staged) -> int:

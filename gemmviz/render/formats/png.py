@@ -10,10 +10,9 @@ from gemmviz.scenes.primitives import Scene
 
 def _save(scene: Scene, path: Path, look: Look) -> None:
     require_qt()
-    from gemmviz.render.qt.raster import Raster
+    from gemmviz.render.qt.raster import Raster, png_of
 
-    if not Raster(look).image(Frame(scene)).save(str(path), "PNG"):  # type: ignore[call-overload]
-        raise OSError(None, "the image can't be written here")
+    path.write_bytes(png_of(Raster(look).image(Frame(scene))))
 
 
 FORMAT = Still("PNG", _save, order=1)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QMarginsF, QRectF, QSizeF
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSizeF
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgRenderer
 
@@ -24,9 +24,11 @@ _VARIABLE = {
 
 
 def write_pdf(reel: Reel, path: Path) -> None:
-    """A page for each slide; the same bytes whenever it is written. Raises OSError where it can't be."""
+    """Writes a page for each slide; the same slides give the same bytes. Raises OSError if the file can't be written."""
     start_qt()
-    writer = QPdfWriter(str(path))
+    buffer = QBuffer()  # Qt's writer says nothing of a disk that is full
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
     writer.setResolution(_DPI)
     writer.setTitle(reel.name)
     writer.setCreator("gemmviz")
@@ -37,12 +39,12 @@ def write_pdf(reel: Reel, path: Path) -> None:
             if number:
                 writer.newPage()
             elif not painter.begin(writer):
-                raise OSError(None, "the file can't be written here")
+                raise OSError(None, "Qt can't draw a PDF here")
             drawn = QSvgRenderer(QByteArray(scene_svg(slide.scene, "named", families=load_fonts()).encode()))
             drawn.render(painter, QRectF(0, 0, writer.width() + 1, writer.height() + 1))
     finally:
         painter.end()
-    data = path.read_bytes()
+    data = bytes(buffer.data().data())
     for pattern, constant in _VARIABLE.items():
         data = pattern.sub(constant, data)
     path.write_bytes(data)

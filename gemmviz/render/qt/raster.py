@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from gemmviz.render.format import Look
@@ -12,6 +12,15 @@ from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.render.reel import Frame
 from gemmviz.scenes.primitives import Scene
+
+
+def png_of(image: QImage) -> bytes:
+    """An image as a PNG file."""
+    buffer = QBuffer()  # written to a file by Python, which says why that fails
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
+        raise OSError(None, "Qt can't write PNG here")
+    return bytes(buffer.data().data())
 
 
 class Raster:
