@@ -213,10 +213,10 @@ class Moment:
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
 
-    def areas(self, name: str) -> list[Area | None]:
+    def areas(self, name: str) -> dict[int, Area]:
         """Rows and columns of a matrix that the watched block or warp touches, phase by phase; none where it is not there."""
         number = self.trace.number_of(name)
-        return [] if number is None else self.replay.areas(number, self.scope)
+        return {} if number is None else self.replay.areas(number, self.scope)
 
     @cached_property
     def terms(self) -> Terms | None:

@@ -181,13 +181,16 @@ class Replay:
         """
         return self._area_of_phase(array, int(self.trace.phase[step]), scope)
 
-    def areas(self, array: int, scope: Scope) -> list[Area | None]:
-        """Likewise of every phase."""
-        return [self._area_of_phase(array, phase, scope) for phase in range(self.phases)]
+    def areas(self, array: int, scope: Scope) -> dict[int, Area]:
+        """What ``area`` gives, by phase, of all phases that have steps and touch the matrix. Raises Cancelled."""
+        phases = np.unique(self.trace.phase).tolist()
+        found = {phase: self._area_of_phase(array, phase, scope) for phase in phases if 0 <= phase < self.phases}
+        return {phase: area for phase, area in found.items() if area is not None}
 
     def _area_of_phase(self, array: int, phase: int, scope: Scope) -> Area | None:
         key = array, phase, _warps(scope)
         if key not in self._facts.areas:
+            checkpoint()
             self._facts.areas[key] = self._area(array, phase, scope)
         return self._facts.areas[key]
 

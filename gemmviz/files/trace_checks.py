@@ -12,6 +12,7 @@ from gemmviz.model.trace import CONSTANT, MOST_STEPS, MOST_THREADS, Trace
 
 _LARGEST_SHARED = 1 << 20
 _FARTHEST_OFFSET = 1 << 20
+_MOST_TRIPS = (1 << 31) - 2
 _MOST_OPERANDS, _MOST_OFFSETS = 4, 64
 _MOST = {"arrays": 64, "sites": 20_000, "loops": 20_000, "notes": 1000}
 _LONGEST_TEXT = 10_000
@@ -39,10 +40,6 @@ def check_facts(trace: Trace, file: str) -> None:
         refuse(file, f"a name or text in it has more than {_LONGEST_TEXT:,} characters")
     for array in trace.arrays:
         _check_array(array, trace, file)
-    rules = trace.rules
-    powers = (rules.warp_size, rules.request_lanes, rules.sector_bytes, rules.line_bytes, rules.banks, rules.bank_bytes)
-    if any(not 0 < number <= 4096 or number & (number - 1) for number in powers) or rules.warp_size % rules.request_lanes:
-        refuse(file, "its memory follows rules that no device has")
     if min(*trace.launch.grid, *trace.launch.block) < 1 or trace.launch.threads_per_block > 4096:
         refuse(file, "its launch is none that a device can run")
     try:
@@ -106,6 +103,8 @@ def check_arrays(trace: Trace, file: str) -> None:
     )
     if not shapes_fit:
         refuse(file, "its arrays don't fit each other")
+    if steps and (trace.visits.min(initial=0) < -1 or trace.visits.max(initial=0) > _MOST_TRIPS):
+        refuse(file, "its loops make more trips than a kernel can")
     for touches in trace.touches:
         elements = trace.element[touches.rows]
         last = trace.arrays[touches.operand.array].size - 1 - max(touches.operand.offsets)

@@ -6,18 +6,32 @@ from typing import Any, Literal
 
 from gemmviz.model.errors import UsageError
 
+_WORD_BYTES = 4
 DEFAULT_DEVICE = "h200"
 CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
 
 
 _MAY_BE_ZERO = ("shared_reserved_per_block", "last_level_cache")
+# Far above any GPU: numbers that would cost memory, time or precision are refused where they are read.
+_MOST_LANES, _MOST_THREADS, _MOST_SMS, _MOST = 1024, 65536, 16384, 1 << 50
+_MOST_OF = {
+    "warp_size": _MOST_LANES, "request_lanes": _MOST_LANES, "banks": 4096, "bank_bytes": 64, "sector_bytes": 4096,
+    "line_bytes": 65536, "max_threads_per_block": _MOST_THREADS, "max_threads_per_sm": _MOST_THREADS,
+    "max_warps_per_sm": _MOST_THREADS, "max_blocks_per_sm": _MOST_THREADS, "schedulers": 64, "warp_granularity": 1024,
+    "max_registers_per_thread": 65536, "sms": _MOST_SMS, "fp32_per_sm": _MOST_SMS,
+}  # fmt: skip
 
 
-def _demand_positive(figures: Any, may_be_zero: tuple[str, ...]) -> None:
+def _check_figures(figures: Any) -> None:
+    """Raises UsageError for a number that is not positive (or zero, where there may be none) or that no device has."""
     for each in fields(figures):
         value = getattr(figures, each.name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value < (0 if each.name in may_be_zero else 1e-9):
-            raise UsageError(f"{each.name} of a device can't be {value:g}", remedy="write a positive number")
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                least, most = 0 if each.name in _MAY_BE_ZERO else 1e-9, _MOST_OF.get(each.name, _MOST)
+                if not least <= number <= most:
+                    remedy = f"choose a positive number up to {most:,}"
+                    raise UsageError(f"{each.name} of a device can't be {number:g}", remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +59,14 @@ class MemoryRules:
     broadcast: Literal["each word", "one word"] = "each word"
 
     def __post_init__(self) -> None:
-        """Raises UsageError for sizes that don't fit each other."""
-        _demand_positive(self, ())
+        """Raises UsageError for sizes that don't fit each other, or that no memory has."""
+        _check_figures(self)
+        for name in ("warp_size", "request_lanes", "sector_bytes", "line_bytes", "banks", "bank_bytes"):
+            number = getattr(self, name)
+            if number & (number - 1):
+                raise UsageError(f"{name} of a device can't be {number}", remedy="choose a power of two")
+        if min(self.sector_bytes, self.bank_bytes) < _WORD_BYTES:
+            raise UsageError(f"sectors and banks of less than {_WORD_BYTES} bytes hold no word")
         for small, large in (("request_lanes", "warp_size"), ("sector_bytes", "line_bytes")):
             if getattr(self, large) % getattr(self, small):
                 raise UsageError(f"{large} ({getattr(self, large)}) is no multiple of {small} ({getattr(self, small)})")
@@ -98,8 +118,14 @@ class Device:
     is_toy: bool = False
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a device that can run nothing."""
-        _demand_positive(self, _MAY_BE_ZERO)
+        """Raises UsageError for figures that no device has, or with which it could run nothing."""
+        _check_figures(self)
+        if self.warp_size > min(self.max_threads_per_block, self.max_threads_per_sm):
+            raise UsageError(f"a warp of {self.warp_size} threads is larger than a block or an SM may be")
+        if self.memory is not None and self.memory.warp_size != self.warp_size:
+            raise UsageError(
+                f"its memory serves warps of {self.memory.warp_size} threads, and it has warps of {self.warp_size}"
+            )
 
     @property
     def words(self) -> dict[str, str]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.analysis.moment import Reader
+from gemmviz.analysis.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import TraceFileError, UsageError
@@ -167,6 +169,20 @@ def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path) 
     write_trace(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="elements"):
         read_trace(tmp_path / "bad.gvt")
+
+
+def test_trips_of_loops_cost_nothing_where_no_step_is(trace: Trace, tmp_path: Path) -> None:
+    """One trip number of a file may be any: what is drawn goes by the steps that there are."""
+    visits = trace.visits.copy()
+    visits[visits >= 0] += 2_000_000_000
+    write_trace(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
+    replay = Replay.of(read_trace(tmp_path / "odd.gvt"))
+    assert replay.phases > 2_000_000_000
+    assert 0 < len(Reader(replay).at(0).areas("A")) <= trace.steps
+    visits[:] = (1 << 31) - 1
+    write_trace(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
+    with pytest.raises(TraceFileError, match="more trips than a kernel can"):
+        read_trace(tmp_path / "odd.gvt")
 
 
 def test_no_such_file(tmp_path: Path) -> None:

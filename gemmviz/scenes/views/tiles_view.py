@@ -117,12 +117,12 @@ def _block_areas(moment: Moment) -> dict[int, tuple[Area, int]]:
 def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """What the watched block touches in all phases, then what it touches in this one."""
     theme, areas = options.theme, moment.areas(name)
-    parts = [_part(area, box, unit) for area in areas if area is not None]
+    parts = [_part(area, box, unit) for area in areas.values()]
     found: list[Primitive] = []
     if parts:
         found.append(Rects(f"{name}-strip", np.array(parts), theme.tint(name, 0.38)))
         found.append(Rects(f"{name}-tiles", np.array(parts), None, theme.background, 2.0))
-    here = areas[moment.phase] if 0 <= moment.phase < len(areas) else None
+    here = areas.get(moment.phase)
     if here is not None:
         found.append(Rects(f"{name}-phase", boxes(_part(here, box, unit)), theme.accent(name)))
     return found
@@ -171,7 +171,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
             "semibold",
         ),
     ]
-    tall, phases = [area for area in moment.areas("A") if area], moment.replay.phases
+    tall, phases = list(moment.areas("A").values()), moment.replay.phases
     lines = ["C: the blocks x, y"]
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
     if tall and has_tiles and moment.focus.warp is None and moment.focus.thread is None and not moment.focus.everyone:

@@ -1,0 +1,52 @@
+"""Figures of devices: what no device has is refused where it is read."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gemmviz.files.devices import device_names, load_device
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.errors import UsageError
+
+
+def test_every_device_that_ships_is_sound() -> None:
+    for name in device_names():
+        device = load_device(name)
+        assert replace(device) == device
+        assert replace(device.rules) == device.rules
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("sms", 0, "sms of a device can't be 0"),
+        ("sms", 1 << 40, "up to 16,384"),
+        ("warp_size", 1 << 20, "up to 1,024"),
+        ("warp_size", 33, "warps of 33"),
+        ("max_threads_per_block", 16, "larger than a block"),
+        ("max_grid", (1, 0, 1), "max_grid of a device can't be 0"),
+        ("bandwidth_gb_s", float("nan"), "can't be nan"),
+        ("peak_gflops", float("inf"), "can't be inf"),
+        ("schedulers", 0, "schedulers of a device can't be 0"),
+    ],
+)
+def test_figures_that_no_device_has(name: str, value: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        replace(load_device(), **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("line_bytes", 1 << 64),
+        ("sector_bytes", 1),
+        ("sector_bytes", 48),
+        ("bank_bytes", 2),
+        ("banks", 3),
+        ("request_lanes", 64),
+    ],
+)
+def test_memory_that_no_device_has(name: str, value: int) -> None:
+    with pytest.raises(UsageError):
+        replace(MemoryRules(), **{name: value})
