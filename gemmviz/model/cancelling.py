@@ -19,8 +19,13 @@ def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
         _asked.reset(before)
 
 
+def is_cancelled() -> bool:
+    """Whether nobody waits for this thread's work any more."""
+    asked = _asked.get()
+    return asked is not None and asked()
+
+
 def checkpoint() -> None:
     """Raises Cancelled where nobody waits for this thread's work any more."""
-    asked = _asked.get()
-    if asked is not None and asked():
+    if is_cancelled():
         raise Cancelled

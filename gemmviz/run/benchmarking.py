@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
@@ -16,7 +17,6 @@ from gemmviz.model.timing import Measured, Transfer
 from gemmviz.run.engine import Cancel
 from gemmviz.run.host_speed import METHODS
 from gemmviz.run.remote import RemoteGpu
-from gemmviz.run.simt.interpret import never
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import legal_choices, setup_for
 
@@ -65,7 +65,7 @@ def run_benchmark(
     *,
     longest_s: float = LONGEST_S,
     measured: Callable[[Benchmark, int], None] = lambda benchmark, done: None,
-    cancelled: Cancel = never,
+    cancelled: Cancel = is_cancelled,
 ) -> Benchmark:
     """Times the cases in turn and gives all rows; ``measured`` gets every one, with how many are done. Cancelled, it gives what
     it has.

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import Schedule
@@ -12,7 +13,6 @@ from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.timing import Counters, KernelSpeed
 from gemmviz.model.watched import Watched
 from gemmviz.run.executor import Recording
-from gemmviz.run.simt.interpret import never
 
 Cancel = Callable[[], bool]
 Progress = Callable[[int, int], None]
@@ -31,26 +31,36 @@ class Engine:
     name = "no engine"
 
     def trace(
-        self, setup: Setup, blocks: BlockRange | None = None, recording: Recording | None = None, *, cancelled: Cancel = never
+        self,
+        setup: Setup,
+        blocks: BlockRange | None = None,
+        recording: Recording | None = None,
+        *,
+        cancelled: Cancel = is_cancelled,
     ) -> Outcome:
         """The trace of these blocks (default: those of the setup)."""
         raise self._cannot("record a trace")
 
     def count(
-        self, setup: Setup, counter: LaunchSink, *, progress: Progress = lambda done, total: None, cancelled: Cancel = never
+        self,
+        setup: Setup,
+        counter: LaunchSink,
+        *,
+        progress: Progress = lambda done, total: None,
+        cancelled: Cancel = is_cancelled,
     ) -> None:
         """Gives the accesses of the whole launch to ``counter``. Raises KernelFault too."""
         raise self._cannot("count a launch")
 
-    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = never) -> Watched:
+    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
         """The variables of one thread. Raises KernelFault too."""
         raise self._cannot("watch variables")
 
-    def time(self, setup: Setup, *, cancelled: Cancel = never) -> KernelSpeed:
+    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         """How fast the real kernel is on the setup's device, beside cuBLAS and with the copies around it."""
         raise self._cannot("time a kernel")
 
-    def schedule(self, setup: Setup, *, cancelled: Cancel = never) -> Schedule:
+    def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
         """Where and when each block of the real kernel ran."""
         raise self._cannot("record a schedule")
 
@@ -75,7 +85,12 @@ class FirstToAnswer(Engine):
         self.name = engines[0].name
 
     def trace(
-        self, setup: Setup, blocks: BlockRange | None = None, recording: Recording | None = None, *, cancelled: Cancel = never
+        self,
+        setup: Setup,
+        blocks: BlockRange | None = None,
+        recording: Recording | None = None,
+        *,
+        cancelled: Cancel = is_cancelled,
     ) -> Outcome:
         outcome, failed = self._ask(lambda engine: engine.trace(setup, blocks, recording, cancelled=cancelled))
         fault = outcome.fault
@@ -84,17 +99,22 @@ class FirstToAnswer(Engine):
         return Outcome(outcome.trace, outcome.by, fault, failed)
 
     def count(
-        self, setup: Setup, counter: LaunchSink, *, progress: Progress = lambda done, total: None, cancelled: Cancel = never
+        self,
+        setup: Setup,
+        counter: LaunchSink,
+        *,
+        progress: Progress = lambda done, total: None,
+        cancelled: Cancel = is_cancelled,
     ) -> None:
         self._ask(lambda engine: engine.count(setup, counter, progress=progress, cancelled=cancelled))
 
-    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = never) -> Watched:
+    def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
         return self._ask(lambda engine: engine.watch(setup, block, thread, cancelled=cancelled))[0]
 
-    def time(self, setup: Setup, *, cancelled: Cancel = never) -> KernelSpeed:
+    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         return self._ask(lambda engine: engine.time(setup, cancelled=cancelled))[0]
 
-    def schedule(self, setup: Setup, *, cancelled: Cancel = never) -> Schedule:
+    def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
         return self._ask(lambda engine: engine.schedule(setup, cancelled=cancelled))[0]
 
     def verify(self, setups: list[Setup]) -> list[Counters]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.outcome import Outcome
@@ -19,7 +20,7 @@ from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Tr
 from gemmviz.run.check import check_result
 from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Recorder, StepCounter
 from gemmviz.run.room import groups, inputs, most_threads
-from gemmviz.run.simt.interpret import Binding, bind, interpret, never
+from gemmviz.run.simt.interpret import Binding, bind, interpret
 from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.source.program import program_for
 from gemmviz.spec.legality import device_for, launch_for, other_choices
@@ -46,7 +47,7 @@ def trace_kernel(
     recording: Recording | None = None,
     *,
     budget: int | None = None,
-    cancelled: Callable[[], bool] = never,
+    cancelled: Callable[[], bool] = is_cancelled,
 ) -> Outcome:
     """Runs the kernel in lockstep over ``blocks`` (default: those of the setup; all where it leaves them open) and records
     every access. A kernel that faults gives the trace up to there.
@@ -82,7 +83,7 @@ def trace_kernel(
         return Outcome(None, INTERPRETER, fault)
 
 
-def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = never) -> Trace:
+def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Trace:
     """The trace with what the flat matrices in ``data`` say about C. Raises KernelFault for a trace without any access."""
     kernel = binding.setup.kernel
     if not trace.steps:
@@ -154,7 +155,7 @@ def _trace(
 
 
 def stream_launch(
-    setup: Setup, counter: LaunchSink, *, budget: int | None = None, cancelled: Callable[[], bool] = never
+    setup: Setup, counter: LaunchSink, *, budget: int | None = None, cancelled: Callable[[], bool] = is_cancelled
 ) -> None:
     """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without keeping any.
 
@@ -173,7 +174,7 @@ def stream_launch(
 
 
 def blocks_to_trace(
-    setup: Setup, around: Triple = (0, 0, 0), *, limit_bytes: int, most_bytes: int, cancelled: Callable[[], bool] = never
+    setup: Setup, around: Triple = (0, 0, 0), *, limit_bytes: int, most_bytes: int, cancelled: Callable[[], bool] = is_cancelled
 ) -> BlockRange:
     """The blocks that a setup names, or as square a window around ``around`` as its trace fits ``limit_bytes``: all, if it can.
 
@@ -273,7 +274,7 @@ def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
     return ThreadSpace(launch, blocks, device_for(setup).rules.warp_size)
 
 
-def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = never) -> dict[str, Any]:
+def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = is_cancelled) -> dict[str, Any]:
     """What each store into shared memory writes, as the fields of a Trace: for a run that somebody else makes."""
     binding = bound(setup)
     return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), cancelled=cancelled)[0]
@@ -285,7 +286,7 @@ def origins_of(
     phases: Phases,
     limit_bytes: int = DEFAULT_BYTES,
     budget: int | None = None,
-    cancelled: Callable[[], bool] = never,
+    cancelled: Callable[[], bool] = is_cancelled,
 ) -> tuple[dict[str, Any], int | None]:
     """What each store into shared memory wrote, from a run by tags, and how many steps that took; nothing where tags don't
     suffice.

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.run.host_speed import one_thread_environment
 from gemmviz.run.protocol import Facts, error_from_plain, line_of
-from gemmviz.run.simt.interpret import never
 
 _POLL_S = 0.02
 _EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
@@ -48,7 +48,7 @@ class WorkerLink:
         do: str,
         facts: Facts | None = None,
         *,
-        cancelled: Callable[[], bool] = never,
+        cancelled: Callable[[], bool] = is_cancelled,
         progress: Callable[[int, int], None] | None = None,
     ) -> Facts:
         """The worker's result. Raises what went wrong there, Cancelled, or DeviceError where the worker itself is lost."""

@@ -9,11 +9,13 @@ turn.
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.setup import Setup
@@ -23,7 +25,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import bound
 from gemmviz.run.room import inputs
-from gemmviz.run.simt.interpret import Binding, interpret, never
+from gemmviz.run.simt.interpret import Binding, interpret
 from gemmviz.run.simt.memory import SharedMemory
 from gemmviz.spec.legality import device_for
 
@@ -36,10 +38,12 @@ class _Ended(Exception):
 
 
 class _Stage:
-    """Whose turn it is. A unit asks for its turn before each access, and is let go by ``choose``."""
+    """Whose turn it is. A unit asks for its turn before each access, and is let go by ``choose``. Once ``stopped`` is true,
+    nobody gets another turn.
+    """
 
-    def __init__(self, units: int, lead: int, ahead: int) -> None:
-        self.units, self.lead, self.ahead = units, lead, ahead
+    def __init__(self, units: int, lead: int, ahead: int, stopped: Cancel) -> None:
+        self.units, self.lead, self.ahead, self.stopped = units, lead, ahead, stopped
         self.done = [0] * units  # steps
         self.at_barrier = [False] * units
         self.is_over = [False] * units
@@ -57,6 +61,8 @@ class _Stage:
             while self.turn != unit and self.failed is None:
                 if not self.change.wait(_WAIT_S):
                     self.failed = GemmvizError("the threads of this block wait for each other")
+            if self.stopped():
+                self.failed = self.failed or Cancelled()
             if self.failed is not None:
                 self.change.notify_all()
                 raise _Ended
@@ -140,32 +146,57 @@ class _Unit(AccessSink):
         return Turn(self.number, self.count, line, f"{operand.access} {named}", array.name)
 
 
-def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = never) -> RaceCase:
+def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: Cancel = is_cancelled) -> RaceCase:
     """Looks for the order in which one unit runs ahead by the fewest steps and C is another than in lockstep.
 
-    Raises GemmvizError for what can't be run.
+    Raises GemmvizError for what can't be run, or not once within MOST_S; Cancelled.
     """
+    end = time.monotonic() + MOST_S
+
+    def stopped() -> bool:
+        return cancelled() or time.monotonic() > end
+
     binding = bound(setup)
     x, y, z = (min(at, extent - 1) for at, extent in zip(block, binding.launch.grid, strict=True))
     space = ThreadSpace(binding.launch, BlockRange((x, x + 1), (y, y + 1), (z, z + 1)), device_for(setup).rules.warp_size)
     by_warps = space.warps_per_block > 1
     units = space.warps_per_block if by_warps else space.threads_per_block
     lanes = [_lanes(space, unit, by_warps) for unit in range(units)]
-    right, order = _played(binding, space, lanes, 0, 0, cancelled)
+    try:
+        right, order = _played(binding, space, lanes, 0, 0, stopped)
+    except Cancelled:
+        if cancelled():
+            raise
+        what = f"one order of this block's {units} {'warps' if by_warps else 'threads'} takes longer than {MOST_S:g} s"
+        raise GemmvizError(what, remedy="choose smaller sizes: a race needs only a few phases") from None
     steps = max((turn.step for turn in order), default=0) + 1
     orders = [(lead, ahead) for lead in range(1, steps + 1) for ahead in range(units)]
-    end, tried = time.monotonic() + MOST_S, 0
+    tried = 0
     for lead, ahead in orders[:MOST_TRIES]:
-        if cancelled():
-            raise Cancelled
-        if time.monotonic() > end:
+        try:
+            wrong, turns = _played(binding, space, lanes, lead, ahead, stopped)
+        except Cancelled:
+            if cancelled():
+                raise
             break
         tried += 1
-        wrong, turns = _played(binding, space, lanes, lead, ahead, cancelled)
-        if not np.allclose(right, wrong, rtol=1e-5, atol=1e-6, equal_nan=True):
+        if not right.agrees_with(wrong):
             found = _Found(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
             return _case(setup, what, by_warps, units, found)
     return _case(setup, what, by_warps, units, _Found(-1, 0, tried, len(orders), tuple(order), right, right))
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The elements of C that a block stored, ascending, and their values as float64."""
+
+    elements: Longs
+    values: Any
+
+    def agrees_with(self, other: "_Stored") -> bool:
+        return np.array_equal(self.elements, other.elements) and np.allclose(
+            self.values, other.values, rtol=1e-5, atol=1e-6, equal_nan=True
+        )
 
 
 @dataclass(frozen=True)
@@ -177,8 +208,8 @@ class _Found:
     tried: int
     orders: int
     turns: tuple[Turn, ...]
-    right: Any
-    wrong: Any
+    right: _Stored
+    wrong: _Stored
 
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
@@ -188,11 +219,11 @@ def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
 
 
 def _played(
-    binding: Binding, space: ThreadSpace, lanes: list[Bools], lead: int, ahead: int, cancelled: Callable[[], bool]
-) -> tuple[Any, list[Turn]]:
-    """C as flat float64, NaN where the block stores nothing, and the order in which all happened."""
-    stage, turns, lock = _Stage(len(lanes), lead, ahead), [], threading.Lock()  # type: ignore[var-annotated]
-    data = inputs(binding, cancelled)
+    binding: Binding, space: ThreadSpace, lanes: list[Bools], lead: int, ahead: int, stopped: Callable[[], bool]
+) -> tuple[_Stored, list[Turn]]:
+    """What the block stores in C, and the order in which all happened. Raises Cancelled once ``stopped`` is true."""
+    stage, turns, lock = _Stage(len(lanes), lead, ahead, stopped), [], threading.Lock()  # type: ignore[var-annotated]
+    data = inputs(binding, stopped)
     written = np.zeros(data["C"].size, bool)
     shared: dict[int, SharedMemory] = {}
 
@@ -200,19 +231,20 @@ def _played(
         error: BaseException | None = None
         try:
             sink = _Unit(unit, lanes[unit], stage, binding, shared, turns, written, lock)
-            interpret(binding, space, sink, data, wants_values=True, cancelled=cancelled)
+            interpret(binding, space, sink, data, wants_values=True, cancelled=stopped)
         except BaseException as wrong:
             error = wrong
         stage.leave(unit, error)
 
-    threads = [threading.Thread(target=run, args=(unit,), daemon=True) for unit in range(len(lanes))]
+    threads = [threading.Thread(target=copy_context().run, args=(run, unit), daemon=True) for unit in range(len(lanes))]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
     if stage.failed is not None:
         raise stage.failed
-    return np.where(written, np.asarray(data["C"], np.float64), np.nan), turns
+    elements = np.flatnonzero(written)
+    return _Stored(elements, np.asarray(data["C"])[elements].astype(np.float64)), turns
 
 
 def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
@@ -229,16 +261,28 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
 
 
 def _case(setup: Setup, what: str, by_warps: bool, units: int, found: _Found) -> RaceCase:
-    rows, columns = setup.problem.shapes["C"]
-    by_columns = "C" in setup.kernel.column_major
-    tables = [
-        each.reshape(columns, rows).T if by_columns else each.reshape(rows, columns) for each in (found.right, found.wrong)
-    ]
-    there = np.argwhere(~np.isnan(tables[0]) | ~np.isnan(tables[1]))
-    (r0, c0), (r1, c1) = (there.min(axis=0), there.max(axis=0) + 1) if len(there) else ((0, 0), (1, 1))
-    part = slice(int(r0), int(r1)), slice(int(c0), int(c1))
+    elements = np.union1d(found.right.elements, found.wrong.elements)
+    row, column = _places(setup, elements)
+    corner = (int(row.min()), int(column.min())) if len(elements) else (0, 0)
+    shape = (int(row.max()) + 1 - corner[0], int(column.max()) + 1 - corner[1]) if len(elements) else (1, 1)
     kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
     return RaceCase(
         setup, what, kind, units, found.ahead, found.lead, found.tried, found.orders, found.turns,
-        tables[0][part], tables[1][part], (int(r0), int(c0)),
+        _table(setup, found.right, corner, shape), _table(setup, found.wrong, corner, shape), corner,
     )  # fmt: skip
+
+
+def _places(setup: Setup, elements: Longs) -> tuple[Longs, Longs]:
+    """Rows and columns of elements of C."""
+    rows, columns = setup.problem.shapes["C"]
+    if "C" in setup.kernel.column_major:
+        return elements % rows, elements // rows
+    return elements // columns, elements % columns
+
+
+def _table(setup: Setup, stored: _Stored, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
+    """The part of C of this ``shape`` that begins at ``corner``, float64, NaN where nothing was stored."""
+    table = np.full(shape, np.nan)
+    row, column = _places(setup, stored.elements)
+    table[row - corner[0], column - corner[1]] = stored.values
+    return table

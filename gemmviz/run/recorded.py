@@ -1,10 +1,10 @@
 """The engine that answers from what was measured before, on the device that it is asked about and no other."""
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
-from gemmviz.run.simt.interpret import never
 from gemmviz.spec.legality import device_for
 
 
@@ -13,7 +13,7 @@ class Recorded(Engine):
 
     name = "the record"
 
-    def time(self, setup: Setup, *, cancelled: Cancel = never) -> KernelSpeed:
+    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         """Raises CannotAnswer that says what there is instead."""
         device, kernel = device_for(setup), setup.kernel
         of_device = [each for each in recorded_benchmarks() if each.gpu.name == device.name]

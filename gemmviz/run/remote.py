@@ -16,6 +16,7 @@ import numpy as np
 from gemmviz.files.codec import from_plain
 from gemmviz.files.devices import device_of
 from gemmviz.files.trace_file import read_from_folder
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.outcome import Outcome
@@ -33,7 +34,6 @@ from gemmviz.run.executor import Recording, origins
 from gemmviz.run.link import WorkerLink
 from gemmviz.run.protocol import TIMEOUT_S, Facts
 from gemmviz.run.recorder import DEFAULT_BYTES
-from gemmviz.run.simt.interpret import never
 from gemmviz.spec.legality import device_for
 
 _MEMORY = "/dev/shm"
@@ -72,7 +72,7 @@ class RemoteGpu(Engine):
         for folder in (*before, made):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def gpu(self, cancelled: Cancel = never) -> Gpu:
+    def gpu(self, cancelled: Cancel = is_cancelled) -> Gpu:
         """The GPU. Raises DeviceError saying what is missing."""
         return from_plain(self.link.run("hello", cancelled=cancelled)["gpu"], Gpu)
 
@@ -81,7 +81,12 @@ class RemoteGpu(Engine):
         self.link.run("warm")
 
     def trace(
-        self, setup: Setup, blocks: BlockRange | None = None, recording: Recording | None = None, *, cancelled: Cancel = never
+        self,
+        setup: Setup,
+        blocks: BlockRange | None = None,
+        recording: Recording | None = None,
+        *,
+        cancelled: Cancel = is_cancelled,
     ) -> Outcome:
         """As the interpreter's. Raises KernelFault for a kernel that faults: there is no trace up to there.
 
@@ -105,14 +110,19 @@ class RemoteGpu(Engine):
                 over.set()
 
     def count(
-        self, setup: Setup, counter: LaunchSink, *, progress: Progress = lambda done, total: None, cancelled: Cancel = never
+        self,
+        setup: Setup,
+        counter: LaunchSink,
+        *,
+        progress: Progress = lambda done, total: None,
+        cancelled: Cancel = is_cancelled,
     ) -> None:
         found = self._run("count", setup, {}, cancelled, progress)
         sites = from_plain(found["sites"], tuple[Site, ...])
         sums = {(sites[site], phase): tuple(each) for site, phase, *each in found["sums"]}
         counter.add_sums(from_plain(found["arrays"], tuple[MemoryArray, ...]), sums)
 
-    def time(self, setup: Setup, *, cancelled: Cancel = never) -> KernelSpeed:
+    def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         """Raises CannotAnswer where the setup's device is another one than the GPU of this machine."""
         gpu = self.gpu(cancelled)
         if device_for(setup).name != gpu.name:
@@ -129,21 +139,21 @@ class RemoteGpu(Engine):
         share = None if beside is None or found.timing is None else beside.median_ms / found.timing.median_ms
         return KernelSpeed(found, share, f"measured here on {gpu.label}")
 
-    def time_kernel(self, setup: Setup, cancelled: Cancel = never) -> Measured:
+    def time_kernel(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Measured:
         """The real kernel, checked and timed."""
         found = self._run("time", setup, {}, cancelled)
         timing, resources = from_plain(found["timing"], Timing), from_plain(found["resources"], Resources)
         return Measured.of_kernel(setup, timing, resources, from_plain(found["check"], Check), found["reads_c"])
 
-    def time_cublas(self, setup: Setup, cancelled: Cancel = never) -> Timing:
+    def time_cublas(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Timing:
         """SGEMM of cuBLAS in full float32, on the matrices of this setup."""
         return from_plain(self._run("cublas", setup, {}, cancelled), Timing)
 
-    def time_copies(self, setup: Setup, cancelled: Cancel = never) -> Transfer:
+    def time_copies(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Transfer:
         """The copies of A and B to the GPU and of C back."""
         return from_plain(self._run("copy", setup, {}, cancelled), Transfer)
 
-    def time_host(self, method: str, problem: Problem, cancelled: Cancel = never) -> Timing:
+    def time_host(self, method: str, problem: Problem, cancelled: Cancel = is_cancelled) -> Timing:
         """The same multiplication on this machine's CPU, by one of ``host_speed.METHODS``."""
         try:
             found = self.host_link.run("host", {"method": method, "problem": problem}, cancelled=cancelled)
@@ -152,7 +162,7 @@ class RemoteGpu(Engine):
             raise
         return from_plain(found, Timing)
 
-    def schedule(self, setup: Setup, *, cancelled: Cancel = never) -> Schedule:
+    def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
         with self._folder_for_result() as folder:
             output = folder / "schedule.npz"
             result = self._run("schedule", setup, {"output": str(output)}, cancelled)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
@@ -12,14 +13,14 @@ from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.model.watched import Value, Watched, WatchedVariable
 from gemmviz.run.executor import asked_phases, bound, within
 from gemmviz.run.room import inputs
-from gemmviz.run.simt.interpret import interpret, never
+from gemmviz.run.simt.interpret import interpret
 from gemmviz.run.simt.memory import LocalMemory
 from gemmviz.run.simt.values import Partial
 from gemmviz.source.nodes import NamedSlot
 from gemmviz.spec.legality import device_for
 
 
-def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = never) -> Watched:
+def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:
     """Runs one block and notes the variables of one of its threads, after each step of the setup's phases.
 
     Raises as ``trace_kernel`` does, and KernelFault.

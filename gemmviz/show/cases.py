@@ -9,6 +9,7 @@ from typing import Any
 from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.listing import compared, listing_of
 from gemmviz.files.host_file import recorded_host_runs
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.code_case import CodeCase
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.host_run import HostRun, TransferCase
@@ -21,7 +22,6 @@ from gemmviz.model.words import spaced
 from gemmviz.run.engine import Cancel
 from gemmviz.run.executor import stream_launch
 from gemmviz.run.race import race_of
-from gemmviz.run.simt.interpret import never
 from gemmviz.show.shot import Shot
 from gemmviz.show.subjects import parameters_text, title_of_launch
 from gemmviz.spec.legality import can_run, device_for, launch_for
@@ -29,7 +29,7 @@ from gemmviz.spec.legality import can_run, device_for, launch_for
 _WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
 
 
-def launch_case(shot: Shot, cancelled: Cancel = never) -> LaunchCase:
+def launch_case(shot: Shot, cancelled: Cancel = is_cancelled) -> LaunchCase:
     """The launch of a shot on its device, or why the device refuses it."""
     setup, device = shot.setup, device_for(shot.setup)
     what = ", ".join(filter(None, (setup.kernel.name, parameters_text(setup))))
@@ -39,14 +39,14 @@ def launch_case(shot: Shot, cancelled: Cancel = never) -> LaunchCase:
         return LaunchCase(setup, device, what, None, error.message)
 
 
-def counted(setup: Setup, cancelled: Cancel = never) -> LaunchCounts:
+def counted(setup: Setup, cancelled: Cancel = is_cancelled) -> LaunchCounts:
     """All accesses of a launch, as the source has them. Raises GemmvizError where it can't be launched."""
     counter = LaunchCounter(device_for(setup).rules, cancelled)
     stream_launch(setup, counter, cancelled=cancelled)
     return counter.counts
 
 
-def code_case(shot: Shot, cancelled: Cancel = never) -> CodeCase:
+def code_case(shot: Shot, cancelled: Cancel = is_cancelled) -> CodeCase:
     """The source of a shot's kernel, beside that of what it is held against."""
     main = listing_of(shot.setup.kernel)
     case = CodeCase(main) if shot.against is None else compared(main, listing_of(shot.against.setup.kernel))
@@ -70,7 +70,7 @@ def _facts(setup: Setup, cancelled: Cancel) -> tuple[tuple[str, str], ...]:
     )
 
 
-def traffic_case(shot: Shot, cancelled: Cancel = never) -> TrafficCase | None:
+def traffic_case(shot: Shot, cancelled: Cancel = is_cancelled) -> TrafficCase | None:
     """Reads of a kernel by each of its widths; None for one without such a parameter."""
     setup = shot.setup
     name = next((name for name in _WIDTHS if name in setup.parameters), None)
@@ -86,12 +86,12 @@ def traffic_case(shot: Shot, cancelled: Cancel = never) -> TrafficCase | None:
     return TrafficCase(title_of_launch(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
 
 
-def race_case(shot: Shot, cancelled: Cancel = never) -> RaceCase:
+def race_case(shot: Shot, cancelled: Cancel = is_cancelled) -> RaceCase:
     """The watched block in the order that spoils C, beside lockstep. Raises as ``race_of``."""
     return race_of(shot.setup, shot.focus.block, title_of_launch(shot.setup), cancelled)
 
 
-def transfer_case(shot: Shot, cancelled: Cancel = never) -> TransferCase | None:
+def transfer_case(shot: Shot, cancelled: Cancel = is_cancelled) -> TransferCase | None:
     """What was recorded of the host's calls at the nearest size, on the shot's device if there; None where nothing was."""
     setup, known = shot.setup, recorded_host_runs()
     found = next((each for each in known if each.gpu.name == device_for(setup).name), known[0] if known else None)

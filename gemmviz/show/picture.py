@@ -9,6 +9,7 @@ from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.code_case import CodeCase
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.host_run import TransferCase
@@ -25,7 +26,6 @@ from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.run.executor import Recording, blocks_to_trace
-from gemmviz.run.simt.interpret import never
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import HEIGHT, WIDTH, ViewOptions
 from gemmviz.scenes.magnify import magnified
@@ -54,13 +54,22 @@ Size = tuple[float, float]
 _SLIDE_PIXELS, _LEAST_SCALE = 1920, 0.01
 
 
-def run(setup: Setup, around: Triple, engine: Engine, *, values: bool = False, cancelled: Cancel = never) -> Outcome:
+def run(
+    setup: Setup,
+    around: Triple,
+    engine: Engine,
+    *,
+    values: bool = False,
+    cancelled: Cancel = is_cancelled,
+) -> Outcome:
     """Has an engine trace the blocks that a setup names, or as many around one as are quick. Raises as ``Engine.trace``."""
     blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=MOST_BYTES, cancelled=cancelled)
     return traced(setup, blocks, engine, values=values, cancelled=cancelled)
 
 
-def traced(setup: Setup, blocks: BlockRange, engine: Engine, *, values: bool = False, cancelled: Cancel = never) -> Outcome:
+def traced(
+    setup: Setup, blocks: BlockRange, engine: Engine, *, values: bool = False, cancelled: Cancel = is_cancelled
+) -> Outcome:
     """Has an engine trace these blocks."""
     return engine.trace(setup, blocks, Recording(values=values, limit_bytes=MOST_BYTES), cancelled=cancelled)
 
@@ -70,7 +79,7 @@ def searched_blocks(trace: Trace) -> int:
     return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
 
 
-def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = never) -> Replay:
+def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
     """The replay that knows the hazards of its first ``blocks`` blocks. Raises Cancelled."""
     finder = examined(replay.trace, blocks, cancelled)
     return replay.with_findings(replay.value, tuple(finder.hazards), finder.conflicts)

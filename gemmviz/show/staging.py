@@ -16,6 +16,7 @@ from gemmviz.analysis.position import Position, position_of, step_at
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.speeds import narrowed
 from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
@@ -26,7 +27,6 @@ from gemmviz.render.format import Look
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
-from gemmviz.run.simt.interpret import never
 from gemmviz.scenes import sentence
 from gemmviz.scenes.band import Said, band_height, with_band
 from gemmviz.scenes.catalog import view_named
@@ -117,7 +117,7 @@ def staged(shot: Shot, engine_of: EngineOf) -> Staged:
     if kind in OF_LAUNCHES:
         return _staged_launch(shot)
     if kind in OF_SHOTS:
-        made = OF_SHOTS[kind](shot, never)
+        made = OF_SHOTS[kind](shot, is_cancelled)
         if made is None:
             raise _nothing(shot)
         return Staged(shot, 1, lambda step: made)

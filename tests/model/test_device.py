@@ -47,6 +47,6 @@ def test_figures_that_no_device_has(name: str, value: Any, words: str) -> None:
         ("request_lanes", 64),
     ],
 )
-def test_memory_that_no_device_has(name: str, value: int) -> None:
+def test_memory_that_no_device_has(name: str, value: Any) -> None:
     with pytest.raises(UsageError):
         replace(MemoryRules(), **{name: value})

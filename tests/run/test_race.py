@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gemmviz.model.errors import GemmvizError
+from gemmviz.model.cancelling import cancellable
+from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.run.race import race_of
 from gemmviz.scenes.frame import ViewOptions
@@ -88,6 +89,25 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     assert (found.ahead, found.tried) == (-1, 3)
     assert found.orders == 4 * (max(turn.step for turn in found.turns) + 1)
     assert f"{found.orders - 3} more were not tried" in str(race_scene(found, ViewOptions()))
+
+
+def test_a_block_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemmviz.run.race.MOST_S", 0.05)
+    with pytest.raises(GemmvizError, match="one order of this block's 16 threads takes longer than"):
+        race("08_register_tiled", 256)
+
+
+def test_a_race_is_called_off_in_the_middle_of_an_order() -> None:
+    turns = 0
+
+    def cancelled() -> bool:
+        nonlocal turns
+        turns += 1
+        return turns > 200
+
+    with cancellable(cancelled), pytest.raises(Cancelled):
+        race("08_register_tiled", 256)
+    assert turns < 1000
 
 
 def test_a_kernel_that_fails_says_so() -> None:

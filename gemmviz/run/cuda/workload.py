@@ -7,6 +7,7 @@ import cupy
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
@@ -14,7 +15,7 @@ from gemmviz.run.align import Region
 from gemmviz.run.cuda.compiling import Unit, free_memory
 from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
-from gemmviz.run.simt.interpret import Binding, never, number_argument
+from gemmviz.run.simt.interpret import Binding, number_argument
 from gemmviz.source.instrument import without_launchers
 from gemmviz.source.types import Pointer, Scalar
 
@@ -109,7 +110,7 @@ def workload(setup: Setup) -> Workload:
             f"A, B and C take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=setup.kernel.file,
             remedy="choose smaller sizes",
         )  # fmt: skip
-    data = matrices(setup.problem, binding.dtypes, setup.filling, never)
+    data = matrices(setup.problem, binding.dtypes, setup.filling, is_cancelled)
     offsets, end = {}, _GAP_BYTES
     for name, array in data.items():
         offsets[name] = end

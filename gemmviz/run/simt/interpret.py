@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.setup import Setup
@@ -27,10 +28,6 @@ from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 from gemmviz.spec.legality import evaluated
 
 Matrices = Mapping[str, npt.NDArray[Any]]
-
-
-def never() -> bool:
-    return False
 
 
 @dataclass(frozen=True)
@@ -125,7 +122,7 @@ def interpret(
     *,
     wants_values: bool = False,
     budget: int | None = None,
-    cancelled: Callable[[], bool] = never,
+    cancelled: Callable[[], bool] = is_cancelled,
 ) -> dict[str, GlobalMemory]:
     """Runs the program over ``space``; without ``matrices``, by tags.
 
