@@ -50,6 +50,7 @@ from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import CHOICES, On, chosen, engine_for
 from gemmviz.run.engine import Engine
+from gemmviz.run.room import record_limit
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import Layer
 from gemmviz.scenes.primitives import Scene
@@ -289,7 +290,7 @@ def trace(
     setup = _setup(kernel, {**(parameters or {}), **numbers})
     setup = replace(setup, blocks=blocks or setup.blocks, phases=phases or setup.phases)
     around = kernel.focus.block if isinstance(kernel, Shot) else (0, 0, 0)
-    outcome = run(setup, around, _engine(on, setup.kernel), values=values)
+    outcome = run(setup, around, _engine(on, setup.kernel), values=values, most_bytes=record_limit())
     if outcome.trace is None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
     return Run(outcome.trace, outcome.fault)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,12 +13,16 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.position import Position
 from gemmviz.cli.main import commands, main
 from gemmviz.files.trace_file import read_trace
+from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
+from gemmviz.model.problem import Problem
+from gemmviz.run.executor import Recording, trace_kernel
 from gemmviz.scenes.theme import load_theme
 from gemmviz.show.flags import words_of
 from gemmviz.show.lesson import lesson_names
 from gemmviz.show.shot import default_shot, save_view
-from gemmviz.spec.catalog import all_names, kernel_names
+from gemmviz.spec.catalog import all_names, kernel_names, load_kernel
+from gemmviz.spec.legality import setup_for
 from tests.conftest import DATA, kernel_from, sure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -160,6 +165,39 @@ def test_a_wrong_kernel_gives_one(
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
+
+
+def test_blocks_left_open_are_as_many_as_are_quick(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "t.gvt")
+    command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "-o", path]
+    assert main(command) == 0
+    assert "64 of 64 blocks" in capsys.readouterr().out
+    monkeypatch.setattr("gemmviz.show.picture.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
+    assert main(command) == 0
+    assert "4 of 64 blocks" in (said := capsys.readouterr().out)
+    assert "--blocks all records all blocks" in said
+    assert main([*command, "--blocks", "all"]) == 0
+    assert "64 of 64 blocks" in (said := capsys.readouterr().out)
+    assert "--blocks" not in said
+
+
+def test_the_record_may_take_half_of_the_free_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = 4 * 129 * 64 * 64
+    command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "--blocks", "all"]
+    monkeypatch.setattr("gemmviz.run.room._LEAST_RECORD", 1)
+    for available, code in ((2 * needed, 0), (2 * needed - 2, 2)):
+        monkeypatch.setattr("psutil.virtual_memory", lambda available=available: SimpleNamespace(available=available))
+        assert main([*command, "-o", str(tmp_path / "t.gvt")]) == code
+    error = capsys.readouterr().err
+    assert "at most 63 of them fit" in error
+    assert "--blocks 0:2,0:2" in error
+    setup = setup_for(load_kernel("02_naive"), Problem(64, 64, 64), {"BLOCK": 8})
+    with pytest.raises(GemmvizError, match="129 steps of 4,096 threads take 2 MiB; a trace may take 1 MiB here"):
+        trace_kernel(setup, None, Recording(limit_bytes=1 << 20))
 
 
 def test_wrong_arguments_give_two() -> None:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -18,8 +18,8 @@ from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
 from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Trace
 from gemmviz.run.check import check_result
-from gemmviz.run.recorder import DEFAULT_BYTES, OriginRecorder, PhaseFilter, Recorder, StepCounter
-from gemmviz.run.room import groups, inputs, most_threads
+from gemmviz.run.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
+from gemmviz.run.room import groups, inputs, most_threads, record_limit
 from gemmviz.run.simt.interpret import Binding, bind, interpret
 from gemmviz.run.simt.machine import NeedsValues
 from gemmviz.source.program import program_for
@@ -33,12 +33,12 @@ Phases = tuple[int, int] | None
 @dataclass(frozen=True)
 class Recording:
     """What of a run is kept besides its accesses: ``values`` that were read and written, and ``origins``, what the cells of
-    shared tiles are copies of. ``limit_bytes``: how large the record may become.
+    shared tiles are copies of. ``limit_bytes``: how large the record may become, by default half of the free memory.
     """
 
     values: bool = False
     origins: bool = True
-    limit_bytes: int = DEFAULT_BYTES
+    limit_bytes: int = field(default_factory=record_limit)
 
 
 def trace_kernel(
@@ -67,6 +67,9 @@ def trace_kernel(
     steps: int | None = None
     if recording.origins:
         origin, steps = origins_of(binding, space, phases, recording.limit_bytes, budget, cancelled)
+    access_bytes = 8 if recording.values else 4
+    if steps is not None and steps * space.thread_count * access_bytes > recording.limit_bytes:
+        raise too_large(steps, space.thread_count, access_bytes, recording.limit_bytes)
     recorder = Recorder(space, recording.values, recording.limit_bytes, steps)
     sink = within(recorder, binding, phases)
     try:
@@ -212,7 +215,7 @@ def _too_many(wanted: BlockRange, bytes_per_block: int, most_bytes: int) -> Sett
     needed, most = wanted.count * bytes_per_block >> 20, max(1, most_bytes // bytes_per_block)
     return SettingError(
         f"the trace of {wanted.count} blocks would take {needed:,} MiB; at most {most} of them fit {most_bytes >> 20:,} MiB",
-        names=("blocks",), remedy="name fewer blocks, choose some phases, or leave the blocks open",
+        names=("blocks",), remedy="name fewer (--blocks 0:2,0:2), choose some phases (--phases 1-2), or leave the blocks open",
     )  # fmt: skip
 
 
@@ -277,14 +280,14 @@ def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
 def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = is_cancelled) -> dict[str, Any]:
     """What each store into shared memory writes, as the fields of a Trace: for a run that somebody else makes."""
     binding = bound(setup)
-    return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), cancelled=cancelled)[0]
+    return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), record_limit(), cancelled=cancelled)[0]
 
 
 def origins_of(
     binding: Binding,
     space: ThreadSpace,
     phases: Phases,
-    limit_bytes: int = DEFAULT_BYTES,
+    limit_bytes: int,
     budget: int | None = None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> tuple[dict[str, Any], int | None]:

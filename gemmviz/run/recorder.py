@@ -12,7 +12,6 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, MOST_STEPS, Ints, Longs
 from gemmviz.run.simt.symbolic import tag_array, tag_element
 
-DEFAULT_BYTES = 1 << 30
 _RESERVED_BYTES = 512 << 20
 _FIRST_STORES, _ORIGIN_BYTES = 64, 5
 
@@ -56,7 +55,7 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
 class Recorder(AccessSink):
     """Records elements, and values where asked. Raises GemmvizError when the trace outgrows ``limit_bytes``."""
 
-    def __init__(self, space: ThreadSpace, values: bool, limit_bytes: int = DEFAULT_BYTES, steps: int | None = None) -> None:
+    def __init__(self, space: ThreadSpace, values: bool, limit_bytes: int, steps: int | None = None) -> None:
         self.space = space
         if steps is not None:
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
@@ -77,7 +76,7 @@ class Recorder(AccessSink):
         self.visits.append(visits)
         self.epoch.append(epoch)
         if len(self.step_site) > self.most_rows:
-            raise too_large(self.limit_bytes)
+            raise too_large(len(self.step_site), self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
         if len(self.step_site) > MOST_STEPS:
             message = f"the trace would have more than {MOST_STEPS:,} steps"
             raise GemmvizError(message, remedy="choose some phases, or a smaller K")
@@ -100,9 +99,11 @@ class Recorder(AccessSink):
         return table
 
 
-def too_large(limit_bytes: int) -> GemmvizError:
-    """What there is to say of a record that outgrows its limit."""
-    return GemmvizError(f"the trace would need more than {limit_bytes >> 20:,} MiB", remedy="trace fewer blocks")
+def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> GemmvizError:
+    """What there is to say of a record that outgrows its limit. ``steps``: of those that are known."""
+    size = f"{steps:,} steps of {threads:,} threads take {steps * threads * access_bytes / (1 << 20):,.0f} MiB"
+    remedy = "choose some blocks (--blocks 0:2,0:2) or some phases (--phases 1-2)"
+    return GemmvizError(f"{size}; a trace may take {limit_bytes / (1 << 20):,.0f} MiB here", remedy=remedy)
 
 
 def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
@@ -186,7 +187,7 @@ class OriginRecorder(StepCounter):
 
     wants = "origins"
 
-    def __init__(self, space: ThreadSpace, limit_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(self, space: ThreadSpace, limit_bytes: int) -> None:
         super().__init__()
         self.space = space
         self.limit_bytes = limit_bytes
@@ -198,6 +199,6 @@ class OriginRecorder(StepCounter):
         for tag in tags:
             self.stores.append(self.steps - 1)
             if len(self.stores) * _ORIGIN_BYTES * self.space.thread_count > self.limit_bytes:
-                raise too_large(self.limit_bytes)
+                raise too_large(len(self.stores), self.space.thread_count, _ORIGIN_BYTES, self.limit_bytes)
             fill(self.arrays.new(), self.space, tag_array(tag))
             fill(self.elements.new(), self.space, tag_element(tag))

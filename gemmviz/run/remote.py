@@ -33,10 +33,10 @@ from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Progress
 from gemmviz.run.executor import Recording, origins
 from gemmviz.run.link import WorkerLink
 from gemmviz.run.protocol import TIMEOUT_S, Facts
-from gemmviz.run.recorder import DEFAULT_BYTES
 from gemmviz.spec.legality import device_for
 
 _MEMORY = "/dev/shm"
+_LEAST_ROOM = 4 << 30
 
 
 class RemoteGpu(Engine):
@@ -180,7 +180,7 @@ class RemoteGpu(Engine):
 def _in_memory() -> str | None:
     """Where files are memory and take no disk's time, if this system has such a place with room enough."""
     try:
-        has_room = shutil.disk_usage(_MEMORY).free > DEFAULT_BYTES
+        has_room = shutil.disk_usage(_MEMORY).free > _LEAST_ROOM
     except OSError:
         return None
     return _MEMORY if has_room and os.access(_MEMORY, os.W_OK | os.X_OK) else None

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import psutil
 
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch
@@ -13,6 +14,7 @@ from gemmviz.run.inputs import matrices
 from gemmviz.run.simt.interpret import Binding
 
 _THREADS_AT_ONCE, _MOST_GROUPS = 1 << 23, 10_000
+_LEAST_RECORD = 256 << 20
 _MOST_BYTES = 5 << 28  # of the matrices, and of what all threads hold at once
 
 
@@ -48,6 +50,11 @@ def most_threads(binding: Binding) -> int:
         remedy = f"at most {_MOST_BYTES >> 20:,} MiB have room"
         raise SettingError(message, names=tuple(binding.setup.parameters), remedy=remedy)
     return min(_THREADS_AT_ONCE, _MOST_BYTES // held)
+
+
+def record_limit() -> int:
+    """Bytes that the record of a run may take: half of the memory that is available now, and at least 256 MiB."""
+    return max(_LEAST_RECORD, int(psutil.virtual_memory().available) // 2)
 
 
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import SpeedCase
-from gemmviz.model.threads import BlockRange, Triple
+from gemmviz.model.threads import Triple
 from gemmviz.model.trace import Trace
 from gemmviz.model.traffic import TrafficCase
 from gemmviz.model.watched import Watched
@@ -60,18 +60,14 @@ def run(
     engine: Engine,
     *,
     values: bool = False,
+    most_bytes: int = MOST_BYTES,
     cancelled: Cancel = is_cancelled,
 ) -> Outcome:
-    """Has an engine trace the blocks that a setup names, or as many around one as are quick. Raises as ``Engine.trace``."""
-    blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=MOST_BYTES, cancelled=cancelled)
-    return traced(setup, blocks, engine, values=values, cancelled=cancelled)
-
-
-def traced(
-    setup: Setup, blocks: BlockRange, engine: Engine, *, values: bool = False, cancelled: Cancel = is_cancelled
-) -> Outcome:
-    """Has an engine trace these blocks."""
-    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=MOST_BYTES), cancelled=cancelled)
+    """Has an engine trace the blocks that a setup names, or as many around one as are quick. ``most_bytes``: what the trace of
+    named blocks may take. Raises as ``Engine.trace``.
+    """
+    blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
+    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)
 
 
 def searched_blocks(trace: Trace) -> int:

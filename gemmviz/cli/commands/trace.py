@@ -6,8 +6,9 @@ from gemmviz.analysis.hazards import find_hazards
 from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, report_hazards, wrong
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
-from gemmviz.run.executor import Recording
+from gemmviz.run.room import record_limit
 from gemmviz.show.flags import add_setup, setup_from
+from gemmviz.show.picture import run
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 
@@ -23,7 +24,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     with engine_of(args, setup.kernel) as engine:
-        outcome = engine.trace(setup, recording=Recording(values=args.values))
+        outcome = run(setup, (0, 0, 0), engine, values=args.values, most_bytes=record_limit())
     remark(outcome.instead_of)
     trace = outcome.whole
     write_trace(trace, args.output)
@@ -31,6 +32,8 @@ def _run(args: argparse.Namespace) -> int:
         f", phases {setup.phases}" if trace.phases is not None else ""
     )
     print(f"{args.output}: {many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')} ({share}); {trace.check}")
+    if not trace.is_whole and not setup.blocks:
+        print("--blocks all records all blocks")
     for note in trace.notes:
         print(note)
     hazards = find_hazards(trace) if trace.element.size <= _LARGEST_HAZARD_SEARCH else []
