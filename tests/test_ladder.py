@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.analysis.hazards import find_hazards
+from gemmviz.analysis.ordering import ordering_of
 from gemmviz.model.problem import Problem
 from gemmviz.run.executor import trace_kernel
 from gemmviz.source.instrument import twin_for
@@ -63,7 +63,7 @@ def test_right_for_every_legal_setting(name: str) -> None:
             trace = trace_kernel(setup).whole
             assert trace.check.passed, (values, str(trace.check))
             assert trace.check.compared == size[0] * size[1]
-            assert find_hazards(trace) == []
+            assert ordering_of(trace).hazards == ()
             ran += 1
     assert ran
 

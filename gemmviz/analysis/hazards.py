@@ -25,7 +25,8 @@ _NOBODY = np.iinfo(np.int32).max
 @dataclass(frozen=True)
 class Hazard:
     """All conflicts of one kind between two sites; element (and how the source would write it), block and threads (numbers
-    within the block) of the first.
+    within the block) of the first. ``earlier_block``: of a conflict between two blocks the one that came first, and ``block``
+    the other.
     """
 
     kind: Kind
@@ -38,21 +39,33 @@ class Hazard:
     threads: tuple[int, int]
     step: int
     count: int
+    earlier_block: tuple[int, int, int] | None = None
 
     def fault(self, file: str) -> KernelFault:
         """The hazard as an error at the later of the two accesses."""
-        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy="is a __syncthreads() missing?")
+        remedy = "is a __syncthreads() missing?"
+        if self.earlier_block is not None:
+            remedy = "no barrier orders blocks: let one block do it all, or a second launch"
+        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy)
         error.in_file(file)
         return error
 
     def __str__(self) -> str:
         verbs = {"write": "writes", "read": "reads"}
         later, earlier = self.kind.split(" after ")
+        before, after = (f"thread {thread}" for thread in self.threads)
+        order = "no barrier between"
+        if self.earlier_block is not None:
+            before, after = f"block {self.earlier_block}", f"block {self.block}"
+            order = "nothing orders the two blocks"
         return (
-            f"{self.where}: thread {self.threads[1]} {verbs[later]} it (line {self.later.place.line}) after "
-            f"thread {self.threads[0]} {verbs[earlier]} it (line {self.earlier.place.line}), no barrier between; "
-            f"{self.count} such conflicts"
+            f"{self.where}: {after} {verbs[later]} it (line {self.later.place.line}) after {before} {verbs[earlier]} it "
+            f"(line {self.earlier.place.line}), {order}; {self.count} such {self._counted}"
         )
+
+    @property
+    def _counted(self) -> str:
+        return "conflicts" if self.earlier_block is None else "elements"
 
 
 class Conflicts:
@@ -210,14 +223,9 @@ class HazardFinder:
         self.found[key] = replace(example, count=example.count + count)
 
 
-def find_hazards(trace: Trace) -> list[Hazard]:
-    """The hazards of the traced blocks, in the order of their first step."""
-    return examined(trace).hazards
-
-
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
     """A finder that has seen the whole trace, or the first ``blocks`` of it. Raises Cancelled."""
-    blocks = blocks or trace.blocks.count
+    blocks = trace.blocks.count if blocks is None else blocks
     finder = HazardFinder(trace.arrays, blocks, trace.rules.warp_size)
     elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)[:, :blocks]
     for step in range(trace.steps):

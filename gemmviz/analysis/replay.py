@@ -12,6 +12,7 @@ from gemmviz.analysis.counts import cost_table
 from gemmviz.analysis.focus import Scope
 from gemmviz.analysis.grid import Grid, spread
 from gemmviz.analysis.hazards import Conflicts, Hazard
+from gemmviz.analysis.ordering import Ordering
 from gemmviz.analysis.owners import NEVER, Owners
 from gemmviz.analysis.score import Score, score_of
 from gemmviz.analysis.terms import Terms, size_of, terms_of
@@ -53,25 +54,26 @@ class _Shared:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """Immutable: threads may read one at the same time. ``value`` (what was read and written, (rows, threads)) and the hazards
-    may be found later than the trace: ``with_findings`` gives a replay that knows them.
+    """Immutable: threads may read one at the same time. ``value`` (what was read and written, (rows, threads)) and ``ordering``
+    may be found later than the trace: ``replace`` gives a replay that knows them.
     """
 
     trace: Trace
     value: npt.NDArray[np.float32] | None = None
-    hazards: tuple[Hazard, ...] = ()
-    conflicts: Conflicts = field(default_factory=Conflicts)
+    ordering: Ordering = field(default_factory=Ordering)
     _shared: _Shared | None = None
 
     @classmethod
     def of(cls, trace: Trace) -> "Replay":
         return cls(trace, trace.value, _shared=_Shared(trace))
 
-    def with_findings(
-        self, value: npt.NDArray[np.float32] | None, hazards: tuple[Hazard, ...], conflicts: Conflicts
-    ) -> "Replay":
-        """The same trace, with what was found in it since."""
-        return replace(self, value=value, hazards=hazards, conflicts=conflicts)
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        return self.ordering.hazards
+
+    @property
+    def conflicts(self) -> Conflicts:
+        return self.ordering.conflicts
 
     @property
     def _facts(self) -> _Shared:

@@ -39,9 +39,9 @@ _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 
 
 def _facts_type() -> type:
-    """A dataclass of everything in a trace that is not an array; runs that were stopped are not saved."""
+    """A dataclass of everything in a trace file that is not an array; runs that were stopped are not saved."""
     hints = get_type_hints(Trace)
-    chosen = [each for each in fields(Trace) if each.name not in (*_ARRAYS, "stop")]
+    chosen = [each for each in fields(Trace) if each.name not in (*_ARRAYS, "stop", "stored")]
     required = [each for each in chosen if each.default is MISSING and each.default_factory is MISSING]
     optional = [each for each in chosen if each not in required]
 

@@ -12,6 +12,7 @@ _asked: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=
 @contextmanager
 def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
     """Whatever runs within ends with Cancelled at its next checkpoint once ``cancelled()`` is true."""
+    assert cancelled is not is_cancelled, "it would ask itself"
     before = _asked.set(cancelled)
     try:
         yield

@@ -1,6 +1,6 @@
 """The record of one run: which element every traced thread touched at every step, and what came out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -89,6 +89,7 @@ class Trace:
     was none.
     ``setup`` is what was asked for; ``blocks`` are the blocks that were traced, ``phases`` the trips of the phase loop that
     were recorded, half-open, None for all. ``rules``: by which memory is served. ``by``: who ran it.
+    ``stored`` float64 (threads,), by row: what stores to global memory wrote (the first of their offsets). Files don't hold it.
     ``stop`` says why a run ended before its time; such a trace is looked at and never saved, and its C is not checked.
     """
 
@@ -112,6 +113,7 @@ class Trace:
     by: str = INTERPRETER
     phases: tuple[int, int] | None = None
     stop: Stop | None = None
+    stored: Mapping[int, npt.NDArray[np.float64]] = field(default_factory=dict, compare=False)
 
     @property
     def steps(self) -> int:

@@ -70,10 +70,10 @@ def trace_kernel(
     access_bytes = 8 if recording.values else 4
     if steps is not None and steps * space.thread_count * access_bytes > recording.limit_bytes:
         raise too_large(steps, space.thread_count, access_bytes, recording.limit_bytes)
-    recorder = Recorder(space, recording.values, recording.limit_bytes, steps)
+    recorder = Recorder(space, binding.arrays, recording.values, recording.limit_bytes, steps)
     sink = within(recorder, binding, phases)
     try:
-        memories = interpret(binding, space, sink, data, wants_values=recording.values, budget=budget, cancelled=cancelled)
+        memories = interpret(binding, space, sink, data, wants_values=True, budget=budget, cancelled=cancelled)
     except KernelFault as fault:
         stop = Stop(fault.message, fault.array, fault.elements)
         stopped = _trace(binding, space, recorder, origin, phases, stop) if recorder.step_site else None
@@ -153,7 +153,7 @@ def _trace(
         arrays=binding.arrays, sites=tuple(recorder.sites), loops=binding.loops, site=_frozen(recorder.step_site),
         visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=recorder.element.finished(),
         value=recorder.values.finished() if recorder.values else None, check=UNCHECKED, notes=binding.program.notes,
-        phases=phases, stop=stop, **origin,
+        phases=phases, stop=stop, stored=recorder.stored, **origin,
     )  # fmt: skip
 
 

@@ -7,12 +7,13 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sinks import AccessSink, Bools
-from gemmviz.model.sites import Site
+from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, MOST_STEPS, Ints, Longs
 from gemmviz.run.simt.symbolic import tag_array, tag_element
 
 _RESERVED_BYTES = 512 << 20
+_MOST_STORED_BYTES = 64 << 20
 _FIRST_STORES, _ORIGIN_BYTES = 64, 5
 
 
@@ -53,10 +54,16 @@ def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
 
 
 class Recorder(AccessSink):
-    """Records elements, and values where asked. Raises GemmvizError when the trace outgrows ``limit_bytes``."""
+    """Records elements, and values where asked; ``stored``: what stores to global memory wrote, by row, while there are few.
+    Raises GemmvizError when the trace outgrows ``limit_bytes``.
+    """
 
-    def __init__(self, space: ThreadSpace, values: bool, limit_bytes: int, steps: int | None = None) -> None:
-        self.space = space
+    def __init__(
+        self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], values: bool, limit_bytes: int, steps: int | None = None
+    ) -> None:
+        self.space, self.arrays = space, arrays
+        self.stored: dict[int, npt.NDArray[np.float64]] = {}
+        self._stores: list[bool] = []
         if steps is not None:
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
         self.element = Rows(space.thread_count, np.int32, steps)
@@ -70,6 +77,8 @@ class Recorder(AccessSink):
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
+        written = [self.arrays[operand.array].space for operand in site.operands if operand.access == "write"]
+        self._stores.append("global" in written)
 
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.step_site.append(site)
@@ -90,6 +99,9 @@ class Recorder(AccessSink):
     def value(self, value: Any) -> None:
         if self.values is not None:
             fill(self.values.data[self.values.used - 1], self.space, value)
+        elif self._stores[self.step_site[-1]] and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES:
+            row = self.stored[self.element.used - 1] = np.empty(self.space.thread_count)
+            fill(row, self.space, value)
 
     def visit_table(self) -> Ints:
         depth = max((len(visits) for visits in self.visits), default=0)

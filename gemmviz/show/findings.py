@@ -195,11 +195,9 @@ def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
     """The replay with its hazards, and values where there is room for them; and how many blocks were searched."""
     blocks = searched_blocks(replay.trace)
-    found = with_hazards(replay, blocks, cancelled)
-    if found.value is None and replay.trace.element.size <= _MOST_VALUES:
-        value = _values(setup, replay.trace, engine, cancelled)
-        found = found.with_findings(value, found.hazards, found.conflicts)
-    return found, blocks
+    if replay.value is None and replay.trace.element.size <= _MOST_VALUES:
+        replay = replace(replay, value=_values(setup, replay.trace, engine, cancelled))
+    return with_hazards(replay, blocks, cancelled), blocks
 
 
 def count(shown: Shown, engine: Engine, cancelled: Cancel) -> LaunchCounts:

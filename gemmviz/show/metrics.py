@@ -108,12 +108,15 @@ def check_line(shown: Shown) -> str:
         return f"✗ C was not checked, the run ended early: {trace.stop.sentence}"
     blocks, all_blocks = trace.blocks.count, trace.launch.block_count
     share = "all blocks" if blocks == all_blocks else f"{blocks} of {all_blocks} blocks"
+    if trace.check.passed and shown.replay.hazards:
+        return f"✗ {trace.check}, in the order of this run alone ({share} traced)"
     return ("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)"
 
 
 def hazard_lines(shown: Shown) -> list[str]:
-    """The hazards that were found, and what the reader of the source noted."""
-    return [*(f"Hazard: {hazard}" for hazard in shown.replay.hazards), *shown.trace.notes]
+    """The hazards that were found, what else there is to say of the order, and what the reader of the source noted."""
+    ordering = shown.replay.ordering
+    return [*(f"Hazard: {hazard}" for hazard in ordering.hazards), *ordering.remarks, *shown.trace.notes]
 
 
 def search_line(shown: Shown) -> str:

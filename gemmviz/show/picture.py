@@ -1,10 +1,11 @@
 """From a shot to a picture: the replay that it is about, and the scene."""
 
 import contextlib
+from dataclasses import replace
 
 from gemmviz.analysis.focus import scope_of, thread_place
-from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.ordering import ordering_of
 from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
@@ -76,9 +77,10 @@ def searched_blocks(trace: Trace) -> int:
 
 
 def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
-    """The replay that knows the hazards of its first ``blocks`` blocks. Raises Cancelled."""
-    finder = examined(replay.trace, blocks, cancelled)
-    return replay.with_findings(replay.value, tuple(finder.hazards), finder.conflicts)
+    """The replay that knows what the order of its threads may change: in shared memory, of its first ``blocks`` blocks. Raises
+    Cancelled.
+    """
+    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, cancelled))
 
 
 def moment_of(shot: Shot, replay: Replay, watched: Watched | None = None) -> Moment:

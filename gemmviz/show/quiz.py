@@ -9,8 +9,8 @@ import numpy as np
 
 from gemmviz.analysis.banks import words_of
 from gemmviz.analysis.focus import Focus, thread_number, thread_place, thread_text
-from gemmviz.analysis.hazards import find_hazards
 from gemmviz.analysis.moment import Moment, Reader, Touched
+from gemmviz.analysis.ordering import ordering_of
 from gemmviz.analysis.position import position_of
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.errors import GemmvizError, Place, UsageError
@@ -420,7 +420,7 @@ def _may_go(source: _Source, places: tuple[Place, ...]) -> bool:
             )
         other = replace(source.setup, kernel=replace(kernel, text="\n".join(lines), is_shipped=False))
         outcome = run(other, (0, 0, 0), Interpreter())
-        return outcome.fault is None and outcome.trace is not None and not find_hazards(outcome.trace)
+        return outcome.fault is None and outcome.trace is not None and not ordering_of(outcome.trace).hazards
 
     return source.replay.kept(("may go", places), made)
 

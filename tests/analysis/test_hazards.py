@@ -1,6 +1,7 @@
 import pytest
 
-from gemmviz.analysis.hazards import LaunchHazards, find_hazards
+from gemmviz.analysis.hazards import LaunchHazards
+from gemmviz.analysis.ordering import ordering_of
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.executor import stream_launch
@@ -17,7 +18,7 @@ def without_barrier(number: int) -> KernelSpec:
 
 @pytest.mark.parametrize(("number", "kind"), [(0, "read after write"), (1, "write after read")])
 def test_a_missing_barrier_is_named(number: int, kind: str) -> None:
-    hazards = find_hazards(trace_of(without_barrier(number), 8, 8, 8, TILE_WIDTH=4))
+    hazards = ordering_of(trace_of(without_barrier(number), 8, 8, 8, TILE_WIDTH=4)).hazards
     assert {hazard.kind for hazard in hazards} == {kind}
     assert {hazard.array for hazard in hazards} == {"tileA", "tileB"}
     first = hazards[0]
@@ -31,24 +32,24 @@ def test_streaming_finds_the_same() -> None:
     finder = LaunchHazards()
     stream_launch(trace.setup, finder)
     streamed = {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in finder.hazards}
-    assert streamed == {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in find_hazards(trace)}
+    assert streamed == {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in ordering_of(trace).hazards}
     assert streamed
 
 
 def test_two_threads_write_one_element() -> None:
-    hazards = find_hazards(trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x / 2] = 1.0f;")))
+    hazards = ordering_of(trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x / 2] = 1.0f;"))).hazards
     assert [hazard.kind for hazard in hazards] == ["write after write"]
 
 
 def test_a_thread_may_reread_its_own_element() -> None:
     body = "__shared__ float s[4]; s[threadIdx.x] = A[threadIdx.x]; C[threadIdx.x] = s[threadIdx.x];"
-    assert find_hazards(trace_of(kernel_from(body))) == []
+    assert ordering_of(trace_of(kernel_from(body))).hazards == ()
 
 
 def test_syncwarp_orders_a_warp_but_not_two() -> None:
     body = "__shared__ float s[64]; s[threadIdx.x] = 1.0f; __syncwarp(); C[threadIdx.x] = s[threadIdx.x ^ {}];"
-    assert find_hazards(trace_of(kernel_from(body.format(1), block='["64"]'), 8, 8, 8)) == []
-    across = find_hazards(trace_of(kernel_from(body.format(32), block='["64"]'), 8, 8, 8))
+    assert ordering_of(trace_of(kernel_from(body.format(1), block='["64"]'), 8, 8, 8)).hazards == ()
+    across = ordering_of(trace_of(kernel_from(body.format(32), block='["64"]'), 8, 8, 8)).hazards
     assert [hazard.kind for hazard in across] == ["read after write"]
     assert across[0].threads == (32, 0)
     assert across[0].count == 64

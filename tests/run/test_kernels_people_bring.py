@@ -164,13 +164,13 @@ def test_column_major_with_macros_named_like_the_matrices() -> None:
 
 def test_extern_shared_double_buffering_in_float64() -> None:
     text = DOUBLE_BUFFERED
-    from gemmviz.analysis.hazards import find_hazards
+    from gemmviz.analysis.ordering import ordering_of
 
     trace = trace_of(parse_kernel(text, "dynamic.cu"), 16, 16, 32)
     assert trace.check.passed, str(trace.check)
     assert trace.arrays[3].size == 4 * 8 * 8
     assert trace.arrays[3].itemsize == 8
-    assert find_hazards(trace) == []
+    assert ordering_of(trace).hazards == ()
 
 
 @pytest.mark.parametrize("kind", ["int", "unsigned"])

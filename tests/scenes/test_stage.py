@@ -1,5 +1,7 @@
 """The picture's numbers are the trace's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.grid import Grid
 from gemmviz.analysis.hazards import examined
 from gemmviz.analysis.moment import Moment, Reader
+from gemmviz.analysis.ordering import Ordering
 from gemmviz.analysis.replay import Replay
 from gemmviz.model.trace import Trace
 from gemmviz.run.watch import watch_thread
@@ -283,7 +286,7 @@ def test_copies_travel_from_the_matrix_to_the_tile_to_the_thread(reader: Reader,
 def test_cells_in_which_threads_collide_are_framed() -> None:
     trace = trace_of(kernel_from("__shared__ float s[4]; s[threadIdx.x] = 1.0f; C[threadIdx.x] = s[3 - threadIdx.x];"))
     finder = examined(trace)
-    found = Replay.of(trace).with_findings(None, tuple(finder.hazards), finder.conflicts)
+    found = replace(Replay.of(trace), ordering=Ordering(tuple(finder.hazards), finder.conflicts))
     reader = Reader(found)
     step = next(s for s in range(reader.replay.steps) if trace.site_of(s).text.startswith("s[3"))
     marks = piece(stage_scene(reader, step), "conflict-3", Rects)

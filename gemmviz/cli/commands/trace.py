@@ -2,7 +2,7 @@
 
 import argparse
 
-from gemmviz.analysis.hazards import find_hazards
+from gemmviz.analysis.ordering import ordering_of
 from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, report_hazards, wrong
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
@@ -31,13 +31,14 @@ def _run(args: argparse.Namespace) -> int:
     share = f"{trace.blocks.count} of {many(trace.launch.block_count, 'block')}" + (
         f", phases {setup.phases}" if trace.phases is not None else ""
     )
-    print(f"{args.output}: {many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')} ({share}); {trace.check}")
+    ordering = ordering_of(trace, None if trace.element.size <= _LARGEST_HAZARD_SEARCH else 0)
+    verdict = f"{trace.check}{', in the order of this run' if trace.check.passed and ordering.hazards else ''}"
+    print(f"{args.output}: {many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')} ({share}); {verdict}")
     if not trace.is_whole and not setup.blocks:
         print("--blocks all records all blocks")
-    for note in trace.notes:
-        print(note)
-    hazards = find_hazards(trace) if trace.element.size <= _LARGEST_HAZARD_SEARCH else []
-    return report_hazards(hazards, setup.kernel.file) or (0 if trace.check.passed else complain(wrong(trace), 1))
+    for sentence in (*ordering.remarks, *trace.notes):
+        print(sentence)
+    return report_hazards(list(ordering.hazards), setup.kernel.file) or (0 if trace.check.passed else complain(wrong(trace), 1))
 
 
 COMMAND = Command("run a kernel and save the record of every access", _add, _run, order=2)
