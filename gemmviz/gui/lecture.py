@@ -18,10 +18,11 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions, apology
 from gemmviz.scenes.magnify import magnified
 from gemmviz.scenes.primitives import Scene
-from gemmviz.show.picture import frame_for, options_for
-from gemmviz.show.shot import MOST_ZOOM, Camera
+from gemmviz.show.picture import Subject, frame_for, options_for
+from gemmviz.show.shot import MOST_ZOOM, Camera, Shot
 
 _QUESTION_S = 60
+_NUMBERS = "Working out the numbers …"
 KEYS = (
     ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "views that were kept, else phases"),
     ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
@@ -47,35 +48,44 @@ class Wall(QWidget):
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
         self._drawn: tuple[object, ViewOptions, Said] | None = None
+        self._last: tuple[Shot, Subject, Said] | None = None
 
-    def options(self) -> ViewOptions:
-        """As for a slide in the shape of the screen."""
-        shot = self.session.drawn
+    def options(self, shot: Shot, said: Said) -> ViewOptions:
+        """As for a slide in the shape of the screen, with room for what is said."""
         (width, height), scale = frame_for(shot, self.width(), self.height())
-        whole, size = replace(shot, camera=Camera()), (width, height - band_height(self._said, width, height))
+        whole, size = replace(shot, camera=Camera()), (width, height - band_height(said, width, height))
         found = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
         return replace(found, flies=self.session.player.flies)
 
     def draw(self) -> None:
-        """The present moment."""
+        """The present moment. Until a step's own picture and the numbers of its caption are there, the last one stays, with its
+        words and a sign.
+        """
+        pending = self.session.pending or ("" if self.desk.walked.is_told else _NUMBERS)
+        self.stage.set_pending(pending)
+        if pending and self._last is not None and self.isVisible():
+            self._draw(*self._last)
+            return
         subject = self.session.subject
         if subject is None and self.isVisible() and self.session.missing:
             self._drawn = None
-            self.stage.set_scene(apology(view_named(self.session.shot.view).title, self.session.missing, self.options()), ())
-        if subject is None or not self.isVisible():
-            return
-        options, view = self.options(), view_named(self.session.shot.view)
-        if not view.is_ready(subject):
-            return
-        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), self._said
-        high = frame_for(self.session.drawn, self.width(), self.height())[0][1]
+            title, options = view_named(self.session.shot.view).title, self.options(self.session.drawn, self._said)
+            self.stage.set_scene(apology(title, self.session.missing, options), ())
+        if subject is not None and self.isVisible() and view_named(self.session.shot.view).is_ready(subject):
+            self._last = self.session.drawn, subject, self._said
+            self._draw(*self._last)
+
+    def _draw(self, shot: Shot, subject: Subject, said: Said) -> None:
+        options, view = self.options(shot, said), view_named(shot.view)
+        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), said
+        high = frame_for(shot, self.width(), self.height())[0][1]
         motion = Scene(options.width, options.height, "", view.motion(subject, options))
-        if self._drawn is not None and self._drawn == drawn and self.session.shot.camera == Camera():
+        if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
             self.stage.set_motion(motion.primitives)
             return
         self._drawn = drawn
-        still = with_band(self._near(view.still(subject, options)), self._said, high, options.theme)
-        self.stage.set_scene(still, self._near(motion).primitives)
+        still = with_band(_near(view.still(subject, options), shot.camera), said, high, options.theme)
+        self.stage.set_scene(still, _near(motion, shot.camera).primitives)
 
     @property
     def _said(self) -> Said:
@@ -83,10 +93,6 @@ class Wall(QWidget):
         marks = self.desk.walked
         said, count = marks.said, len(marks.lesson.stops)
         return said if said.is_empty or marks.at is None else replace(said, title=f"{marks.at + 1} of {count}   {said.title}")
-
-    def _near(self, scene: Scene) -> Scene:
-        camera = self.session.shot.camera
-        return magnified(scene, camera.zoom, camera.x, camera.y)
 
     def _on_circled(self, box: QRectF) -> None:
         """What was circled fills the screen."""
@@ -115,6 +121,10 @@ class Wall(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closed.emit()
+
+
+def _near(scene: Scene, camera: Camera) -> Scene:
+    return magnified(scene, camera.zoom, camera.x, camera.y)
 
 
 class Lecture:

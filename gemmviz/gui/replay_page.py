@@ -15,9 +15,9 @@ from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions, apology, framed
 from gemmviz.scenes.primitives import Hit
-from gemmviz.show.made import WAITING
 from gemmviz.show.picture import Subject, options_for
 from gemmviz.show.session import Session
+from gemmviz.show.shot import Shot
 
 _STALE = "This is the picture of the settings before: the present ones can't run"
 _NOTHING = "These settings can't run"
@@ -38,6 +38,7 @@ class ReplayPage(QWidget):
         self.desk, self.session = desk, desk.session
         self.stage, self.timeline = Stage(), Timeline(desk)
         self._drawn: tuple[object, ViewOptions] | None = None
+        self._last: tuple[Shot, Subject] | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -56,16 +57,23 @@ class ReplayPage(QWidget):
         desk.pointer.told.listen(self._show_lines)
         desk.released.listen(self.stage.setFocus)
 
-    def _options(self) -> ViewOptions:
-        self.stage.set_type_scale(self.session.shot.type_scale)
-        self.stage.is_card = not self.session.is_replay
+    def _options(self, shot: Shot | None = None) -> ViewOptions:
+        """For a shot, by default the session's own."""
+        shot = shot or self.session.drawn
+        self.stage.set_type_scale(shot.type_scale)
+        self.stage.is_card = view_named(shot.view).subject is not Moment
         self.session.frame(self.stage.frame_size)
         stage = self.stage
-        options = options_for(self.session.drawn, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
+        options = options_for(shot, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
         return replace(options, score=False, flies=self.session.player.flies)
 
     def draw(self) -> None:
-        """The present moment, all of it."""
+        """The present moment, all of it. As long as the picture that is asked for is still to come, the last one stays."""
+        pending = self.session.pending
+        self.stage.set_pending(pending)
+        if pending and self._drawn is not None:
+            self._draw_last()
+            return
         subject = self.session.subject
         if subject is None and self.session.missing:
             self._draw_missing()
@@ -79,15 +87,22 @@ class ReplayPage(QWidget):
             self.stage.set_scene(framed([], subject, options), ())
             return
         self.stage.lens = self.session.lens
-        self._drawn = self._still_of(subject, options)
+        self._drawn, self._last = self._still_of(subject, options), (self.session.drawn, subject)
         self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
 
+    def _draw_last(self) -> None:
+        """The picture that was drawn last, at the present size and in the present colours."""
+        assert self._last is not None
+        shot, subject = self._last
+        options = self._options(shot)
+        drawn = self._still_of(subject, options)
+        if drawn != self._drawn:
+            self._drawn, view = drawn, view_named(shot.view)
+            self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
+
     def _draw_missing(self) -> None:
-        """Why there is no picture. One that is of the same kind stays until the new one is there."""
+        """Why there is no picture."""
         view = view_named(self.session.shot.view)
-        is_like = self._drawn is not None and isinstance(self._drawn[0], view.subject)
-        if is_like and self.session.missing == WAITING:
-            return
         self._drawn = None
         self.timeline.setVisible(self.session.has_time)
         self.stage.set_scene(apology(view.title, self.session.missing, self._options()), ())
@@ -95,7 +110,7 @@ class ReplayPage(QWidget):
     def _on_moved(self) -> None:
         """What doesn't move is drawn anew only where it is another picture."""
         now = self.session.subject
-        if now is None or self.session.is_benchmark:
+        if now is None or self.session.is_benchmark or self.session.pending:
             return
         self.stage.set_camera(self.session.shot.camera)
         options = self._options()

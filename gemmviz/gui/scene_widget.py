@@ -9,6 +9,7 @@ from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
+_SOON_MS = 150  # a picture that comes sooner is not announced
 
 
 class SceneWidget(QWidget):
@@ -26,6 +27,10 @@ class SceneWidget(QWidget):
         self.scene: Scene | None = None
         self.motion: tuple[Primitive, ...] = ()
         self.stale = ""
+        self.pending = ""
+        self._pending = ""
+        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(lambda: self._show_pending(self._pending))
         self._painter = ScenePainter()
         self._still: QPixmap | None = None
         self._seen_once = False
@@ -46,6 +51,22 @@ class SceneWidget(QWidget):
         """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
         if why != self.stale:
             self.stale = why
+            self.update()
+
+    def set_pending(self, what: str) -> None:
+        """Says in a corner what is being done for the next picture, once that takes longer than a moment; "" ends that."""
+        if not what:
+            self._soon.stop()
+            self._show_pending("")
+        elif self.pending:
+            self._show_pending(what)
+        elif not self._soon.isActive():
+            self._soon.start()
+        self._pending = what
+
+    def _show_pending(self, what: str) -> None:
+        if what != self.pending:
+            self.pending = what
             self.update()
 
     def set_motion(self, motion: tuple[Primitive, ...]) -> None:
@@ -82,6 +103,8 @@ class SceneWidget(QWidget):
             self._paint(painter, self.scene, area)
         if self.stale:
             self._paint_veil(painter, area)
+        if self.pending:
+            self._paint_pending(painter, area)
         painter.end()
         self.painted.emit()
 
@@ -118,6 +141,19 @@ class SceneWidget(QWidget):
         painter.setPen(self.palette().text().color())
         inside = area.adjusted(40, 20, -40, -20)
         painter.drawText(inside, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.stale)
+
+    def _paint_pending(self, painter: QPainter, area: QRectF) -> None:
+        """A sign in the upper right corner, large enough for a hall where the picture is."""
+        size = max(13.0, min(area.height() / 36, area.width() / 40))
+        painter.setFont(font("semibold", size))
+        wide = painter.fontMetrics().horizontalAdvance(self.pending) + 1.6 * size
+        sign = QRectF(area.right() - wide - size, area.top() + size, wide, 2.0 * size)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.palette().text())
+        painter.drawRoundedRect(sign, size, size)
+        painter.setPen(self.palette().base().color())
+        painter.drawText(sign, Qt.AlignmentFlag.AlignCenter, self.pending)
 
     def point_at(self, at: QPointF | None) -> None:
         """The pointer is here; None when it has left."""

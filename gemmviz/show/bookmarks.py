@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemmviz.analysis.replay import Replay
+from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.band import Said
 from gemmviz.show.captions import caption_with_numbers
 from gemmviz.show.events import Event, Post
@@ -28,7 +29,7 @@ class Bookmarks:
         self.at: int | None = None
         self.part = 0
         self.changed = Event()
-        self.lane: Latest[tuple[int, str]] = Latest(post, self._on_told, lambda error: None)
+        self.lane: Latest[tuple[int, str]] = Latest(post, self._on_told, self._on_not_told)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
         self._made: tuple[Stop, str | None, Replay | None, list[Part]] | None = None
@@ -46,6 +47,11 @@ class Bookmarks:
     def now(self) -> Stop | None:
         """The view that is shown; it may have been played on since."""
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the numbers in the caption of the view that is shown are known."""
+        return self.now is None or not self.now.needed or self.at in self._captions
 
     @property
     def parts(self) -> int:
@@ -169,6 +175,12 @@ class Bookmarks:
     def _on_told(self, told: tuple[int, str]) -> None:
         self._captions[told[0]] = told[1]
         self.changed.tell()
+
+    def _on_not_told(self, error: GemmvizError) -> None:
+        """A caption says where a number couldn't be had; the error is that of its picture."""
+        stop, at = self.now, self.at
+        if stop is not None and at is not None:
+            self._on_told((at, stop.said(dict.fromkeys(stop.needed, "?"))))
 
     def _on_pictured(self) -> None:
         """What comes step by step begins at its first step once these are known."""

@@ -101,9 +101,10 @@ class Findings:
         self._changed, self._looked, self._failed = changed, looked, failed
         self._shown: Shown | None = None
         self._engine: Engine | None = None
+        self._is_over = False  # whether it was cancelled, or failed
         self._cost: Latest[object] = Latest(post, self._on_costs, failed)
-        self._look: Latest[Look] = Latest(post, self._on_look, failed)
-        self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, failed)
+        self._look: Latest[Look] = Latest(post, self._on_look, self._on_failed)
+        self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, self._on_failed)
         self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, self._on_not_counted)
         self._time: Latest[KernelSpeed] = Latest(post, self._on_timed, self._on_no_speed)
         self.lanes: tuple[Latest[Any], ...] = self._cost, self._look, self._search, self._count, self._time
@@ -112,12 +113,13 @@ class Findings:
         """Another picture, or the same through another focus: what is known of it already is not worked out again."""
         if self._shown is None or self._shown.trace is not shown.trace:
             self.cancel()
-        self._shown, self._engine = shown, engine
+        self._shown, self._engine, self._is_over = shown, engine, False
         setup, replay = shown.setup, shown.replay
         self._cost.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
         self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
+        self._is_over = True
         for lane in self.lanes:
             lane.cancel()
 
@@ -128,6 +130,17 @@ class Findings:
     @property
     def is_busy(self) -> bool:
         return any(lane.is_busy for lane in self.lanes)
+
+    @property
+    def will_count(self) -> bool:
+        """Whether the counts of the whole launch are still to come."""
+        shown = self._shown
+        is_open = shown is not None and shown.counts is None and not shown.no_counts and shown.trace.stop is None
+        return is_open and not self._is_over
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self._is_over = True
+        self._failed(error)
 
     def _on_costs(self, sums: object) -> None:
         self._found()

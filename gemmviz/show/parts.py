@@ -13,8 +13,6 @@ from gemmviz.show.keys import answers_of
 from gemmviz.show.lesson import Question, Stop
 from gemmviz.show.shot import Shot
 
-WAITING = "…"  # what stands for a number that is being worked out
-
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -25,9 +23,9 @@ class Part:
 
 
 def caption_of(stop: Stop, caption: str | None = None) -> Said:
-    """The words of a step; ``caption``: with its numbers in it, where they are known."""
+    """The words of a step. ``caption``: with its numbers in it; without them a caption that needs numbers is left out."""
     if caption is None:
-        caption = stop.said(dict.fromkeys(stop.needed, WAITING))
+        caption = "" if stop.needed else stop.caption
     return Said(stop.title, caption)
 
 

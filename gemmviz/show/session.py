@@ -33,6 +33,7 @@ from gemmviz.show.cards import CARDS, Card, Cards, view_of_two
 from gemmviz.show.events import Event, Post
 from gemmviz.show.fields import Value, put
 from gemmviz.show.findings import Findings, Look, Shown, ran
+from gemmviz.show.made import WAITING
 from gemmviz.show.naming import change_name
 from gemmviz.show.notices import Notices, Topic
 from gemmviz.show.offers import as_recorded, kept_from_gpu
@@ -52,6 +53,7 @@ from gemmviz.spec.legality import device_for, launch_for, setup_for
 _REPLAY, _BENCHMARK = "stage", "rate"
 _SOON_S = 0.03
 _TIMED = (Moment, GridCase, SpeedCase, Pair)
+_OF_A_RUN = (Moment, SpeedCase, Pair)
 _DRAGGED = "what is tried out"  # a change that goes on as long as the same is dragged
 _OF_THE_RUN: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
 
@@ -136,6 +138,18 @@ class Session:
         """Why the view has nothing to show, or that it is being worked out; "" where it has, or its run is still to come."""
         kind = view_named(self.shot.view).subject
         return self.cards.missing(kind, self.shot) if self.subject is None else ""
+
+    @property
+    def pending(self) -> str:
+        """What is still being done for the picture that is asked for; "" once it can be drawn, or can't be had."""
+        kind, shown = view_named(self.shot.view).subject, self.shown
+        if self.error is not None:
+            return ""
+        if kind in _OF_A_RUN and self._tracer.is_busy and (shown is None or shown.setup != self.shot.setup):
+            return "Running the kernel …"
+        if kind is SpeedCase and shown is not None and shown.counts is None and self._findings.will_count:
+            return "Counting the launch …"
+        return WAITING if self.missing == WAITING else ""
 
     @property
     def is_replay(self) -> bool:

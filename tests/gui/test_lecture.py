@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,9 @@ from pytestqt.qtbot import QtBot
 from gemmviz.gui.lecture import Wall
 from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
-from gemmviz.scenes.primitives import Labels
-from gemmviz.show.lesson import read_lesson, save_lesson
+from gemmviz.scenes.primitives import Labels, Primitive, Scene
+from gemmviz.show.lesson import read_lesson, save_lesson, shipped_lesson
+from gemmviz.show.parts import caption_of
 from tests.conftest import sure
 
 Key = Qt.Key
@@ -198,3 +201,71 @@ def test_a_projector_beside_the_laptop_and_its_unplugging(tmp_path: Path) -> Non
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["on projector 1920 1080 notes on laptop", "then on laptop 1280 720 True"]
+
+
+def band_of(scene: Scene) -> dict[str, str]:
+    """The words of a picture on the wall, by their key."""
+    return {each.key: each.texts[0] for each in scene.words if isinstance(each, Labels)}
+
+
+@pytest.mark.slow
+def test_no_step_shows_the_picture_of_another(
+    window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps 6 to 8 of the lesson on coalescing: another kernel each, whose whole launch must be counted."""
+    course = window.desk.course
+    course.begin(shipped_lesson("coalescing"))
+    course.go(5)
+    qtbot.waitUntil(lambda: band_of(sure(wall.stage.scene)).get("band-title-0", "").startswith("6 of 23"), timeout=20_000)
+    drawn: list[Scene] = []
+    signs: list[str] = []
+    show, sign = wall.stage.set_scene, wall.stage._show_pending
+
+    def show_and_note(scene: Scene, motion: tuple[Primitive, ...] = ()) -> None:
+        drawn.append(scene)
+        show(scene, motion)
+
+    def sign_and_note(what: str) -> None:
+        signs.append(what)
+        sign(what)
+
+    monkeypatch.setattr(wall.stage, "set_scene", show_and_note)
+    monkeypatch.setattr(wall.stage, "_show_pending", sign_and_note)
+
+    def is_there(number: int) -> bool:
+        return band_of(sure(wall.stage.scene)).get("band-title-0", "").startswith(f"{number} of 23")
+
+    for number in (7, 8):
+        press(wall, Key.Key_PageDown)
+        assert course.at == number - 1
+        qtbot.waitUntil(partial(is_there, number), timeout=30_000)
+    titles = {6: "A block of cube_block", 7: "Bytes: 02_naive", 8: "Bytes: 03_coalesced"}
+    for scene in drawn:
+        words = band_of(scene)
+        assert words["title"].startswith(titles[int(words["band-title-0"].split()[0])])
+        captions = [text for key, text in words.items() if key.startswith("band-caption")]
+        assert captions
+        assert not [text for text in captions if "…" in text or "?" in text or "{" in text]
+    assert {"Running the kernel …", "Counting the launch …"} & set(signs)
+    assert wall.stage.pending == ""
+
+
+def test_a_caption_waits_for_its_numbers(window: MainWindow) -> None:
+    stop = shipped_lesson("coalescing").stops[6]
+    assert stop.needed
+    assert caption_of(stop).caption == ""
+    assert caption_of(stop, "512 GiB").caption == "512 GiB"
+
+
+def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot) -> None:
+    """The stage keeps its picture, at whichever size, until the launch is counted."""
+    stage, session = window.replay.stage, window.session
+    before = sure(stage.scene)
+    setup = session.shot.setup
+    session.ask(replace(session.shot, view="why", setup=setup.changed(M=256, N=256, K=256)))
+    assert session.pending
+    window.resize(1500, 900)
+    window.replay.draw()
+    assert {each.key for each in sure(stage.scene).primitives} == {each.key for each in before.primitives}
+    qtbot.waitUntil(lambda: not session.pending, timeout=20_000)
+    assert "256 × 256 × 256" in str(band_of(sure(stage.scene)))

@@ -22,6 +22,7 @@ from gemmviz.model.words import letter, many
 from gemmviz.show.lesson import Exercise, Lesson, Question, Stop, lesson_names, lesson_title
 
 _NONE, _OWN = "No lesson: choose one", "A lesson from a file"
+_NUMBERS = "Working out the numbers …"
 _FEW_ROWS, _NO_LIMIT = 5, 16777215  # of the contents: where a task needs the room, and anywhere else
 
 
@@ -118,7 +119,7 @@ class Lessons(QWidget):
         self.title.setText(said.title)
         question = stop.question if stop is not None else None
         asked = [question.text] if question is not None and said.picked is not None else []
-        self.caption.setText("\n\n".join([*asked, said.caption]))
+        self.caption.setText("\n\n".join([*asked, said.caption if course.is_told else _NUMBERS]))
         self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
