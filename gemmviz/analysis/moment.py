@@ -189,6 +189,8 @@ class Moment:
     @cached_property
     def cost(self) -> Counts:
         """What the step costs the chosen block or warps; for one thread, its warp."""
+        if self.replay.knows_costs(self.scope):
+            return Counts(*self.replay.costs(self.scope)[self.step].tolist())
         found = Counts()
         for each in self.touched:
             rows = self.replay.rows_of_warps(self.trace.element[each.row : each.row + 1], self.scope)

@@ -62,6 +62,17 @@ class Reads:
         """How often a thread has read for products up to k = ``ks`` - 1."""
         return int(np.count_nonzero(self.step[self._between(thread, 0, ks)] <= until))
 
+    @cached_property
+    def _first_steps(self) -> Longs:
+        """The step at which each element is read for the first time, ascending."""
+        far = int(self.element.max(initial=0)) + 1
+        _, first = np.unique(self.number * far + self.element, return_index=True)
+        return np.sort(self.step[first])
+
+    def different(self, until: int) -> int:
+        """How many different elements are read up to and with a step."""
+        return int(np.searchsorted(self._first_steps, until, side="right"))
+
 
 def reads_of(trace: Trace, scope: Scope) -> Reads:
     """Of the block of a scope."""

@@ -15,6 +15,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     )
     flat = tuple((x, float(case.untiled)) for x, _ in points)
     said = tuple(f"without tiles: {spaced(case.untiled)} reads" for _ in flat)
+    has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # there is no zero among powers of ten
     names = (case.what.partition(",")[0], _UNTILED)
     here = next((row for row in case.rows if row.width == case.here), None)
     notes = ["every access of the whole launch counted from the source, for each width"]
@@ -25,7 +26,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
     return Chart(
         f"Reads from global memory by tile width: {case.what}",
         Axis(case.parameter, is_log=True, ticks=tuple((x, f"{x:g}") for x, _ in points)),
-        Axis("elements read from global memory", is_log=True),
+        Axis("elements read from global memory", is_log=has_reads),
         (
             Curve(names[0], names[0], names[0], points, texts),
             Curve(names[1], "without tiles", names[1], flat, said, dashed=True),

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.controls import plain
+from gemmviz.gui.controls import plain, set_look
 from gemmviz.gui.desk import Desk
 from gemmviz.show.notices import Notice, Offer
 
@@ -43,7 +43,7 @@ class Banner(QWidget):
     def _line(self, notice: Notice) -> QWidget:
         line, text, close = QWidget(), plain(notice.text), QToolButton()
         text.setWordWrap(True)
-        text.setObjectName("message" if notice.warns else "notice")
+        set_look(text, "message" if notice.warns else "notice")
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         text.setAccessibleName("Message")
         close.setText("✕")

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.speeds import widths_of
-from gemmviz.gui.controls import choice, line, plain, quietly
+from gemmviz.gui.controls import MENU_SHEET, choice, line, plain, quietly
 from gemmviz.gui.curve_list import CurveList
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.dialogs import ask_to_save_benchmark, chart_of, save_numbers
@@ -105,6 +105,7 @@ class BenchmarkPage(QWidget):
 
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
+        menu.setStyleSheet(MENU_SHEET)
         menu.addAction("Export …", lambda: ExportDialog(self.desk, self).open())
         menu.addAction("Curves, CSV …", self._save_numbers)
         menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.desk, self))

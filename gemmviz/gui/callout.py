@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygon
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.controls import plain
+from gemmviz.gui.controls import plain, set_look
 from gemmviz.scenes.theme import Theme
 
 _WIDTH, _TIP, _MARGIN = 320, 10, 12
@@ -21,7 +21,7 @@ class Callout(QWidget):
         self._watched: list[QWidget] = []
         self.text = plain()
         self.text.setWordWrap(True)
-        self.text.setObjectName("message")
+        set_look(self.text, "message")
         self.text.setAccessibleName("What is wrong")
         self.remedy = QPushButton()
         self.remedy.setToolTip("Take the nearest setting that works")

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu
 
+from gemmviz.gui.controls import MENU_SHEET
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.dialogs import copy_scene, save_numbers, save_scene
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
@@ -60,6 +61,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.desk, self.is_small = desk, small
         self.chart: Chart | None = None
         self.theme: Theme = desk.theme
+        self._names: dict[str, tuple[Any, Any]] = {}
         self.setMenuEnabled(False)
         self.plotItem.vb.setMenuEnabled(False)
         self.setMouseEnabled(x=small, y=False)
@@ -91,6 +93,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     def _draw(self, chart: Chart) -> None:
         theme = self.theme
         self.clear()
+        self._names = {}
         self.setBackground(theme.background)
         self.setLogMode(x=chart.x.is_log, y=chart.y.is_log)
         self._draw_axes(chart)
@@ -101,9 +104,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
                     brush=bar_colour(bars, theme), pen=None,
                 )
             )  # fmt: skip
-        colours = curve_colours(chart, theme)
-        for curve in chart.curves:
-            self._draw_curve(curve, colours[curve.family], chart.families.index(curve.family))
+        self._draw_curves(chart)
         for mark in (mark for mark in chart.marks if not mark.is_here):
             options = {"color": theme.faint, "position": 0.04, "rotateAxis": (1, 0), "anchors": [(0, 0), (0, 0)]}
             pen = pg.mkPen(theme.faint, style=Qt.PenStyle.DotLine)
@@ -137,11 +138,17 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         fitted = QFontMetricsF(font("regular", _TITLE_SIZE)).elidedText(text, Qt.TextElideMode.ElideRight, room)
         self.setTitle(fitted, color=self.theme.faint, size=f"{_TITLE_SIZE}px")
 
-    def _draw_curve(self, curve: Curve, colour: str, family: int) -> None:
-        pen = pg.mkPen(colour, width=2, style=Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine)
-        x, y = np.array(curve.points).T
-        symbol = _SYMBOLS[family % len(_SYMBOLS)]
-        self.plot(x, y, pen=pen, symbol=symbol, symbolSize=10, symbolBrush=colour, symbolPen=None, antialias=True)
+    def _draw_curves(self, chart: Chart) -> None:
+        """A line for each curve, and one item for the points of all: many small items are slow to make."""
+        colours, spots = curve_colours(chart, self.theme), []
+        for curve in chart.curves:
+            colour, family = colours[curve.family], chart.families.index(curve.family)
+            pen = pg.mkPen(colour, width=2, style=Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine)
+            points = [self._at(*point) for point in curve.points]
+            self.addItem(pg.PlotCurveItem(*np.array(points).T, pen=pen, antialias=True))
+            symbol, brush = _SYMBOLS[family % len(_SYMBOLS)], pg.mkBrush(colour)
+            spots += [{"pos": point, "symbol": symbol, "brush": brush} for point in points]
+        self.addItem(pg.ScatterPlotItem(spots, size=10, pen=None, antialias=True))
 
     def _move_here(self) -> None:
         here = next((mark for mark in self.chart.marks if mark.is_here), None) if self.chart is not None else None
@@ -173,26 +180,27 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.setYRange(low - line, high + line, padding=0)
         self._draw_names(chart, right + 0.03 * width, line, high + line / 2)
 
-    _names: tuple[Any, ...] = ()
-
     def _draw_names(self, chart: Chart, x: float, line: float, top: float) -> None:
         """Puts a name beside the last point of each curve, none over another."""
-        for item in self._names:
-            self.removeItem(item)
-        found: list[Any] = []
         ordered = sorted(chart.curves, key=lambda curve: self._at(*curve.points[-1])[1])
         ends = [self._at(*curve.points[-1]) for curve in ordered]
-        names, colours = curve_names(chart), curve_colours(chart, self.theme)
         for curve, end, y in zip(ordered, ends, apart([end[1] for end in ends], line, top), strict=True):
-            colour = QColor(colours[curve.family])
-            name = pg.TextItem(names[curve.label], color=colour, anchor=(0, 0.5))
-            name.setFont(font("semibold", _NAME_SIZE))
+            if curve.label not in self._names:
+                self._names[curve.label] = self._name(chart, curve)
+            name, thread = self._names[curve.label]
             name.setPos(x, y)
-            thread = QColor(mixed(self.theme.background, colours[curve.family], 0.6))
-            found += [name, pg.PlotCurveItem([end[0], x], [end[1], y], pen=pg.mkPen(thread, style=Qt.PenStyle.DotLine))]
-        for item in found:
+            thread.setData([end[0], x], [end[1], y])
+
+    def _name(self, chart: Chart, curve: Curve) -> tuple[Any, Any]:
+        """The name of a curve, and the line that leads to it; both stay until another chart is drawn."""
+        colour = curve_colours(chart, self.theme)[curve.family]
+        name = pg.TextItem(curve_names(chart)[curve.label], color=QColor(colour), anchor=(0, 0.5))
+        name.setFont(font("semibold", _NAME_SIZE))
+        pen = pg.mkPen(QColor(mixed(self.theme.background, colour, 0.6)), style=Qt.PenStyle.DotLine)
+        thread = pg.PlotCurveItem(pen=pen)
+        for item in (name, thread):
             self.addItem(item, ignoreBounds=True)
-        self._names = tuple(found)
+        return name, thread
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         chart = getattr(self, "chart", None)
@@ -254,6 +262,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     def menu(self) -> QMenu:
         """What can be done with the chart."""
         menu = QMenu(self)
+        menu.setStyleSheet(MENU_SHEET)
         menu.addAction("Fit", self.fit)
         menu.addAction("Copy picture", lambda: copy_scene(self.desk, self._as_slide()))
         for suffix in ("png", "svg"):

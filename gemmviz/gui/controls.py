@@ -2,10 +2,25 @@
 
 from collections.abc import Callable, Iterable
 from html import escape
+from typing import Literal
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSpinBox, QWidget
+
+Look = Literal["", "message", "notice", "faint", "heading"]
+_LOOKS: dict[Look, tuple[QPalette.ColorRole, bool]] = {
+    "": (QPalette.ColorRole.WindowText, False), "message": (QPalette.ColorRole.BrightText, True),
+    "notice": (QPalette.ColorRole.WindowText, True), "faint": (QPalette.ColorRole.PlaceholderText, False),
+    "heading": (QPalette.ColorRole.WindowText, True),
+}  # fmt: skip
+MENU_SHEET = (
+    "QMenu { border: 1px solid palette(placeholder-text); }"
+    "QMenu::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px;"
+    " margin-left: 4px; }"
+    "QMenu::indicator:checked { background: palette(link); border-color: palette(link); }"
+)
 
 
 def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> QComboBox:
@@ -43,19 +58,30 @@ def tip_text(text: str) -> str:
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>" if might_be_html else text
 
 
-def line(object_name: str = "", tip: str = "") -> QLabel:
+def line(look: Look = "", tip: str = "") -> QLabel:
     """A text that breaks into lines."""
     label = plain()
     label.setWordWrap(True)
-    label.setObjectName(object_name)
+    set_look(label, look)
     label.setToolTip(tip)
     return label
 
 
-def ruler() -> QFrame:
-    made = QFrame()
-    made.setFrameShape(QFrame.Shape.HLine)
-    made.setObjectName("ruler")
+def set_look(label: QLabel, look: Look) -> None:
+    """Makes a label stand out or recede, in the colours of every theme."""
+    role, is_strong = _LOOKS[look]
+    label.setForegroundRole(role)
+    letters = QFont()
+    letters.setWeight(QFont.Weight.DemiBold if is_strong else QFont.Weight.Normal)
+    label.setFont(letters)
+
+
+def ruler() -> QWidget:
+    """A line between parts of a form."""
+    made = QWidget()
+    made.setFixedHeight(1)
+    made.setBackgroundRole(QPalette.ColorRole.Mid)
+    made.setAutoFillBackground(True)
     return made
 
 

@@ -9,6 +9,11 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 from gemmviz.gui.controls import tip_text
 from gemmviz.model.chart import Curve
 
+_SHEET = (
+    "QTreeView::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px; }"
+    "QTreeView::indicator:checked { background: palette(link); border-color: palette(link); }"
+)
+
 
 class CurveList(QTreeWidget):
     """``toggled`` tells which curves, by label, are to be shown or put away."""
@@ -19,6 +24,7 @@ class CurveList(QTreeWidget):
         super().__init__()
         self.curves: Sequence[Curve] = ()
         self.setHeaderHidden(True)
+        self.setStyleSheet(_SHEET)
         self.setToolTip("Which curves are shown: open a kernel to see all that was measured of it")
         self.setAccessibleName("Curves")
         self.itemChanged.connect(self._on_changed)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.files.whole import sweep
+from gemmviz.gui.controls import plain
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.model.benchmark import Benchmark
@@ -66,7 +67,7 @@ class ExportDialog(QDialog):
         self.parts = {part: QCheckBox(_PART_NAMES[part]) for part in PARTS}
         for box in self.parts.values():
             box.setChecked(True)
-        self.told, self.bar = QLabel(), QProgressBar()
+        self.told, self.bar = plain(), QProgressBar()
         self.told.setWordWrap(True)
         self.save, self.stop = QPushButton("Export …"), QPushButton("Close")
         self.process: QProcess | None = None

@@ -133,6 +133,8 @@ class MainWindow(QMainWindow):
         """The benchmark has the window for itself: the docks speak of the replay, but for a lesson that goes through both."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
+        if page == _REPLAY:
+            self.pages.setCurrentIndex(page)  # first: what is not seen any more need not fit the docks
         self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.desk.course.is_on else "")
         self.pages.setCurrentIndex(page)
         self.tabs.setCurrentIndex(page)

@@ -4,7 +4,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.actions import Action, actions
-from gemmviz.gui.controls import tip_text
+from gemmviz.gui.controls import MENU_SHEET, tip_text
 from gemmviz.gui.parts import Parts
 
 
@@ -34,6 +34,7 @@ class Menus:
             above, _, name = path.rpartition("|")
             made = self._menu(above).addMenu(name) if above else self.parts.window.menuBar().addMenu(f"&{name}")
             made.setToolTipsVisible(True)
+            made.setStyleSheet(MENU_SHEET)
             made.aboutToShow.connect(self.sync)
             self._menus[path] = made
         return self._menus[path]
@@ -54,6 +55,7 @@ class Menus:
 
     def _add_menu(self, menu: QMenu, action: Action) -> None:
         inner = menu.addMenu(action.text)
+        inner.setStyleSheet(MENU_SHEET)
         fill = action.fill
         assert fill is not None
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.position import step_at
 from gemmviz.analysis.replay import Replay
+from gemmviz.gui.controls import set_look
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.scene_widget import SceneWidget
 from gemmviz.model.words import letter
@@ -50,7 +51,7 @@ class Presenter(QWidget):
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
         hints = QLabel(" · ".join(f"<b>{escape(key)}</b> {escape(what)}" for key, what in keys))
-        hints.setObjectName("faint")
+        set_look(hints, "faint")
         hints.setWordWrap(True)
         times = QHBoxLayout()
         for widget in (self.clock, self.left, self.minutes):

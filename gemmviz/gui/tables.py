@@ -7,6 +7,10 @@ from gemmviz.gui.controls import tip_text
 
 NUMBER = Qt.ItemDataRole.UserRole
 _ROW = 22
+_SHEET = (
+    "QTableWidget::item { padding-left: 10px; }"
+    "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
+)
 
 
 class _Item(QTableWidgetItem):
@@ -30,6 +34,8 @@ class Table(QTableWidget):
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setShowGrid(False)
+        self.setFrameShape(QTableWidget.Shape.NoFrame)
+        self.setStyleSheet(_SHEET)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(24)

@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from gemmviz.gui.controls import set_look
 from gemmviz.gui.docks import Docks
 from gemmviz.gui.replay_page import ReplayPage
 from gemmviz.gui.scene_widget import faded
@@ -44,9 +45,9 @@ class Tour(QWidget):
         )
         self.card.setFixedWidth(_CAPTION_WIDTH)
         self.title, self.text, self.count = QLabel(), QLabel(), QLabel()
-        self.title.setObjectName("heading")
+        set_look(self.title, "heading")
         self.text.setWordWrap(True)
-        self.count.setObjectName("faint")
+        set_look(self.count, "faint")
         self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
         self.skip.setToolTip("End the tour (Escape); Help › Tour starts it again")
         self.next.setToolTip("The next caption (Enter)")

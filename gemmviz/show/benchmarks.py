@@ -1,5 +1,6 @@
 """The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
 
+from gemmviz.analysis.speeds import narrowed
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
@@ -25,6 +26,7 @@ class Benchmarks:
         self._post = post
         self._others: dict[str, Benchmark] = {}
         self._measured: Benchmark | None = None
+        self._narrowed: tuple[Benchmark, tuple[int, bool], Benchmark] | None = None
         self.lane: Latest[Benchmark] = Latest(post, self._on_done, self._on_failed)
 
     @property
@@ -36,6 +38,15 @@ class Benchmarks:
     def named(self, name: str) -> Benchmark | None:
         """The one of this name; the first where there is none of it; None where there is none at all."""
         return named(self.all, name)
+
+    def narrowed(self, name: str, width: int, with_host: bool) -> Benchmark | None:
+        """The one of this name with some of its rows (see ``gemmviz.analysis.speeds.narrowed``): the same object each time."""
+        benchmark = self.named(name)
+        if benchmark is None:
+            return None
+        if self._narrowed is None or self._narrowed[0] is not benchmark or self._narrowed[1] != (width, with_host):
+            self._narrowed = benchmark, (width, with_host), narrowed(benchmark, width, with_host)
+        return self._narrowed[2]
 
     def add(self, found: Benchmark, file: str) -> str:
         """What a file of this name holds; its name from now on."""

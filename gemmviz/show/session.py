@@ -8,7 +8,6 @@ from gemmviz.analysis.focus import Focus
 from gemmviz.analysis.moment import Moment, Reader
 from gemmviz.analysis.pairing import Pair
 from gemmviz.analysis.position import Position, position_of, step_at
-from gemmviz.analysis.speeds import narrowed
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.chart import Opens
@@ -92,7 +91,7 @@ class Session:
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
         self.cards = Cards(post, self.runners, self._on_more_known, lambda error: self.complain("elsewhere", error))
-        self.reading = Reading(post, self._on_loads_counted)
+        self.reading = Reading(post, self._on_loads_counted, self.found.tell)
         self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
         self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
 
@@ -130,8 +129,7 @@ class Session:
             card: Subject | None = self.cards.subject(kind, self.shot, self.shown, self.now)
             return card
         chart = self.shot.chart
-        found = self.benchmarks.named(chart.source)
-        return None if found is None else narrowed(found, chart.width, chart.with_host)
+        return self.benchmarks.narrowed(chart.source, chart.width, chart.with_host)
 
     @property
     def missing(self) -> str:
@@ -149,7 +147,8 @@ class Session:
             return "Running the kernel …"
         if kind is SpeedCase and shown is not None and shown.counts is None and self._findings.will_count:
             return "Counting the launch …"
-        return WAITING if self.missing == WAITING else ""
+        is_waiting = self.missing == WAITING or (kind is Moment and self.reading.is_drawing)
+        return WAITING if is_waiting else ""
 
     @property
     def is_replay(self) -> bool:
@@ -187,8 +186,8 @@ class Session:
     @property
     def is_working(self) -> bool:
         """Whether anything of the picture is being worked out."""
-        lanes = (self._tracer, *self._findings.lanes, *self.cards.lanes)
-        return self.reading.is_counting or any(lane.is_busy for lane in lanes)
+        lanes = (self._tracer, *self._findings.lanes, *self.cards.lanes, *self.reading.lanes)
+        return any(lane.is_busy for lane in lanes)
 
     # Asking for something else
 
@@ -304,8 +303,10 @@ class Session:
             return
         step = max(0, min(step, self.steps - 1))
         at = self.shot.at if step == self.step else position_of(self.shown.trace, step)
+        distance = abs(step - self.step)
         self.step, self.shot = step, replace(self.shot, at=at, moment=moment)
         self._count_loads()
+        self._draw_beside(distance)
         self.moved.tell()
 
     def go_to_instant(self, instant: float) -> None:
@@ -431,13 +432,15 @@ class Session:
     def close(self) -> None:
         """Cancels all work, for good."""
         self.player.play(False)
-        for each in (self._tracer, self.reading.lane, self.cards, self._findings, self.benchmarks, self.runners):
+        for lane in (self._tracer, *self.reading.lanes):
+            lane.close()
+        for each in (self.cards, self._findings, self.benchmarks, self.runners):
             each.close()
 
     @property
     def lanes(self) -> tuple[Latest[Any], ...]:
         """Whatever works for it beside it."""
-        found: list[Latest[Any]] = [self._tracer, self.reading.lane, *self.cards.lanes]
+        found: list[Latest[Any]] = [self._tracer, *self.reading.lanes, *self.cards.lanes]
         return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.lane)
 
     # Running
@@ -450,6 +453,8 @@ class Session:
             self._run()
         elif shot.focus != before.focus:
             self._refocus()
+        elif shot.view != before.view:
+            self._draw_beside()
         self._count_loads()
         if self.shown is not None and self.shown.setup == shot.setup and shot.at != before.at:
             self.go(step_at(self.shown.trace, shot.at), shot.moment)
@@ -546,6 +551,7 @@ class Session:
         self.watched, self.unwatched = None, ""
         self.reading.begin(shown.replay, inside)
         self._count_loads()
+        self._draw_beside(self.steps)
         self._find(shown)
         self.found.tell()
 
@@ -559,6 +565,12 @@ class Session:
         """What the reuse map needs."""
         if (self.shot.layer, self.shot.view) == ("reuse", MAPPED):
             self.reading.count(self.step, options_for(self.shot, self.theme, self.reading.size))
+
+    def _draw_beside(self, distance: int = 0) -> None:
+        """What a view of a large run needs; ``distance`` in steps from what was drawn before."""
+        if self.is_replay and self.reader is not None:
+            options = options_for(self.shot, self.theme, self.reading.size)
+            self.reading.draw_beside(self.shot.view, self.step, distance, options)
 
     def _on_loads_counted(self) -> None:
         self._count_loads()  # as far as the next steps have gone meanwhile
@@ -614,6 +626,7 @@ class Session:
             self.reading.begin(shown.replay, self.reader.scope.focus)
             self.reading.know(self.watched)
             self._count_loads()
+            self._draw_beside(self.step)
         new_hazards = shown.searched is not None and self.shown.searched is None
         self.shown = shown
         if new_hazards and shown.replay.hazards:

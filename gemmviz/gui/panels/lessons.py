@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.gui.controls import Look, line
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.wheel import WheelGuard
@@ -272,13 +273,9 @@ class _Choice(QWidget):
         self.button.click()
 
 
-def _label(name: str = "") -> QLabel:
-    made = QLabel()
-    made.setWordWrap(True)
+def _label(look: Look = "") -> QLabel:
+    made = line(look)
     made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    if name:
-        made.setProperty("kind", name)
-        made.setObjectName(name)
     return made
 
 

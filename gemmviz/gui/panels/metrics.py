@@ -81,7 +81,7 @@ class Metrics(QWidget):
     def draw(self) -> None:
         session = self.desk.session
         shown, now = session.shown, session.now
-        if shown is None or now is None:
+        if shown is None or now is None or session.reading.is_drawing:
             return
         self.setEnabled(not session.is_stale)
         self._say(shown, now)

@@ -16,7 +16,6 @@ from gemmviz.scenes.text import fitted
 from gemmviz.scenes.view import View
 
 _MOST_THREADS, _MOST_KS = 8, 8
-_FAR = 1 << 32  # beyond all elements of a matrix
 
 
 def shown_ks(moment: Moment) -> range:
@@ -86,7 +85,7 @@ def _reads_now(moment: Moment, thread: int) -> bool:
 def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
     """What all of the block has read so far."""
     total = int(np.searchsorted(reads.step, moment.step, side="right"))
-    different = len(np.unique(reads.number[:total] * _FAR + reads.element[:total]))
+    different = reads.different(moment.step)
     count = moment.trace.space.threads_per_block
     often = "once" if total == different else f"{total / max(1, different):.3g} times"
     times = f", each {often}" if different else ""

@@ -2,20 +2,26 @@
 needs in all phases, those of the present phase brighter.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Area
 from gemmviz.scenes.box import Box
 from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.groups import group_colours
-from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.text import text_width
 from gemmviz.scenes.view import View
 
 _GAP = 40.0
 _MOST_LINES = 33
-_SMALLEST = 9.0
+_SMALLEST, _LEAST_NAME = 9.0, 10.0
+_MOST_BLOCKS, _MOST_CELLS = 1024, 256
+Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
@@ -50,68 +56,100 @@ def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float
     return box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit
 
 
+@dataclass(frozen=True)
+class _Blocks:
+    """The traced blocks that store in C: their ``numbers`` (n,), the half-open ``areas`` (n, 4) that they store, as r0, r1, c0
+    and c1, and their ``colours`` (n,), numbers of a theme's warp colours.
+    """
+
+    numbers: Longs
+    areas: Longs
+    colours: Longs
+
+    def parts(self, box: Box, unit: float) -> Floats:
+        """The areas as drawn: (n, 4), x, y, width and height."""
+        r0, r1, c0, c1 = self.areas.T
+        return np.column_stack([box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit])
+
+
+def _blocks_of(moment: Moment) -> _Blocks:
+    """The blocks of the trace; they are kept with it."""
+    return moment.replay.kept("block areas", lambda: _stored_areas(moment))
+
+
+def _stored_areas(moment: Moment) -> _Blocks:
+    trace, owners = moment.trace, moment.replay.owners
+    if owners.array is None or not len(owners.elements):
+        return _Blocks(np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros(0, np.int64))
+    rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(owners.elements))
+    block = owners.threads // trace.space.threads_per_block
+    count = int(block.max()) + 1
+    low, high = np.full((2, count), np.iinfo(np.int64).max), np.full((2, count), -1, np.int64)
+    for axis, places in enumerate((rows, columns)):
+        np.minimum.at(low[axis], block, places)
+        np.maximum.at(high[axis], block, places)
+    numbers = np.flatnonzero(high[0] >= 0)
+    areas = np.column_stack([low[0], high[0] + 1, low[1], high[1] + 1])[numbers]
+    colours = group_colours(trace, numbers * trace.space.threads_per_block, "block")
+    return _Blocks(numbers, areas, np.asarray(colours, np.int64))
+
+
 def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """Every traced block's part of C in its colour; the watched one framed."""
-    theme = options.theme
+    theme, blocks = options.theme, _blocks_of(moment)
+    parts = blocks.parts(box, unit)
     found: list[Primitive] = []
-    parts = _block_parts(moment, box, unit)
-    for colour in sorted({colour for _, colour in parts.values()}):
-        some = np.array([part for part, each in parts.values() if each == colour])
-        found.append(Rects(f"blocks-{colour}", some, theme.warps[colour]))
-    here = parts.get(moment.scope.block_number)
-    if here is not None and not moment.focus.everyone:
-        found.append(Rects("block-here", boxes(here[0]), None, theme.text, 5.0))
+    if len(parts) > _MOST_BLOCKS:
+        found.append(_as_cells(moment, box, options))
+    else:
+        for colour in np.unique(blocks.colours).tolist():
+            found.append(Rects(f"blocks-{colour}", parts[blocks.colours == colour], theme.warps[colour]))
+    here = parts[blocks.numbers == moment.scope.block_number]
+    if len(here) and not moment.focus.everyone:
+        found.append(Rects("block-here", here, None, theme.text, 5.0))
     return found
+
+
+def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
+    """More blocks than can be told apart, as cells of C in their colours."""
+    (rows, columns), replay = moment.trace.setup.problem.shapes["C"], moment.replay
+    shape = min(rows, _MOST_CELLS), min(columns, _MOST_CELLS)
+
+    def made() -> npt.NDArray[np.uint8]:
+        owners, threads = replay.owners, moment.trace.space.threads_per_block
+        assert owners.array is not None
+        row, column = owners.array.row_column(owners.elements)
+        starts = owners.threads // threads * threads
+        fill = np.zeros(shape, np.uint8)
+        fill[row * shape[0] // rows, column * shape[1] // columns] = group_colours(moment.trace, starts, "block") + 1
+        return fill
+
+    fill, palette = replay.kept("block cells", made), (options.theme.panel, *options.theme.warps)
+    wide, high = box.width / shape[1], box.height / shape[0]
+    return Cells("blocks", box.x, box.y, wide, fill, palette, palette, height=high)
 
 
 def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
     """The x and y of every traced block in the middle of its part, where they can be read, on a ground that hides the lines."""
-    trace, theme, parts = moment.trace, options.theme, _block_parts(moment, box, unit)
-    if not parts:
+    trace, theme, blocks = moment.trace, options.theme, _blocks_of(moment)
+    parts = blocks.parts(box, unit)
+    if not len(parts) or 0.3 * parts[:, 3].min() < _LEAST_NAME:
         return []
     found: list[Primitive] = []
-    side = min(part[2] for part, _ in parts.values())
-    texts = [f"{x}, {y}" for x, y in (trace.space.indices(n * trace.space.threads_per_block)[0][:2] for n in parts)]
-    size = min(26.0, 0.3 * min(part[3] for part, _ in parts.values()), *((side - 8) / text_width(t, 1.0) for t in texts))
-    if size < 10.0:
+    starts = (blocks.numbers * trace.space.threads_per_block).tolist()
+    texts = [f"{x}, {y}" for x, y in (trace.space.indices(start)[0][:2] for start in starts)]
+    widest = max(text_width(text, 1.0) for text in texts)
+    size = min(26.0, 0.3 * float(parts[:, 3].min()), (float(parts[:, 2].min()) - 8) / widest)
+    if size < _LEAST_NAME:
         return []
-    for text, (part, colour) in zip(texts, parts.values(), strict=True):
-        middle, wide = (part[0] + part[2] / 2, part[1] + part[3] / 2), text_width(text, size) + 0.4 * size
+    for text, (x, y, width, height), colour in zip(texts, parts.tolist(), blocks.colours.tolist(), strict=True):
+        middle, wide = (x + width / 2, y + height / 2), text_width(text, size) + 0.4 * size
         ground = boxes((middle[0] - wide / 2, middle[1] - 0.6 * size, wide, 1.2 * size))
         ink = theme.ink_on(theme.warps[colour])
         found.append(Rects(f"block-ground-{text}", ground, theme.warps[colour]))
         at = points((middle[0], middle[1] + 0.35 * size))
         found.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
     return found
-
-
-def _block_parts(moment: Moment, box: Box, unit: float) -> dict[int, tuple[tuple[float, float, float, float], int]]:
-    """Of every traced block, by its number: its part of C as drawn (x, y, width, height), and its colour."""
-    owners = moment.replay.owners
-    if owners.array is None or not len(owners.elements):
-        return {}
-    areas = moment.replay.kept("block areas", lambda: _block_areas(moment))
-    return {number: (_part(area, box, unit), colour) for number, (area, colour) in areas.items()}
-
-
-def _block_areas(moment: Moment) -> dict[int, tuple[Area, int]]:
-    """Of every traced block, by its number: the part of C that it stores, and the colour that it has."""
-    trace, owners = moment.trace, moment.replay.owners
-    assert owners.array is not None
-    rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(owners.elements))
-    block = owners.threads // trace.space.threads_per_block
-    count = int(block.max()) + 1
-    low = np.full((2, count), np.iinfo(np.int64).max)
-    high = np.full((2, count), -1, np.int64)
-    for axis, places in enumerate((rows, columns)):
-        np.minimum.at(low[axis], block, places)
-        np.maximum.at(high[axis], block, places)
-    numbers = np.flatnonzero(high[0] >= 0)
-    colours = group_colours(trace, numbers * trace.space.threads_per_block, "block").tolist()
-    return {
-        number: ((int(low[0, number]), int(high[0, number]) + 1, int(low[1, number]), int(high[1, number]) + 1), colour)
-        for number, colour in zip(numbers.tolist(), colours, strict=True)
-    }
 
 
 def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
