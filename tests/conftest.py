@@ -17,7 +17,10 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import Recording, trace_kernel
+from gemmviz.run.executor import Recording, bound, trace_kernel, traced_space
+from gemmviz.run.recorder import StepCounter
+from gemmviz.run.room import inputs
+from gemmviz.run.simt.interpret import interpret
 from gemmviz.scenes.primitives import Scene
 from gemmviz.spec.catalog import load_kernel
 from gemmviz.spec.legality import setup_for
@@ -72,6 +75,12 @@ def outcome_of(spec: KernelSpec | str, m: int = 4, n: int = 4, k: int = 4, **opt
     recording = Recording(**{name: options.pop(name) for name in ("values", "origins", "limit_bytes") if name in options})
     budget = options.pop("budget", None)
     return trace_kernel(setup_for(spec, Problem(m, n, k), parameters, **options), None, recording, budget=budget)
+
+
+def left_in_c(spec: KernelSpec) -> Any:
+    """C as a kernel leaves it, flat and exact."""
+    binding = bound(setup_for(spec))
+    return interpret(binding, traced_space(binding, None), StepCounter(), inputs(binding, lambda: False))["C"].data
 
 
 def moment_of(trace: Trace, step: int = 0, focus: Focus | None = None) -> Moment:

@@ -53,9 +53,13 @@ def specified_type(low: Lowering, node: Node) -> CType:
 
 
 def _canonical(name: str) -> str:
-    """'long unsigned int' and the like, with the signedness first."""
-    words = [word for word in name.split() if word != "const"]
-    return " ".join(sorted(words, key=lambda word: word not in ("unsigned", "signed")))
+    """'long unsigned int' and the like as 'unsigned long'."""
+    words = [word for word in name.split() if word not in ("const", "volatile")]
+    if not set(words) <= {"unsigned", "signed", "long", "short", "char", "int"}:
+        return " ".join(words)
+    size = [word for word in sorted(words) if word in ("long", "short", "char")] or ["int"]
+    sign = "unsigned" if "unsigned" in words else "signed" if "signed" in words and size == ["char"] else ""
+    return " ".join([sign, *size] if sign else size)
 
 
 def described_type(low: Lowering, descriptor: Node) -> CType:
@@ -130,7 +134,7 @@ def extents(low: Lowering, dims: tuple[Node | None, ...], node: Node) -> tuple[i
     for each in dims:
         if each is None:
             raise low.tree.error("this array needs a size", node)
-        extent = low.constant(each, "an array's size")
+        extent = int(low.constant(each, "an array's size").value)
         if extent < 1:
             raise low.tree.error(f"an array can't have {extent} elements", each)
         found.append(extent)

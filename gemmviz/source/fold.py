@@ -1,13 +1,15 @@
 """Arithmetic on numbers that are known before the kernel runs, by C's rules."""
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from gemmviz.source import rounding
 from gemmviz.source.types import Scalar
+
+Number = int | float | bool
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -24,16 +26,17 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+SHIFT_BITS = (1 << 32) - 1  # of a shift's amount: shl and shr take 32, and clamp what is larger than the width (PTX ISA)
 
 
-def convert(value: int | float | bool, to: Scalar) -> int | float | bool:
-    """``value`` as C converts it: integers wrap, float32 rounds, floats lose their fraction."""
+def converted(value: Number, source: Scalar, to: Scalar) -> Number:
+    """``value`` of type ``source`` as nvcc converts it: integers wrap, floats are rounded and, as integers, saturate."""
     if to.kind == "b":
         return bool(value)
     if to.is_float:
-        return float(np.float32(value)) if to.bits == 32 else float(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return 0
+        return _rounded(float(value), to) if source.is_float else rounding.integer_to_float(int(value), to)
+    if source.is_float and not -1 < value < 2**31:
+        return int(rounding.to_integer(np.array(value, source.dtype), to))
     return wrapped(int(value), to)
 
 
@@ -43,34 +46,51 @@ def wrapped(value: int, to: Scalar) -> int:
     return value - (1 << to.bits) if to.kind == "i" and value >> (to.bits - 1) else value
 
 
+def _rounded(value: float, to: Scalar) -> float:
+    with np.errstate(over="ignore"):
+        return value if to.bits == 64 else float(np.float32(value))
+
+
 def truncated_quotient(a: int, b: int) -> int:
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def binary(op: str, a: Any, b: Any, within: Scalar) -> int | float | bool:
+def binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
     """``a op b``, both of type ``within``. Raises ZeroDivisionError for an integer division by zero."""
     if op in COMPARISONS:
         return bool(_OPERATORS[op](a, b))
-    if op == "/" and within.is_float:
-        return convert(float(np.divide(np.float64(a), np.float64(b))), within)
-    if op == "/":
-        return convert(truncated_quotient(a, b), within)
-    if op == "%":
-        return convert(a - b * truncated_quotient(a, b), within)
-    if op == "<<":
-        return convert(a << (b & (within.bits - 1)), within)
-    if op == ">>":
-        return convert(a >> (b & (within.bits - 1)), within)
-    return convert(_OPERATORS[op](a, b), within)
-
-
-def unary(op: str, a: Any, within: Scalar) -> int | float | bool:
+    if within.is_float:
+        return _rounded(_quotient(a, b) if op == "/" else _OPERATORS[op](float(a), float(b)), within)
     match op:
-        case "-":
-            return convert(-a, within)
-        case "~":
-            return convert(~int(a), within)
+        case "/":
+            result = truncated_quotient(a, b)
+        case "%":
+            result = a - b * truncated_quotient(a, b)
+        case "<<" | ">>":
+            result = _shifted(op, a, b & SHIFT_BITS, within.bits)
+        case _:
+            result = _OPERATORS[op](a, b)
+    return wrapped(int(result), within)
+
+
+def _quotient(a: float, b: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.divide(np.float64(a), np.float64(b)))
+
+
+def _shifted(op: str, value: int, amount: int, bits: int) -> int:
+    if op == "<<":
+        return value << amount if amount < bits else 0
+    return value >> min(amount, bits)
+
+
+def unary(op: str, a: Any, within: Scalar) -> Number:
+    match op:
         case "!":
             return not a
-    return convert(a, within)
+        case "-" | "~" if not within.is_float:
+            return wrapped(-int(a) if op == "-" else ~int(a), within)
+        case "-":
+            return -float(a)
+    return a  # type: ignore[no-any-return]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from gemmviz.source import fold
 from gemmviz.source.declarators import (
     Declared,
     declared,
@@ -12,7 +11,6 @@ from gemmviz.source.declarators import (
     extents,
     has_word,
     parameter_type,
-    specified_type,
     type_of,
 )  # fmt: skip
 from gemmviz.source.lowering import Activation, Lowering
@@ -168,18 +166,19 @@ def template_names(low: Lowering, function: Function, given: list[Node]) -> dict
     names: dict[str, Symbol] = {}
     if function.template is None:
         return names
-    outer = low.scope
-    for position, parameter in enumerate(children(function.template)):
+    outer, parameters = low.scope, children(function.template)
+    if len(given) > len(parameters):
+        most = f"{len(parameters)} argument{'s' if len(parameters) > 1 else ''}"
+        raise low.tree.error(f"the template {function.name} takes {most}, not {len(given)}", given[-1])
+    for position, parameter in enumerate(parameters):
         argument = given[position] if position < len(given) else None
         low.scope = outer if argument is not None else outer.inner(names)
         if parameter.type in ("parameter_declaration", "optional_parameter_declaration"):
             value = argument or parameter.child_by_field_name("default_value")
+            declarator = parameter.child_by_field_name("declarator")
             if value is not None:
-                constant = Const(INT, low.constant(_expression_of(value), "a template argument"))
-                ctype = type_of(low, parameter)
-                if isinstance(ctype, Scalar):
-                    constant = Const(ctype, fold.convert(constant.value, ctype))
-                names[declared(low, child(parameter, "declarator")).name] = Constant(constant)
+                constant = _template_constant(low, parameter, value)
+                names["" if declarator is None else declared(low, declarator).name] = Constant(constant)
         else:
             value = argument or parameter.child_by_field_name("default_type")
             if value is not None:
@@ -188,15 +187,29 @@ def template_names(low: Lowering, function: Function, given: list[Node]) -> dict
     return names
 
 
-def _expression_of(node: Node) -> Node:
+def _template_constant(low: Lowering, parameter: Node, value: Node) -> Const:
+    constant = low.constant(_expression_of(low, value), "a template argument")
+    ctype = type_of(low, parameter)
+    return low.converted_constant(constant, ctype) if isinstance(ctype, Scalar) else constant
+
+
+def _expression_of(low: Lowering, node: Node) -> Node:
     """The parser takes a lone name among template arguments for a type; as a value it is an identifier."""
-    return child(node, "type") if node.type == "type_descriptor" else node
+    if node.type != "type_descriptor":
+        return node
+    named = child(node, "type")
+    if named.type not in ("type_identifier", "qualified_identifier"):
+        raise low.tree.error(f"{low.tree.text(node)} is a type; this template argument is a number", node)
+    return named
 
 
 def _template_type(low: Lowering, node: Node) -> CType:
-    return described_type(low, node) if node.type == "type_descriptor" else specified_type(low, node)
+    if node.type != "type_descriptor":
+        raise low.tree.error(f"{low.tree.text(node)} is a number; this template argument is a type", node)
+    return described_type(low, node)
 
 
 def _type_parameter(low: Lowering, parameter: Node) -> str:
-    named = parameter.child_by_field_name("name")
-    return low.tree.text(named or children(parameter)[0])
+    """Its name; empty for one that has none."""
+    named = parameter.child_by_field_name("name") or next(iter(children(parameter)), None)
+    return "" if named is None else low.tree.text(named)

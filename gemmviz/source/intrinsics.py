@@ -1,31 +1,17 @@
 """Reads calls of what CUDA C provides: arithmetic, vectors, shuffles, assert, memset."""
 
-from collections.abc import Callable
-from typing import Any
-
 from tree_sitter import Node
 
 from gemmviz.model.errors import closest
-from gemmviz.source import fold
+from gemmviz.source.functions import FUNCTIONS, function_for
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Sequence
 from gemmviz.source.scope import Function
-from gemmviz.source.types import DOUBLE, FLOAT, INT, UINT, VOID, Pointer, Scalar, Vector, common, named_type, scalar_of
+from gemmviz.source.types import INT, VOID, Pointer, Scalar, Vector, named_type, promoted, scalar_of
 
-_SAME_FLOAT = {  # result and arguments are the function's own floating type
-    **{name + suffix: kind for name in (
-        "sqrt", "rsqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tanh", "floor", "ceil", "round", "trunc", "fabs",
-        "fmin", "fmax", "fma", "pow", "fmod",
-    ) for suffix, kind in (("", DOUBLE), ("f", FLOAT))},
-    "__fmaf_rn": FLOAT, "__fadd_rn": FLOAT, "__fmul_rn": FLOAT, "__expf": FLOAT, "__fma_rn": DOUBLE,
-}  # fmt: skip
-_ARITIES = {"fma": 3, "fmaf": 3, "__fmaf_rn": 3, "__fma_rn": 3} | {
-    name: 2 for name in ("fmin", "fminf", "fmax", "fmaxf", "pow", "powf", "fmod", "fmodf", "__fadd_rn", "__fmul_rn")
-}
 _SHUFFLES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
-_INTEGER = {"__mul24": INT, "__umul24": UINT}
 _IGNORED = {"printf": "printf prints nothing here", "__threadfence": "", "__threadfence_block": "", "__builtin_assume": ""}
-_INTRINSICS = {*_SAME_FLOAT, *_SHUFFLES, *_INTEGER, *_IGNORED, "min", "max", "abs", "__ldg", "assert", "__syncthreads"}
+_INTRINSICS = {*FUNCTIONS, *_SHUFFLES, *_IGNORED, "min", "max", "abs", "__ldg", "assert", "memset", "__syncthreads"}
 
 
 def only(low: Lowering, arguments: list[Node], node: Node) -> Expr:
@@ -61,24 +47,27 @@ def intrinsic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Ex
             raise low.tree.error("__ldg takes a pointer", node)
         return low.loaded(Deref(pointer.type.to, pointer, place), node)
     values = [low.scalar(argument) for argument in arguments]
-    if name in _SHUFFLES:
-        return _shuffle(low, name, values, node)
-    if name in ("min", "max", "abs"):
-        return _of_common_type(low, name, values, node)
-    kind = _SAME_FLOAT.get(name) or _INTEGER[name]
-    if name in ("ceil", "floor", "fabs", "sqrt", "fma", "fmin", "fmax") and all(v.type == FLOAT for v in values):
-        kind = FLOAT  # C++ overloads
-    arity = 2 if name in _INTEGER else _ARITIES.get(name, 1)
-    if len(values) != arity:
-        raise low.tree.error(f"{name} takes {arity} arguments, not {len(values)}", node)
-    return _folded(Call(kind, name, tuple(low.converted(value, kind, node) for value in values), place))
+    return _shuffle(low, name, values, node) if name in _SHUFFLES else _computed(low, name, values, node)
+
+
+def _computed(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
+    """A number from numbers; known at once if they are."""
+    function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar)])
+    arity = 1 if function is None else len(function.parameters)
+    if function is None or len(values) != arity:
+        raise low.tree.error(f"{name} takes {arity} argument{'s' if arity > 1 else ''}, not {len(values)}", node)
+    converted = [low.converted(value, kind, node) for value, kind in zip(values, function.parameters, strict=True)]
+    numbers = [each.value for each in converted if isinstance(each, Const)]
+    if len(numbers) == arity:
+        return Const(function.result, function(*numbers))
+    return Call(function.result, name, tuple(converted), low.tree.place(node))
 
 
 def _cleared(low: Lowering, arguments: list[Node], node: Node) -> Expr:
     """Memset of an array of this thread to zero."""
     if len(arguments) == 3:
         target, value = low.value(arguments[0]), low.value(arguments[1])
-        size = low.constant(arguments[2], "the size for memset")
+        size = int(low.constant(arguments[2], "the size for memset").value)
         if isinstance(target.type, Pointer) and target.type.space == "local" and isinstance(value, Const) and not value.value:
             scalar = scalar_of(target.type.to)
             count = Const(INT, size // scalar.bytes)
@@ -97,31 +86,11 @@ def _made_vector(low: Lowering, vector: Vector, arguments: list[Node], node: Nod
     return MakeVector(vector, parts)
 
 
-def _of_common_type(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
-    arity = 1 if name == "abs" else 2
-    kinds = [value.type for value in values if isinstance(value.type, Scalar)]
-    if len(kinds) != arity:
-        raise low.tree.error(f"{name} takes {arity} arguments, not {len(values)}", node)
-    kind = common(kinds[0], kinds[-1])
-    converted = tuple(low.converted(value, kind, node) for value in values)
-    return _folded(Call(kind, name, converted, low.tree.place(node)))
-
-
-def _folded(made: Call) -> Expr:
-    numbers = [arg.value for arg in made.args if isinstance(arg, Const)]
-    if len(numbers) == len(made.args) and isinstance(made.type, Scalar):
-        simple: dict[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
-        rounded = {"ceil": lambda x: -(-x // 1), "floor": lambda x: x // 1}
-        if made.name in simple:
-            return Const(made.type, simple[made.name](*numbers))
-        if made.name.removesuffix("f") in rounded:
-            return Const(made.type, fold.convert(rounded[made.name.removesuffix("f")](*numbers), made.type))
-    return made
-
-
 def _shuffle(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
     if not 3 <= len(values) <= 4:
         raise low.tree.error(f"{name} takes a mask, a value and a lane", node)
     width = values[3] if len(values) == 4 else Const(INT, 32)
-    lane = low.converted(values[2], INT, node)
-    return Call(values[1].type, name, (values[1], lane, low.converted(width, INT, node)), low.tree.place(node))
+    assert isinstance(values[1].type, Scalar)
+    kind = promoted(values[1].type)
+    moved, lane, width = (low.converted(each, to, node) for each, to in ((values[1], kind), (values[2], INT), (width, INT)))
+    return Call(kind, name, (moved, lane, width), low.tree.place(node))

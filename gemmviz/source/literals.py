@@ -1,15 +1,18 @@
 """Reads what is written down as it is: numbers, characters, truth values, braces."""
 
 import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 
 from tree_sitter import Node
 
-from gemmviz.source import fold
+from gemmviz.source import fold, rounding
 from gemmviz.source.declarators import specified_type
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Const, Expr, MakeVector
 from gemmviz.source.syntax import child, children
-from gemmviz.source.types import BOOL, CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType, Vector
+from gemmviz.source.types import BOOL, CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType, Scalar, Vector
 
 
 def number(low: Lowering, node: Node) -> Expr:
@@ -24,40 +27,70 @@ def _signed(constant: Const, sign: str) -> Const:
 
 
 def _number(low: Lowering, text: str, node: Node) -> Const:
-    found = re.fullmatch(r"(0[xX][\da-fA-F]+|0[bB][01]+|[\d.]+(?:[eE][+-]?\d+)?)([uUlLfF]*)", text)
-    if found is None:
-        raise low.tree.error(f"{text[:40]!r} is no number", node)
-    digits, suffix = found[1], found[2].lower()
-    is_hex = digits[:2].lower() in ("0x", "0b")
-    if not is_hex and ("." in digits or "e" in digits.lower() or "f" in suffix):
-        kind = FLOAT if "f" in suffix else DOUBLE
-        return Const(kind, fold.convert(float(digits), kind))
-    octal = not is_hex and len(digits) > 1 and digits[0] == "0"
-    try:
-        value = int(digits, 8) if octal else int(digits, 0)
-    except ValueError:
-        value = 1 << 64
-    if value >= 1 << 64:
-        raise low.tree.error("this is no number, or a number of too many digits", node)
-    choices = [INT, UINT, LONG, ULONG] if is_hex or octal else [INT, LONG, ULONG]
+    for pattern, read in _NUMBERS:
+        if found := pattern.fullmatch(text):
+            try:
+                return read(*found.groups(""))
+            except (ValueError, InvalidOperation):
+                raise low.tree.error("this is no number, or a number of too many digits", node) from None
+    raise low.tree.error(f"{text[:40]!r} is no number", node)
+
+
+def _integer(prefix: str, digits: str, suffix: str) -> Const:
+    """Raises ValueError for one that no type holds."""
+    base = {"0x": 16, "0b": 2}.get(prefix.lower(), 8 if digits[0] == "0" else 10)
+    value, suffix = int(digits, base), suffix.lower()
+    choices = [INT, LONG, ULONG] if base == 10 else [INT, UINT, LONG, ULONG]
     if "u" in suffix:
         choices = [UINT, ULONG]
-    if "l" in suffix:
-        choices = [kind for kind in choices if kind.bits == 64]
-    kind = next((kind for kind in choices if fold.wrapped(value, kind) == value), ULONG)
-    return Const(kind, value)
+    for kind in choices:
+        if ("l" not in suffix or kind.bits == 64) and fold.wrapped(value, kind) == value:
+            return Const(kind, value)
+    raise ValueError
+
+
+def _decimal(digits: str, suffix: str) -> Const:
+    kind = _floating(suffix)
+    return Const(kind, rounding.literal_to_float(Decimal(digits), kind))
+
+
+def _hexadecimal(whole: str, fraction: str, power: str, suffix: str) -> Const:
+    kind, significand = _floating(suffix), int(whole + fraction or "none", 16)
+    exponent = int(power) - 4 * len(fraction)
+    lost = max(0, significand.bit_length() - _MOST_BITS)
+    significand = significand >> lost | (significand & ((1 << lost) - 1) > 0)
+    exponent = max(-_MOST_EXPONENT, min(exponent + lost, _MOST_EXPONENT))
+    return Const(kind, rounding.literal_to_float(significand * Fraction(2) ** exponent, kind))
+
+
+def _floating(suffix: str) -> Scalar:
+    """A device has no long double: nvcc takes double for it."""
+    return FLOAT if suffix in ("f", "F") else DOUBLE
+
+
+_MOST_BITS, _MOST_EXPONENT = 64, 5000  # of a significand, the last one being set where any is lost; beyond those of float64
+_NUMBERS: tuple[tuple[re.Pattern[str], Callable[..., Const]], ...] = (
+    (re.compile(r"((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)([fFlL]?)"), _decimal),
+    (re.compile(r"0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)[pP]([+-]?\d+)([fFlL]?)"), _hexadecimal),
+    (re.compile(r"(0[xX](?=[\da-fA-F])|0[bB](?=[01]))?([\da-fA-F]+?)((?:[uU](?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU]?)?)"), _integer),
+)
 
 
 def truth(low: Lowering, node: Node) -> Expr:
     return Const(BOOL, node.type == "true")
 
 
+_ESCAPES = dict(zip("ntrabfv\\'\"?", "\n\t\r\a\b\f\v\\'\"?", strict=True))
+_CHARACTER = re.compile(r"'(?:([^\\'])|\\([ntrabfv\\'\"?])|\\x([\da-fA-F]{1,2})|\\([0-7]{1,3}))'")
+
+
 def character(low: Lowering, node: Node) -> Expr:
-    text = low.tree.text(node)[1:-1]
-    plain = {"\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\", "\\'": "'"}.get(text, text)
-    if len(plain) != 1:
+    found = _CHARACTER.fullmatch(low.tree.text(node))
+    if found is None:
         raise low.tree.unsupported(node)
-    return Const(CHAR, ord(plain))
+    plain, escape, hexadecimal, octal = found.groups()
+    code = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else ord(plain or _ESCAPES[escape])
+    return Const(CHAR, fold.wrapped(code, CHAR))
 
 
 def compound_literal(low: Lowering, node: Node) -> Expr:

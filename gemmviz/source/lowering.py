@@ -110,12 +110,14 @@ class Lowering:
             return Const(BOOL, True)
         return self.converted(self.scalar(node), BOOL, node)
 
-    def constant(self, node: Node, what: str) -> int:
-        """A whole number that is known before the kernel runs."""
+    def constant(self, node: Node, what: str) -> Const:
+        """A whole number that is known before the kernel runs. Raises SourceError for anything else."""
         value = self.value(node)
         if not isinstance(value, Const):
             raise self.tree.error(f"{what} must be known before the kernel runs", node, "use a macro or a constexpr")
-        return int(value.value)
+        if value.type.is_float:
+            raise self.tree.error(f"{what} must be a whole number, not a {value.type}", node)
+        return value
 
     def loaded(self, expr: Expr, node: Node) -> Expr:
         match expr:
@@ -157,13 +159,16 @@ class Lowering:
         match source, to:
             case Scalar(), Scalar():
                 if isinstance(expr, Const):
-                    return Const(to, fold.convert(expr.value, to))
+                    return self.converted_constant(expr, to)
                 return expr if _same(source, to) else Convert(to, expr)
             case Pointer(to=have), Pointer(to=want) if have == want:
                 return expr
             case Vector(), Vector() if source == to:
                 return expr
         raise self.tree.error(f"a {source} can't become a {to}", node)
+
+    def converted_constant(self, constant: Const, to: Scalar) -> Const:
+        return Const(to, fold.converted(constant.value, constant.type, to))
 
     def declare(self, name: str, symbol: Symbol, node: Node) -> None:
         """Puts a name into the present scope. Raises SourceError where it stands already."""

@@ -97,6 +97,7 @@ CType = Scalar | Vector | Pointer | Array | Void
 
 BOOL = Scalar("bool", "b", 8)
 CHAR = Scalar("char", "i", 8)
+SCHAR = Scalar("signed char", "i", 8)
 INT = Scalar("int", "i", 32)
 UINT = Scalar("unsigned int", "u", 32)
 LONG = Scalar("long", "i", 64)
@@ -111,7 +112,8 @@ _UCHAR = Scalar("unsigned char", "u", 8)
 
 _NAMED: dict[str, Scalar] = {
     **{name: BOOL for name in ("bool", "_Bool")},
-    **{name: CHAR for name in ("char", "signed char", "int8_t")},
+    "char": CHAR,
+    **{name: SCHAR for name in ("signed char", "int8_t")},
     **{name: _UCHAR for name in ("unsigned char", "uchar", "uint8_t")},
     **{name: _SHORT for name in ("short", "short int", "signed short", "int16_t")},
     **{name: _USHORT for name in ("unsigned short", "unsigned short int", "ushort", "uint16_t")},

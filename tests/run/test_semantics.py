@@ -14,7 +14,7 @@ PAIRS = [(7, 2), (-7, 2), (7, -2), (-7, -2), (0, 5), (2147483647, 2), (-21474836
 INT_EXPRESSIONS = [
     "a + b", "a - b", "a * b", "a / b", "a % b", "a & b", "a | b", "a ^ b", "~a", "-a", "!a", "a << (b & 7)", "a >> (b & 7)",
     "a < b", "a >= b", "a == b", "(a > b) ? a : b", "a && b", "a || b", "(unsigned)a / (unsigned)b", "(unsigned)a % 7u",
-    "(unsigned)a >> 3", "a < 3u", "(char)a", "(unsigned char)a", "(short)(a * b)", "(long long)a * b % 1000", "(int)(a * 1.5f)",
+    "(unsigned)a >> 3", "a < 3u", "(char)a", "(unsigned char)a", "(short)(a * b)", "(long long)a * b % 1000", "(int)(a * 0.5f)",
     "(int)((double)a / b)", "(size_t)a % 1000", "sizeof(float) + a", "(a, b)", "a + (b > 2) * 3", "(a << 1) - (b << 2)",
     "0x7fffffff + b", "07 + b", "1e1f + b", "-7 / 2 + b", "-7 % 2 + b", "(unsigned)-1 % 10", "a * a * a * a",
 ]  # fmt: skip

@@ -1,6 +1,5 @@
 """Closures for the functions that CUDA C provides: arithmetic, assert, and the exchange of values within a warp."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,37 +8,12 @@ import numpy.typing as npt
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.simt.machine import Machine
 from gemmviz.run.simt.values import Closure, constant
+from gemmviz.source.functions import function_for
 from gemmviz.source.nodes import Call
 from gemmviz.source.types import Scalar
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "sqrt": np.sqrt,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "exp": np.exp,
-    "__exp": np.exp,
-    "exp2": np.exp2,
-    "log": np.log,
-    "log2": np.log2,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tanh": np.tanh,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "round": lambda x: np.trunc(x + np.copysign(0.5, x)),
-    "trunc": np.trunc,
-    "fabs": np.abs,
-    "fmin": np.fmin,
-    "fmax": np.fmax,
-    "pow": np.power,
-    "fmod": np.fmod,
-    "min": np.minimum,
-    "max": np.maximum,
-    "abs": np.abs,
-    "__fadd_rn": np.add,
-    "__fmul_rn": np.multiply,
-    "__mul24": np.multiply,
-    "__umul24": np.multiply,
-}
+_WARP = 32
+_WIDTHS = (1, 2, 4, 8, 16, 32)
 
 
 def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
@@ -49,31 +23,17 @@ def intrinsic(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
         return _cleared(node, args)
     if node.name.startswith("__shfl"):
         return _shuffle(node, args, space)
-    if node.name in ("fma", "fmaf", "__fmaf_rn", "__fma_rn"):
-        return _fused(node, args)
-    function = _FUNCTIONS[node.name if node.name in _FUNCTIONS else node.name.removesuffix("f")]
+    return _computed(node, args)
+
+
+def _computed(node: Call, args: list[Closure]) -> Closure:
     assert isinstance(node.type, Scalar)
-    scalar = node.type
+    function, result = function_for(node.name, [arg.type for arg in node.args if isinstance(arg.type, Scalar)]), node.type
+    assert function is not None
 
     def run(machine: Machine) -> Any:
-        inputs = [arg(machine) for arg in args]
-        result = function(*inputs)
-        if isinstance(result, np.ndarray):
-            return result.astype(scalar.dtype, copy=False)
-        return constant(float(result) if scalar.is_float else int(result), scalar)
-
-    return run
-
-
-def _fused(node: Call, args: list[Closure]) -> Closure:
-    """A * b + c rounded once: the product of two float32 is exact in float64."""
-    assert isinstance(node.type, Scalar)
-    scalar = node.type
-
-    def run(machine: Machine) -> Any:
-        a, b, c = (np.asarray(arg(machine), dtype=np.float64) for arg in args)
-        result = (a * b + c).astype(scalar.dtype)
-        return result if result.ndim else constant(float(result), scalar)
+        found = function(*[arg(machine) for arg in args])
+        return found if isinstance(found, np.ndarray) else constant(found, result)
 
     return run
 
@@ -103,30 +63,48 @@ def _cleared(node: Call, args: list[Closure]) -> Closure:
 
 
 def _shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
-    """Values change lanes within groups of ``width`` neighbours; a lane whose source is outside its group keeps its own."""
+    """Values change lanes within groups of ``width`` neighbours. Raises KernelFault for a width that is no power of two."""
     value, lane, width = args
     dtype = node.type.dtype if isinstance(node.type, Scalar) and not node.type.is_float else None
 
     def run(machine: Machine) -> Any:
-        values = np.asarray(value(machine), dtype)
-        rows = space.per_block(values if values.ndim else values.reshape((1,) * len(space.shape)))
-        selector = np.asarray(lane(machine))
-        chosen = space.per_block(selector if selector.ndim else selector.reshape((1,) * len(space.shape)))
-        source = _sources(node.name, chosen, int(width(machine)), space.threads_per_block)
-        rows, source = np.broadcast_arrays(rows, source)
-        moved = np.take_along_axis(rows, source, axis=1)
-        outer = np.broadcast_shapes(np.shape(values)[: len(space.block_shape)], np.shape(selector)[: len(space.block_shape)])
-        return moved.reshape((*(outer or (1,) * len(space.block_shape)), *space.thread_shape))
+        operands = [np.asarray(value(machine), dtype), np.asarray(lane(machine)), np.asarray(width(machine))]
+        bad = ~np.isin(operands[2], _WIDTHS)
+        if np.any(bad if machine.mask is None else bad & machine.mask):
+            raise machine.fault("this width is no power of two up to 32", node.place, bad, "use 1, 2, 4, 8, 16 or 32")
+        operands = [each if each.ndim else each.reshape((1,) * len(space.shape)) for each in operands]
+        outer = np.broadcast_shapes(*(each.shape[: len(space.block_shape)] for each in operands))
+        rows, selector, widths = (_rows(each, outer, space) for each in operands)
+        rows, source = np.broadcast_arrays(rows, _sources(node.name, selector, widths, space.threads_per_block))
+        return np.take_along_axis(rows, source, axis=1).reshape(outer + space.thread_shape)
 
     return run
 
 
-def _sources(name: str, selector: npt.NDArray[Any], width: int, threads: int) -> npt.NDArray[np.int64]:
+def _rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
+    """Values as (blocks, threads): all blocks of ``outer``, or 1 where they are the same in each."""
+    own = values.shape[: len(outer)]
+    blocks = own if own.count(1) == len(own) else outer
+    return np.broadcast_to(values, blocks + space.thread_shape).reshape(-1, space.threads_per_block)
+
+
+def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], threads: int) -> npt.NDArray[np.int64]:
+    """The thread of the block that each one reads: its own where the source is outside its group (PTX ISA, shfl.sync).
+
+    ``selector`` and ``width`` are (blocks, threads), or 1 long along an axis.
+    """
     own = np.arange(threads, dtype=np.int64)
-    group, inside = own // width * width, own % width
-    selector = selector.astype(np.int64)
-    if name == "__shfl_sync":
-        return np.asarray(np.minimum(group + selector % width, threads - 1), np.int64)
-    target = {"__shfl_up_sync": inside - selector, "__shfl_down_sync": inside + selector}.get(name, inside ^ selector)
-    valid = (target >= 0) & (target < width) & (group + target < threads)
-    return np.asarray(np.where(valid, group + target, own), np.int64)
+    lane, by, segment = own % _WARP, selector.astype(np.int64) % _WARP, _WARP - width.astype(np.int64)
+    first = lane & segment
+    last = first | (~segment & (_WARP - 1))
+    match name:
+        case "__shfl_up_sync":
+            target, is_inside = lane - by, lane - by >= first
+        case "__shfl_down_sync":
+            target, is_inside = lane + by, lane + by <= last
+        case "__shfl_xor_sync":
+            target, is_inside = lane ^ by, lane ^ by <= last
+        case _:
+            target, is_inside = first | (by & ~segment), np.ones_like(own, bool)
+    target = own - lane + target
+    return np.asarray(np.where(is_inside & (target < threads), target, own), np.int64)

@@ -152,6 +152,10 @@ class SymbolicCompiler(Compiler):
                 raise NeedsValues
             case Binary(left=left) if isinstance(left.type, Scalar) and left.type.is_float:
                 raise NeedsValues
+            case Call(args=args) if not is_float(node.type) and any(is_float(arg.type) for arg in args):
+                if not self._is_number(node):
+                    raise NeedsValues
+                return self._plain.value(node)
             case Deref(type=ctype, access=int()) if not scalar_of(ctype).is_float:
                 raise NeedsValues
         return super().value(node)
@@ -169,7 +173,7 @@ class SymbolicCompiler(Compiler):
 
     def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
         if isinstance(memory, SharedMemory):
-            machine.sink.origins(parts)
+            machine.sink.origins(parts if memory.scalar.is_float else [COMPUTED] * len(parts))
 
     def _is_number(self, node: Expr) -> bool:
         return is_number(node, self.numbers)

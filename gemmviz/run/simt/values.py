@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import KernelFault, Place
 from gemmviz.run.simt.machine import Machine
-from gemmviz.source import fold
+from gemmviz.source import fold, rounding
 from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
@@ -63,16 +63,15 @@ def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
 
 
 def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
-    """The function that converts a value from one type to another as C does."""
+    """The function that converts a value from one type to another as nvcc does."""
     dtype = to.dtype
     if to.kind == "b":
         return lambda v: v != 0 if isinstance(v, Array) else bool(v)
-    if to.is_float:
-        scalar = np.float32 if to.bits == 32 else float
-        return lambda v: v.astype(dtype) if isinstance(v, Array) else scalar(v)
+    if source.is_float and to.is_float:
+        return lambda v: v.astype(dtype) if isinstance(v, Array) else constant(float(v), to)
     if source.is_float:
-        return lambda v: np.trunc(v).astype(np.int64).astype(dtype) if isinstance(v, Array) else fold.convert(float(v), to)
-    return lambda v: v.astype(dtype) if isinstance(v, Array) else fold.wrapped(int(v), to)
+        return lambda v: rounding.to_integer(v, to) if isinstance(v, Array) else fold.converted(float(v), source, to)
+    return lambda v: v.astype(dtype) if isinstance(v, Array) else constant(fold.converted(v, source, to), to)
 
 
 def constant(value: Any, scalar: Scalar) -> Any:
@@ -142,12 +141,13 @@ def _integer(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Cl
 
 
 def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
-    apply, bits = (np.left_shift if op == "<<" else np.right_shift), within.bits - 1
+    """NumPy takes an amount for unsigned and clamps it, as PTX does; of an amount of 64 bits PTX takes 32."""
+    apply, bits = (np.left_shift if op == "<<" else np.right_shift), fold.SHIFT_BITS if within.bits == 64 else -1
 
     def run(machine: Machine) -> Any:
         x, y = a(machine), b(machine)
         if isinstance(x, Array) or isinstance(y, Array):
-            return apply(_typed(x, within.dtype), (y & bits) if isinstance(y, int) else (y & bits).astype(within.dtype))
+            return apply(_typed(x, within.dtype), y if bits < 0 else y & bits)
         return fold.binary(op, x, y, within)
 
     return run
@@ -172,9 +172,8 @@ def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
     """NumPy rounds quotients down, C towards zero; they differ where the signs do."""
     if within.kind == "u" or (_least(x) >= 0 and _least(y) > 0):
         return x // y if op == "/" else x % y
-    x, y = np.asarray(x, np.int64), np.asarray(y, np.int64)
-    quotient = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
-    return (quotient if op == "/" else x - y * quotient).astype(within.dtype)
+    rest = np.fmod(_typed(x, within.dtype), y)
+    return rest if op == "%" else (x - rest) // y
 
 
 def _least(value: Any) -> Any:
