@@ -130,11 +130,13 @@ def binary(low: Lowering, node: Node) -> Expr:
 
 
 def _logic(low: Lowering, op: str, left: Node, right: Node) -> Expr:
-    first, second = low.condition(left), low.condition(right)
-    deciding = op == "||"
-    if isinstance(first, Const):
-        return first if bool(first.value) == deciding else second
-    return Logic(BOOL, "||" if deciding else "&&", first, second)
+    first, deciding = low.condition(left), op == "||"
+    if isinstance(first, Const) and bool(first.value) == deciding:
+        with low.unevaluated():
+            low.condition(right)
+        return first
+    second = low.condition(right)
+    return second if isinstance(first, Const) else Logic(BOOL, "||" if deciding else "&&", first, second)
 
 
 def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Expr:
@@ -143,15 +145,25 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
         case Scalar() as a, Scalar() as b:
             return _arithmetic(low, op, left, right, a, b, node)
         case Pointer() as pointer, Scalar(kind="i" | "u" | "b") if op in ("+", "-"):
-            return Offset(pointer, left, right, 1 if op == "+" else -1)
+            return Offset(pointer, left, _distance(low, right, node), 1 if op == "+" else -1)
         case Scalar(kind="i" | "u" | "b"), Pointer() as pointer if op == "+":
-            return Offset(pointer, right, left, 1)
+            return Offset(pointer, right, _distance(low, left, node), 1)
         case Pointer(), Pointer() if op == "-":
             return PointerDifference(LONG, left, right, low.tree.place(node))
         case Pointer(), Pointer() if op in fold.COMPARISONS:
             place = low.tree.place(node)
             return Binary(BOOL, op, PointerDifference(LONG, left, right, place), Const(LONG, 0), place)
     raise low.tree.error(f"{op} does not work on {left.type} and {right.type}", node)
+
+
+def _distance(low: Lowering, index: Expr, node: Node) -> Expr:
+    """An index as addresses are computed with it: no truth value, and modulo 2**64, so that the largest unsigned one is -1."""
+    match index.type:
+        case Scalar(kind="b"):
+            return low.converted(index, INT, node)
+        case Scalar(kind="u", bits=64):
+            return low.converted(index, LONG, node)
+    return index
 
 
 def _arithmetic(low: Lowering, op: str, left: Expr, right: Expr, a: Scalar, b: Scalar, node: Node) -> Expr:
@@ -161,24 +173,33 @@ def _arithmetic(low: Lowering, op: str, left: Expr, right: Expr, a: Scalar, b: S
         raise low.tree.error(f"{op} does not work on a {within}", node)
     x, y = low.converted(left, within, node), low.converted(right, within, node)
     result = BOOL if op in fold.COMPARISONS else within
-    if isinstance(y, Const) and y.value == 0 and op in ("/", "%") and not within.is_float:
+    by_zero = isinstance(y, Const) and y.value == 0 and op in ("/", "%") and not within.is_float
+    if by_zero and not low.is_unevaluated:
         raise low.tree.error("integer division by zero", node)
-    if isinstance(x, Const) and isinstance(y, Const):
+    if not by_zero and isinstance(x, Const) and isinstance(y, Const):
         return Const(result, fold.binary(op, x.value, y.value, within))
     return Binary(result, op, x, y, low.tree.place(node))
 
 
 def conditional(low: Lowering, node: Node) -> Expr:
     condition = low.condition(child(node, "condition"))
+    consequence, alternative = child(node, "consequence"), child(node, "alternative")
     if isinstance(condition, Const):
-        return low.value(child(node, "consequence" if condition.value else "alternative"))
-    then, otherwise = low.value(child(node, "consequence")), low.value(child(node, "alternative"))
-    if isinstance(then.type, Scalar) and isinstance(otherwise.type, Scalar):
-        same = then.type.kind == otherwise.type.kind and then.type.bits == otherwise.type.bits
-        ctype: CType = then.type if same else common(then.type, otherwise.type)
-    else:
-        ctype = then.type
+        chosen, other = (consequence, alternative) if condition.value else (alternative, consequence)
+        value = low.value(chosen)
+        with low.unevaluated():
+            ctype = _joint_type(value.type, low.value(other).type)
+        return low.converted(value, ctype, node)
+    then, otherwise = low.value(consequence), low.value(alternative)
+    ctype = _joint_type(then.type, otherwise.type)
     return Select(ctype, condition, low.converted(then, ctype, node), low.converted(otherwise, ctype, node))
+
+
+def _joint_type(then: CType, otherwise: CType) -> CType:
+    """The type of ``?:``, whichever side is chosen."""
+    if isinstance(then, Scalar) and isinstance(otherwise, Scalar):
+        return then if then == otherwise else common(then, otherwise)
+    return then
 
 
 def cast(low: Lowering, node: Node) -> Expr:
@@ -206,7 +227,7 @@ def subscript(low: Lowering, node: Node) -> Expr:
 
 
 def indexed(low: Lowering, argument: Expr, index: Expr, node: Node) -> Expr:
-    place = low.tree.place(node)
+    place, index = low.tree.place(node), _distance(low, index, node)
     match argument.type:
         case Array(element=element, dims=dims, space=space) as array:
             inner = Array(element, dims[1:], space) if dims[1:] else Pointer(element, space)

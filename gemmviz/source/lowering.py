@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -32,6 +33,7 @@ from gemmviz.source.syntax import Tree
 from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
 
 _MOST_NODES = 300_000
+_RECORDS = ("accesses", "loops", "shared", "variables", "notes", "functions", "local_bytes", "local_elements")
 _SCOPES = ("compound_statement", "for_statement", "function_definition")
 Expressions = Mapping[str, Callable[["Lowering", Node], Expr]]
 Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
@@ -70,6 +72,7 @@ class Lowering:
     local_elements: int = 0  # in them
     read: int = 0  # expressions and statements, by now
     functions: Functions = field(default_factory=Functions)
+    is_unevaluated: bool = False
 
     def expression(self, node: Node) -> Expr:
         """The node for a piece of syntax; what it designates in memory is not read yet."""
@@ -163,7 +166,7 @@ class Lowering:
                 return expr if _same(source, to) else Convert(to, expr)
             case Pointer(to=have), Pointer(to=want) if have == want:
                 return expr
-            case Vector(), Vector() if source == to:
+            case _ if source == to:
                 return expr
         raise self.tree.error(f"a {source} can't become a {to}", node)
 
@@ -190,6 +193,18 @@ class Lowering:
     def note(self, sentence: str) -> None:
         if sentence not in self.notes:
             self.notes.append(sentence)
+
+    @contextmanager
+    def unevaluated(self) -> Iterator[None]:
+        """What is read within never runs: only its type counts. It makes no accesses and may divide by zero."""
+        before = {name: copy(getattr(self, name)) for name in _RECORDS}
+        outer, self.is_unevaluated = self.is_unevaluated, True
+        try:
+            yield
+        finally:
+            self.is_unevaluated = outer
+            for name, value in before.items():
+                setattr(self, name, value)
 
     @contextmanager
     def inner_scope(self) -> Iterator[None]:

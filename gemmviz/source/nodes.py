@@ -380,6 +380,9 @@ class Functions:
     calls: dict[int, tuple[bool, Place]] = field(default_factory=dict)
     definitions: dict[int, tuple[bool, int, tuple[int, int]]] = field(default_factory=dict)
 
+    def __copy__(self) -> "Functions":
+        return Functions(dict(self.calls), dict(self.definitions))
+
 
 @dataclass(frozen=True, slots=True)
 class Program:

@@ -40,6 +40,8 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
 
+_FARTHEST = 1 << 62  # offset of an element
+
 
 class Compiler:
     """Closures for one space of threads. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots
@@ -323,10 +325,19 @@ def _moved(address: Address, index: Closure, scale: int) -> Address:
         if i.__class__ is int:
             return memory, offset + i * scale
         if i is not last_index:
-            last_index, last_scaled = i, i.astype(np.int64) * scale if scale != 1 else i.astype(np.int64)
+            last_index, last_scaled = i, _scaled(i, scale)
         return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
 
     return moved
+
+
+def _scaled(index: Any, scale: int) -> Any:
+    """Indices times ``scale``, int64. What would not fit stays far out of every array."""
+    if index.dtype.itemsize == 8:
+        most = _FARTHEST // abs(scale)
+        index = np.clip(index, -most, most)
+    wide = index.astype(np.int64, copy=False)
+    return wide * scale if scale != 1 else wide
 
 
 class _Fixed:

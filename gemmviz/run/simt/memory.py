@@ -19,6 +19,7 @@ from gemmviz.source.types import Scalar
 Offset = Any
 Shape = tuple[int, ...]
 _MOST_NAMED = 1024
+_FARTHEST = (1 << 63) - 1  # element that a fault names
 
 
 class Memory:
@@ -37,7 +38,7 @@ class Memory:
         last = self.size - width
         if isinstance(offset, int):
             if not 0 <= offset <= last:
-                raise self._outside(machine, np.asarray(offset), last, place)
+                raise self._outside(machine, np.asarray(max(-_FARTHEST, min(offset, _FARTHEST))), last, place)
         else:
             if machine.mask is not None:
                 offset = np.where(machine.mask, offset, 0)
