@@ -18,6 +18,8 @@ def call(low: Lowering, node: Node) -> Expr:
     function = child(node, "function")
     arguments = children(child(node, "arguments"))
     template: list[Node] = []
+    while function.type == "parenthesized_expression":
+        function = children(function)[0]
     if function.type == "qualified_identifier":
         function = child(function, "name")
     if function.type == "template_function":
@@ -27,9 +29,9 @@ def call(low: Lowering, node: Node) -> Expr:
         if arguments and arguments[0].type == "pointer_expression":  # what the parser makes of float (*p)[4]
             raise low.tree.error("a pointer or reference to an array is not supported", node, "use auto&, or a plain pointer")
         return low.converted(only(low, arguments, node), specified_type(low, function), node)
-    if function.type not in ("identifier", "dependent_name"):
+    if not low.tree.is_name(function) and function.type != "dependent_name":
         raise low.tree.unsupported(function)
-    name = low.tree.text(function)
+    name = low.tree.text(function).rpartition("::")[2].strip()
     if name in _CASTS and template:
         return converted_by_cast(low, only(low, arguments, node), described_type(low, template[0]), node)
     symbol = low.scope.find(name)

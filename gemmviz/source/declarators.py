@@ -39,7 +39,12 @@ def type_of(low: Lowering, declaration: Node) -> CType | None:
 def specified_type(low: Lowering, node: Node) -> CType:
     if node.type not in ("primitive_type", "sized_type_specifier", "type_identifier", "qualified_identifier"):
         raise low.tree.unsupported(node)
-    name = " ".join(low.tree.text(node).split()).removeprefix("std::")
+    return type_named(low, low.tree.text(node), node)
+
+
+def type_named(low: Lowering, name: str, node: Node) -> CType:
+    """The type of this name. Raises SourceError, at ``node``, for one that is not known."""
+    name = " ".join(name.split()).rpartition("::")[2].strip()
     match low.scope.find(name):
         case TypeName(type=ctype):
             return ctype

@@ -6,7 +6,8 @@ from tree_sitter import Node
 
 from gemmviz.model.errors import closest
 from gemmviz.source import fold
-from gemmviz.source.declarators import described_type, type_of
+from gemmviz.source.declarators import described_type, type_named, type_of
+from gemmviz.source.literals import initialised
 from gemmviz.source.lowering import Lowering, component_of, read_variable
 from gemmviz.source.nodes import (
     Base,
@@ -57,7 +58,7 @@ _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
 def identifier(low: Lowering, node: Node) -> Expr:
-    name = low.tree.text(node)
+    name = low.tree.text(node).rpartition("::")[2].strip()
     match low.scope.find(name):
         case Variable(slot=slot, type=Pointer(to=to), is_reference=True) as variable:
             pointer = read_variable(slot, name, variable.type, False, low.tree.place(node))
@@ -81,11 +82,11 @@ def identifier(low: Lowering, node: Node) -> Expr:
 
 def _lazy_constant(low: Lowering, declaration: Node, declarator: Node, node: Node) -> Expr:
     ctype = type_of(low, declaration)
-    value = low.value(child(declarator, "value"))
-    converted = value if ctype is None else low.converted(value, ctype, node)
-    if not isinstance(converted, Const):
+    given = child(declarator, "value")
+    value = low.value(given) if ctype is None else initialised(low, given, ctype)
+    if not isinstance(value, Const):
         raise low.tree.error(f"the value of {low.tree.text(node)} is not known before the kernel runs", node)
-    return converted
+    return value
 
 
 def qualified(low: Lowering, node: Node) -> Expr:
@@ -105,6 +106,9 @@ def comma(low: Lowering, node: Node) -> Expr:
 def unary(low: Lowering, node: Node) -> Expr:
     op = low.tree.text(child(node, "operator"))
     argument = child(node, "argument")
+    if op == "(":  # a cast that the parser was made to read as an operator
+        named = low.tree.text(node)[1 : argument.start_byte - node.start_byte].rstrip()[:-1]
+        return converted_by_cast(low, low.value(argument), type_named(low, named, node), node)
     if op == "!":
         return _unary(op, BOOL, low.condition(argument))
     operand = low.scalar(argument)
@@ -293,11 +297,15 @@ def size_of(low: Lowering, node: Node) -> Expr:
 
 
 def _type_of_value(low: Lowering, node: Node) -> CType:
+    """Of sizeof's operand: in parentheses the parser takes a type's name for a value."""
     inside = children(node)[0] if node.type == "parenthesized_expression" else node
     name = low.tree.text(inside)
-    if inside.type == "identifier" and low.scope.find(name) is None and (named := named_type(name)) is not None:
-        return named  # the parser takes float4 for a value
-    return low.expression(node).type
+    symbol = low.scope.find(name)
+    is_type = isinstance(symbol, TypeName | LazyType) or (symbol is None and named_type(name) is not None)
+    if is_type:
+        return type_named(low, name, inside)
+    with low.unevaluated():
+        return low.expression(node).type
 
 
 EXPRESSIONS = {

@@ -16,6 +16,8 @@ from gemmviz.source.types import BOOL, CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULO
 
 
 def number(low: Lowering, node: Node) -> Expr:
+    if low.tree.is_name(node):
+        return low.expressions["identifier"](low, node)
     text = low.tree.text(node).replace("'", "")
     if text[0] in "+-":  # the parser takes a sign for part of the number
         return _signed(_number(low, text[1:].lstrip(), node), text[0])

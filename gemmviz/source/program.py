@@ -16,6 +16,7 @@ from gemmviz.source.headers import note_of, remedy_of
 from gemmviz.source.inlining import parameters_of, template_names
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
+from gemmviz.source.names import referred
 from gemmviz.source.nodes import Block, FunctionParameter, Layout, Program
 from gemmviz.source.preprocess import preprocess
 from gemmviz.source.scope import Ambiguous, Function, LazyConstant, LazyType, Variable
@@ -134,9 +135,10 @@ def _is_entry_arguments(low: Lowering, declaration: Node) -> bool:
 
 
 def _function_name(low: Lowering, definition: Node) -> str:
+    """The name of a function as its definition has it; of a conversion operator the whole head."""
     node = child(definition, "declarator")
-    while node.type not in ("identifier", "field_identifier", "qualified_identifier", "operator_name"):
-        node = node.child_by_field_name("declarator") or children(node)[-1]
+    while inner := node.child_by_field_name("declarator") or referred(node):
+        node = inner
     return low.tree.text(node)
 
 

@@ -11,7 +11,7 @@ from tree_sitter import Language, Node, Parser
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.types import named_type
+from gemmviz.source.names import Mask, misread
 
 _CONSTRUCTS = {
     "switch_statement": "switch",
@@ -41,58 +41,8 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_cuda.language()))
 
 
-_CASTS = {"static_cast", "reinterpret_cast", "const_cast", "f"}
-_MOST_REREADS = 20
-_WORDS = re.compile(r"\w+|[^\w\s]")
-_IN_PARENTHESES = re.compile(r"\(\s*([A-Za-z_]\w*)\s*\)(?=\s*[-+*&(])")
-_TEMPLATE_CALL = re.compile(r"\w<[^<>;()]*>\s*$")
-_BEFORE_CAST = re.compile(r"(?:\b(?:return|else|do|case)|[^\w\s)\]])\s*$")
-
-
-def _declared_names(text: str) -> tuple[set[str], set[str]]:
-    """The names of types and those of function templates that a text seems to declare: a parser that knows no names must be
-    told. In one pass, whatever the text.
-    """
-    types: set[str] = set()
-    templates: set[str] = set()
-    before, in_typedef, in_template, has_parameters = "", False, False, False
-    for found in _WORDS.finditer(text):
-        checkpoint()
-        word = found[0]
-        if before in ("typename", "class", "struct", "using") and _is_word(word):
-            types.add(word)
-        match word:
-            case "typedef":
-                in_typedef = True
-            case "template":
-                in_template, has_parameters = True, False
-            case ";" if in_typedef and _is_word(before):
-                types.add(before)
-            case ">":
-                has_parameters = in_template
-            case "(" if has_parameters and _is_word(before):
-                templates.add(before)
-        if word in ("(", ";", "{", "}"):
-            in_template = has_parameters = False
-        in_typedef = in_typedef and word != ";"
-        before = word
-    return types, templates
-
-
-def _is_word(text: str) -> bool:
-    return text[:1].isalnum() or text[:1] == "_"
-
-
-def _without_false_casts(text: str, types: set[str]) -> str:
-    """``(row) + (k) * n`` with its first parentheses blanked: a parser that knows no names takes it for a cast of ``+(k)``."""
-
-    def blanked(found: re.Match[str]) -> str:
-        is_type = found[1] in types or named_type(found[1]) is not None
-        before = text[max(0, found.start() - 80) : found.start()]
-        begins = _BEFORE_CAST.search(before) is not None and _TEMPLATE_CALL.search(before) is None
-        return found[0] if is_type or not begins else found[0].replace("(", " ").replace(")", " ")
-
-    return _IN_PARENTHESES.sub(blanked, text)
+_MOST_REREADS = 100
+_FUNCTIONAL_CAST = re.compile(r"(?:[-+*/%&|^=<>!~?:\[(,]|\breturn\b)\s*(unsigned|signed|long|short)(?=\s*\()")
 
 
 @dataclass(frozen=True)
@@ -108,6 +58,10 @@ class Tree:
     def text(self, node: Node) -> str:
         """The expanded text of a node."""
         return self.source.text[node.start_byte : node.end_byte]
+
+    def is_name(self, node: Node) -> bool:
+        """Whether a node is a lone name, also one that the parser was made to read as a number."""
+        return node.type == "identifier" or (node.type == "number_literal" and self.text(node)[0] not in "+-.0123456789")
 
     def written(self, node: Node) -> str:
         """The text of a node as the person wrote it, on one line."""
@@ -132,36 +86,26 @@ class Tree:
 
 
 def parse(source: ExpandedSource) -> Tree:
+    """The tree of a text, read again with masks until all names are taken for what they are."""
     text = "".join(char if char < "\x80" else "?" for char in source.text)
-    types, templates = _declared_names(text)
-    templates |= _CASTS
-    text = _without_false_casts(text, types)
+    text = _masked(text, [Mask(*found.span(1), "_", "_") for found in _FUNCTIONAL_CAST.finditer(text)])
     root = _parser().parse(text.encode("ascii")).root_node
     for _ in range(_MOST_REREADS):
-        false = [node.start_byte for node in _template_calls(root) if _name_of(node) not in templates]
-        if not false:
+        masks = misread(root)
+        if not masks:
             break
-        # a < b && c > -1: to a parser that knows no names, a template; > binds as < does, and the true sign is in the source
-        for start in false:
-            at = text.index("<", start)
-            text = text[:at] + ">" + text[at + 1 :]
+        text = _masked(text, masks)
         root = _parser().parse(text.encode("ascii")).root_node
     return Tree(source, root)
 
 
-def _template_calls(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        checkpoint()
-        node = waiting.pop()
-        if node.type == "template_function":
-            yield node
-        waiting += reversed(node.named_children)
-
-
-def _name_of(node: Node) -> str:
-    name = node.child_by_field_name("name")
-    return name.text.decode() if name is not None and name.text is not None else ""
+def _masked(text: str, masks: list[Mask]) -> str:
+    pieces, at = [], 0
+    for mask in sorted(masks):
+        if mask.start >= at:
+            pieces += [text[at : mask.start], mask.over(text)]
+            at = mask.stop
+    return "".join([*pieces, text[at:]])
 
 
 def children(node: Node) -> list[Node]:

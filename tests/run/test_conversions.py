@@ -21,6 +21,7 @@ EXPRESSIONS = {  # z is 0
     "(W > 2 ? 5 : 1 / 0)": 5,
     "(W < 2 && 1 / 0) + (W > 2 || 1 / 0)": 1,
     "f<4>(3) + f<2>(3 + z)": 0,
+    "sizeof(1 / 0) + sizeof(C[1 << 30])": 12,
     # promotion and the usual conversions
     "-1 < 0u": 0,
     "-1ll < 0u": 1,
