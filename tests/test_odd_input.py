@@ -83,6 +83,21 @@ CASES = {
     "a size of 5,000 digits": (header(more=f"// problem = {{ M = {'9' * 5000} }}\n") + BODY, ":1:1: ", "too long"),
     "an index of 5,000 digits": (header() + BODY.replace("A[0]", f"A[{'9' * 5000}]"), ":6:", "too many digits"),
     "assert of nothing": (header() + BODY.replace("C[0]", "assert(); C[0]"), ":6:", "assert takes a condition"),
+    "an array of 1e400 elements": (
+        header() + BODY.replace("C[0]", "float b[1e400]; C[0]"),
+        ":6:",
+        "size must be a whole number",
+    ),
+    "an array of 2**90 elements": (
+        header() + BODY.replace("C[0]", "__shared__ int s[1 << 30][1 << 30][1 << 30]; C[0]"),
+        ":6:",
+        "more elements than",
+    ),
+    "a shared array of 4 TB": (
+        header() + BODY.replace("C[0]", "__shared__ int s[1 << 20][1 << 20]; C[0]"),
+        "",
+        "4398046511104 bytes of shared memory",
+    ),
     "macros that double": (header() + DOUBLING + BODY.replace("A[0]", "D39(1)"), ":46:", "is expanded more than"),
     "functions that double": (header() + CALLS + BODY.replace("A[0]", "f30(1.0f)"), ":7:", "more than 4,000 calls"),
 }
@@ -184,6 +199,34 @@ def test_settings_of_a_run_are_refused_for_a_chart(tmp_path: Path, capsys: pytes
     assert main(["export", "04_tiled", "-m", "64", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 2
     assert "shows measurements, of all kernels and sizes" in capsys.readouterr().err
     assert main(["export", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0
+
+
+ROW = "{1},\n"
+ARRAYS = [
+    "float a[2][1000000000] = {{1}, {2}};",
+    "float a[][1000000000] = {{1}, {2}};",
+    f"float a[][100000] = {{{ROW * 3000}}};",
+    f"float a[][100] = {{{ROW * 9000}}};",
+    "double a[3][100000000][2] = {{}, {}, {}};",
+    "float a[1000000000] = {0};",
+    "float a[1 << 20][1 << 20] = {};",
+    "float4 a[1000000000] = {{1, 2, 3, 4}};",
+    "char a[500000] = {0}; char b[500000] = {1};",
+    "const bool a[5000000000] = {true};",
+    "for (int i = 0; i < 3; ++i) { int a[2][1000000000] = {{i}}; }",
+]
+
+
+@pytest.mark.parametrize("declaration", ARRAYS, ids=[each[:40] for each in ARRAYS])
+def test_an_array_is_measured_before_it_is_filled(declaration: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "odd.cu").write_text(header() + BODY.replace("C[0]", f"{declaration} C[0]"), encoding="utf-8")
+    tracemalloc.start()
+    try:
+        assert main(["counts", str(tmp_path / "odd.cu")]) == 1
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+    assert "; there are at most 524,288" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """Reads C's declarations: which type a specifier names, and what a declarator makes of it."""
 
 from dataclasses import dataclass
+from math import prod
+from typing import Literal
 
 from tree_sitter import Node
 
@@ -153,8 +155,10 @@ def parameter_type(low: Lowering, base: CType, name: Declared, is_const: bool) -
     return base
 
 
-def array_type(element: CType, dims: tuple[int, ...], space: str, low: Lowering, node: Node) -> Array:
+def array_type(element: CType, dims: tuple[int, ...], space: Literal["shared", "local"], low: Lowering, node: Node) -> Array:
+    """Raises SourceError for elements that no array has, and for more of them than there are addresses."""
     if not isinstance(element, Scalar | Vector):
         raise low.tree.error(f"an array of {element} is not supported", node)
-    assert space in ("shared", "local")
-    return Array(element, dims, "shared" if space == "shared" else "local")
+    if prod(dims) * element.bytes >= 1 << 63:
+        raise low.tree.error("this array has more elements than memory has addresses", node)
+    return Array(element, dims, space)

@@ -105,15 +105,27 @@ def initialised(low: Lowering, node: Node, ctype: CType) -> Expr:
     if node.type not in ("initializer_list", "argument_list"):
         return low.converted(low.value(node), ctype, node)
     inside = children(node)
-    if isinstance(ctype, Vector) and not (len(inside) == 1 and low.value(inside[0]).type == ctype):
-        if len(inside) > ctype.count:
-            raise low.tree.error(f"{len(inside)} values for a {ctype}", node)
-        parts = [low.converted(low.scalar(each), ctype.scalar, each) for each in inside]
-        zero = low.converted(Const(INT, 0), ctype.scalar, node)
-        return MakeVector(ctype, (*parts, *[zero] * (ctype.count - len(parts))))
+    if not inside:
+        return zero_of(low, ctype, node)
+    values = [low.value(each) for each in inside]
+    if isinstance(ctype, Vector) and values[0].type != ctype:
+        return _vector(low, values, ctype, node)
     if len(inside) > 1:
         raise low.tree.unsupported(node)
-    return low.converted(low.value(inside[0]) if inside else Const(INT, 0), ctype, node)
+    return low.converted(values[0], ctype, node)
+
+
+def _vector(low: Lowering, values: list[Expr], ctype: Vector, node: Node) -> Expr:
+    if len(values) > ctype.count:
+        raise low.tree.error(f"{len(values)} values for a {ctype}", node)
+    zero = zero_of(low, ctype.scalar, node)
+    parts = [low.converted(each, ctype.scalar, node) for each in values]
+    return MakeVector(ctype, (*parts, *[zero] * (ctype.count - len(parts))))
+
+
+def zero_of(low: Lowering, ctype: CType, node: Node) -> Expr:
+    """What an empty pair of braces makes of a variable."""
+    return _vector(low, [], ctype, node) if isinstance(ctype, Vector) else low.converted(Const(INT, 0), ctype, node)
 
 
 LITERALS = {

@@ -1,11 +1,13 @@
 """Reads C's statements: declarations, branches, loops, barriers."""
 
 from dataclasses import replace
+from math import prod
 
 from tree_sitter import Node
 
 from gemmviz.source.counted import counted
 from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
+from gemmviz.source.initialisers import rows_given, values_of
 from gemmviz.source.literals import initialised
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import (
@@ -29,7 +31,7 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.scope import ArrayVariable, Constant, LazyType, Variable
 from gemmviz.source.syntax import child, children
-from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
+from gemmviz.source.types import BOOL, Array, CType, Pointer, Scalar, Vector
 
 _NOTHING = Block(())
 _MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
@@ -139,39 +141,34 @@ def _shared_array(low: Lowering, node: Node, name: Declared, base: CType | None)
 def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
     if base is None or name.pointer or name.reference:
         raise low.tree.error("an array of pointers or references is not supported", name.node)
-    dims = name.dims
-    if dims[0] is None and name.value is not None:
-        dims_known = (len(children(name.value)), *extents(low, dims[1:], name.node))
-    else:
-        dims_known = extents(low, dims, name.node)
-    array = array_type(base, dims_known, "local", low, name.node)
+    array = array_type(base, _local_extents(low, name, base), "local", low, name.node)
+    size = prod(array.dims)
+    _check_local_bytes(low, name, size * array.element.bytes)
     slot = low.new_slot()
     low.declare(name.name, ArrayVariable(slot, array), name.node)
-    values = None if name.value is None else tuple(_initial_values(low, name.value, array))
-    size = array.dims[0] * array.stride
     low.local_elements += size * (array.element.count if isinstance(array.element, Vector) else 1)
     low.local_bytes += size * array.element.bytes
-    if low.local_bytes > _MOST_LOCAL_BYTES:
-        taken = f"with the array {name.name} a thread's own arrays take {low.local_bytes:,} bytes"
-        remedy = "make them smaller, or put them into shared memory"
-        raise low.tree.error(f"{taken}; there are at most {_MOST_LOCAL_BYTES:,}", name.node, remedy)
-    if values is not None and len(values) > size:
-        raise low.tree.error(f"{len(values)} values for an array of {size}", name.value or name.node)
+    values = None if name.value is None else values_of(low, name.value, array)
     return DeclareArray(slot, name.name, array.element, size, values)
 
 
-def _initial_values(low: Lowering, node: Node, array: Array) -> list[Expr]:
-    if node.type != "initializer_list":
-        raise low.tree.error("an array's value is a list in {}", node)
-    values: list[Expr] = []
-    for each in children(node):
-        if each.type == "initializer_list":
-            row = _initial_values(low, each, Array(array.element, array.dims[1:] or (1,), array.space))
-            zero = [low.converted(Const(INT, 0), array.element, each)] if len(row) < array.stride else []
-            values += row + zero * (array.stride - len(row))
-        else:
-            values.append(low.converted(low.value(each), array.element, each))
-    return values
+def _local_extents(low: Lowering, name: Declared, base: CType) -> tuple[int, ...]:
+    """The extents of an array, the first one by its values where it is left open. What is too large is refused at once."""
+    if name.dims[0] is not None or name.value is None:
+        return extents(low, name.dims, name.node)
+    inner = extents(low, name.dims[1:], name.node)
+    _check_local_bytes(low, name, prod(inner))
+    rows = rows_given(low, name.value, inner)
+    if rows < 1:
+        raise low.tree.error("an array can't have 0 elements", name.node)
+    return rows, *inner
+
+
+def _check_local_bytes(low: Lowering, name: Declared, added: int) -> None:
+    if low.local_bytes + added > _MOST_LOCAL_BYTES:
+        taken = f"with the array {name.name} a thread's own arrays take {low.local_bytes + added:,} bytes"
+        remedy = "make them smaller, or put them into shared memory"
+        raise low.tree.error(f"{taken}; there are at most {_MOST_LOCAL_BYTES:,}", name.node, remedy)
 
 
 def if_statement(low: Lowering, node: Node) -> Stmt:

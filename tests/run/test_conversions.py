@@ -105,6 +105,8 @@ STATEMENTS = {
     "unsigned char s[2] = {(unsigned char)(z + 255)}; s[0] += 2; s[1]--; r = s[0] + 1000 * s[1];": 255001,
     "float a[2] = {1, 2}; bool b = z == 0; r = a[b] + *(a + b);": 4,
     "const double* p = C + 5; unsigned long long m = z - 1ull; r = &p[m] - C;": 4,
+    "int a[2][2] = {1, {2}, 3}; r = a[0][0] * 1000 + a[0][1] * 100 + a[1][0] * 10 + a[1][1];": 1230,
+    "int a[][2] = {1, 2, 3}; r = a[1][0] * 10 + sizeof(a);": 46,
     "__shared__ unsigned char u[4]; u[threadIdx.x] = 254 + threadIdx.x; r = u[threadIdx.x] - (threadIdx.x < 2 ? 254 + threadIdx.x : threadIdx.x - 2);": 0,
 }  # fmt: skip
 ZEROS = {"of all": "0", "of each": "(int)threadIdx.x * 0"}
