@@ -98,9 +98,90 @@ CASES = {
         "",
         "4398046511104 bytes of shared memory",
     ),
+    "an index of 2**62": (header() + BODY.replace("C[0]", "C[1ll << 62]"), ":6:", "C[4611686018427387904] is out of range"),
+    "an index of 2**64 - 1": (header() + BODY.replace("C[0]", "C[~0ull]"), ":6:", "C[-1] is out of range"),
+    "indices beyond 2**63": (
+        header() + BODY.replace("C[0]", "__shared__ float s[2][4]; s[(threadIdx.x + 1ll) << 62][0] = 1; C[0]"),
+        ":6:",
+        "is out of range",
+    ),
+    "offsets beyond 2**64": (header() + BODY.replace("C[0]", "((float4*)C)[1ll << 62].x = 1; C[0]"), ":6:", "is out of range"),
+    "a conversion operator": (
+        header() + "operator float() { return 1; }\n" + BODY.replace("A[0]", "float(S())"),
+        ":7:",
+        "the function S is not known",
+    ),
+    "a struct that converts": (
+        header() + BODY.replace("C[0]", "struct S { operator float() const { return 1; } }; S s; C[0]"),
+        ":6:",
+        "a struct is not supported",
+    ),
+    "a function that returns a pointer": (
+        header() + "__device__ float* f(float* p) { return p; }\n" + BODY.replace("C[0]", "f(C)[0]"),
+        ":6:17: ",
+        "f returns a pointer",
+    ),
+    "a function of type auto": (
+        header() + "__device__ auto f(int x) -> float { return x; }\n" + BODY.replace("A[0]", "f(1)"),
+        ":6:17: ",
+        "f returns auto",
+    ),
+    "a constant that needs itself": (
+        header() + "const int a = b, b = a;\n" + BODY.replace("A[0]", "a"),
+        ":7:",
+        "nested too deeply",
+    ),
+    "a template argument too many": (
+        header() + "template <int N> __device__ int f() { return N; }\n" + BODY.replace("A[0]", "f<1, 2>()"),
+        ":7:",
+        "the template f takes 1 argument, not 2",
+    ),
     "macros that double": (header() + DOUBLING + BODY.replace("A[0]", "D39(1)"), ":46:", "is expanded more than"),
     "functions that double": (header() + CALLS + BODY.replace("A[0]", "f30(1.0f)"), ":7:", "more than 4,000 calls"),
 }
+
+
+TEMPLATE = BODY.replace('extern "C"', "namespace n { template <int T>").replace(" k(", " t(").rstrip() + " }\n"
+ENTRIES = {
+    "a::b<<": "is no kernel's name",
+    "k::": "is no kernel's name",
+    "n::t<1": "is no kernel's name",
+    "operator int": "is no kernel's name",
+    "S": "the file has no kernel S (kernels here: n::t, k)",
+    "variable": "the file has no kernel variable",
+    "W": "the file has no kernel W",
+    "m::t<1>": "the file has no kernel m::t (did you mean n::t?)",
+    "n::t": "the template t needs 1 argument (",
+    "t<>": "the template t needs 1 argument (",
+    "t<1, 2>": "the template t takes 1 argument, not 2",
+    "t<float>": "float is a type; this template argument is a number",
+    "t<x>": "'x' is not declared",
+    "t<1.5>": "must be a whole number, not a double",
+    "t<1e400>": "must be a whole number, not a double",
+    "t<99999999999999999999>": "too many digits",
+    "t<(1>": "template arguments can't be read",
+    "t<1;2>": "template arguments can't be read",
+    "t<1,>": "template arguments can't be read",
+    "t<1 2>": "template arguments can't be read",
+    "t<#>": "template arguments can't be read",
+    "t<//>": "template arguments can't be read",
+    "t</*>": "this comment doesn't end",
+    "t<k>": "k is not a value",
+    "k<1>": "k is no template",
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_that_names_no_kernel(entry: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        header().replace('"k"', f'"{entry}"') + "struct S { float x; };\nfloat variable;\nconst int W = 3;\n" + TEMPLATE + BODY
+    )
+    (tmp_path / "odd.cu").write_text(text, encoding="utf-8")
+    assert main(["counts", str(tmp_path / "odd.cu")]) == 1
+    said = capsys.readouterr().err
+    assert ENTRIES[entry] in said
+    place = ":9:" if "needs 1" in said else ":10:" if entry == "k<1>" else ":2:4: "
+    assert f"odd.cu{place}" in said
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400"])

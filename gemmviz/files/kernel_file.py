@@ -166,7 +166,7 @@ def _requirement(text: str, facts: Any) -> Requirement:
 
 
 def _entry(text: str, entry: str) -> str:
-    if not re.fullmatch(r"\s*[\w:]+\s*(<[^<>]*>\s*)?", entry):
+    if not re.fullmatch(r"\s*(::)?\w+(::\w+)*\s*(<[^<>]*>\s*)?", entry):
         raise SourceError(
             f"the entry {entry!r} is no kernel's name", place_in(text, "entry"), remedy='write "name" or "name<BM, 8>"'
         )

@@ -76,7 +76,8 @@ def trace_kernel(
         memories = interpret(binding, space, sink, data, wants_values=True, budget=budget, cancelled=cancelled)
     except KernelFault as fault:
         stop = Stop(fault.message, fault.array, fault.elements)
-        stopped = _trace(binding, space, recorder, origin, phases, stop) if recorder.step_site else None
+        recorded = _until(origin, len(recorder.step_site))
+        stopped = _trace(binding, space, recorder, recorded, phases, stop) if recorder.step_site else None
         return Outcome(stopped, INTERPRETER, fault)
     trace = _trace(binding, space, recorder, origin, phases, None)
     written = {name: memory.data for name, memory in memories.items()}
@@ -307,6 +308,12 @@ def origins_of(
         "origin": recorder.elements.finished(),
     }
     return origin, recorder.steps
+
+
+def _until(origin: dict[str, Any], steps: int) -> dict[str, Any]:
+    """What was stored in the first ``steps`` steps: the run by tags goes on where it takes values to find a fault."""
+    stores = int(np.searchsorted(origin["origin_step"], steps)) if origin else 0
+    return {name: rows[:stores] for name, rows in origin.items()}
 
 
 def _frozen(numbers: list[int]) -> Ints:

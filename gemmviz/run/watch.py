@@ -100,12 +100,12 @@ class _Notes(AccessSink):
                 return found
             case Partial(value=inner, written=written):
                 return self._value(inner) if bool(self._at(written)) else None
+            case list():  # a vector; before the pairs, which two components would be taken for
+                return tuple(self._value(each) for each in value)
             case (LocalMemory(values=values), _):
                 return tuple(self._value(each) for each in values[: _MOST_NOTED + 1])
             case (memory, offset):
                 return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
-            case list():
-                return tuple(self._value(each) for each in value)
             case np.generic():
                 plain: Value = value.item()
                 return plain

@@ -48,6 +48,7 @@ from gemmviz.source.types import (
     Pointer,
     Scalar,
     Vector,
+    Void,
     common,
     named_type,
     promoted,
@@ -99,8 +100,8 @@ def parenthesized(low: Lowering, node: Node) -> Expr:
 
 
 def comma(low: Lowering, node: Node) -> Expr:
-    parts = (low.value(child(node, "left")), low.value(child(node, "right")))
-    return Sequence(parts[1].type, parts)
+    first, second = low.discarded(child(node, "left")), low.value(child(node, "right"))
+    return second if isinstance(first, Const) else Sequence(second.type, (first, second))
 
 
 def unary(low: Lowering, node: Node) -> Expr:
@@ -207,7 +208,10 @@ def _joint_type(then: CType, otherwise: CType) -> CType:
 
 
 def cast(low: Lowering, node: Node) -> Expr:
-    return converted_by_cast(low, low.value(child(node, "value")), described_type(low, child(node, "type")), node)
+    to, value = described_type(low, child(node, "type")), child(node, "value")
+    if isinstance(to, Void):
+        return Sequence(to, (low.discarded(value),))
+    return converted_by_cast(low, low.value(value), to, node)
 
 
 def converted_by_cast(low: Lowering, value: Expr, to: CType, node: Node) -> Expr:

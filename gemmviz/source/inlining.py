@@ -42,7 +42,7 @@ def inlined(low: Lowering, function: Function, template: list[Node], arguments: 
         scope.names[symbol[0]] = symbol[1]
     low.scope = scope
     calls = (*(low.activation.calls if low.activation else ()), low.tree.place(node))
-    result_type = type_of(low, function.definition) or VOID
+    result_type = _result_type(low, function)
     result = None if isinstance(result_type, Void) else low.new_slot()
     low.tree.check(function.definition)
     low.functions.calls[child(node, "arguments").start_byte + 1] = bool(arguments), low.tree.place(node)
@@ -66,6 +66,16 @@ def _check_depth(low: Lowering, function: Function, node: Node) -> None:
         activation, depth = activation.outer, depth + 1
     if depth > _DEEPEST:
         raise low.tree.error("calls are nested too deeply", node)
+
+
+def _result_type(low: Lowering, function: Function) -> CType:
+    """Raises SourceError for a type that no function put in at its call can have."""
+    declarator = child(function.definition, "declarator")
+    result = type_of(low, function.definition)
+    if result is None or declarator.type != "function_declarator":
+        what = "auto" if result is None else "a pointer or a reference"
+        raise low.tree.error(f"{function.name} returns {what}, which is not supported", declarator)
+    return result
 
 
 def parameters_of(function: Function) -> list[Node]:

@@ -25,12 +25,13 @@ from gemmviz.source.nodes import (
     Offset,
     Read,
     Reinterpret,
+    Sequence,
     SharedArray,
     Stmt,
 )  # fmt: skip
 from gemmviz.source.scope import ArrayVariable, Function, Symbol, SymbolTable, Variable
-from gemmviz.source.syntax import Tree
-from gemmviz.source.types import BOOL, INT, Array, CType, Pointer, Scalar, Vector
+from gemmviz.source.syntax import Tree, bare
+from gemmviz.source.types import BOOL, INT, VOID, Array, CType, Pointer, Scalar, Vector
 
 _MOST_NODES = 300_000
 _RECORDS = ("accesses", "loops", "shared", "variables", "notes", "functions", "local_bytes", "local_elements")
@@ -84,7 +85,18 @@ class Lowering:
 
     def value(self, node: Node) -> Expr:
         """The value of a piece of syntax: memory is read, arrays become pointers."""
+        node = bare(node)
         return self.loaded(self.expression(node), node)
+
+    def discarded(self, node: Node) -> Expr:
+        """A piece of syntax for its effects: what it designates is not read."""
+        match self.expression(node):
+            case Deref(access=None, pointer=pointer) | Component(of=Deref(access=None, pointer=pointer)):
+                return pointer
+            case Read():
+                return Sequence(VOID, ())
+            case expr:
+                return expr
 
     def statement(self, node: Node) -> Stmt:
         self._count(node)
@@ -109,6 +121,7 @@ class Lowering:
         return value
 
     def condition(self, node: Node) -> Expr:
+        node = bare(node)
         if node.type == "string_literal":  # assert(... && "why")
             return Const(BOOL, True)
         return self.converted(self.scalar(node), BOOL, node)

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import SourceError, closest
-from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.kernel import KernelSpec, place_in
 from gemmviz.source.assignments import ASSIGNMENTS
 from gemmviz.source.calls import CALLS
 from gemmviz.source.declarators import Declared, declarators, declared, has_word, parameter_type, type_of
@@ -42,6 +42,8 @@ def program_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Program:
     try:
         return _program(spec.text, spec.function, arguments, macros)
     except SourceError as error:
+        if error.place is None or error.place.line > spec.text.count("\n") + 1:  # it is about the entry, read behind the text
+            error.place = place_in(spec.text, "entry")
         error.in_file(spec.file)
         raise
 
@@ -61,15 +63,29 @@ def _read(tree: Tree, entry: str) -> Program:
     low = Lowering(tree, {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS}, STATEMENTS)
     kernels: list[Function] = []
     _collect(low, tree.root, None, kernels)
-    entry = entry.rpartition("::")[2]
-    kernel = next((each for each in kernels if each.name == entry), None)
+    kernel = next((each for each in kernels if _is_called(low, each, entry)), None)
     if kernel is None:
         tree.check(tree.root)
-        known = [each.name for each in kernels]
+        known = [_qualified_name(low, each) for each in kernels]
         remedy = closest(entry, known) or (f"kernels here: {', '.join(known)}" if known else "a kernel is __global__ void")
-        raise SourceError(f"the file has no kernel {entry}", tree.place(tree.root), remedy=remedy)
+        raise SourceError(f"the file has no kernel {entry}", None, remedy=remedy)
     _check_once(low, kernel, kernels)
     return _lowered(low, kernel, _argument_nodes(low))
+
+
+def _is_called(low: Lowering, kernel: Function, entry: str) -> bool:
+    """Whether a kernel has this name. Namespaces around it may be left out."""
+    return f"::{_qualified_name(low, kernel)}".endswith(f"::{entry.removeprefix('::')}")
+
+
+def _qualified_name(low: Lowering, function: Function) -> str:
+    """The name of a function with those of the namespaces around it."""
+    names, node = [function.name], function.definition.parent
+    while node is not None:
+        name = node.child_by_field_name("name") if node.type == "namespace_definition" else None
+        names += [low.tree.text(name)] if name is not None else []
+        node = node.parent
+    return "::".join(reversed(names))
 
 
 def _check_once(low: Lowering, kernel: Function, kernels: list[Function]) -> None:
@@ -96,11 +112,15 @@ def parse_with(text: str, macros: tuple[tuple[str, str], ...], arguments: tuple[
 
 
 def _argument_nodes(low: Lowering) -> list[Node]:
+    """The entry's template arguments. Raises SourceError where they can't be read as such."""
     match low.scope.names.pop(ENTRY_ARGUMENTS, None):
-        case LazyConstant(declarator=declarator):
-            function = child(child(declarator, "value"), "function")
-            return children(child(function, "arguments"))
-    return []
+        case LazyConstant(declaration=declaration, declarator=declarator):
+            function = child(declarator, "value").child_by_field_name("function")
+            if not declaration.has_error and function is not None and function.type == "template_function":
+                return children(child(function, "arguments"))
+        case None if ENTRY_ARGUMENTS not in low.tree.source.text:
+            return []
+    raise SourceError("the entry's template arguments can't be read", None, remedy='write numbers or types: "name<BM, float>"')
 
 
 def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[Function]) -> None:
@@ -186,7 +206,8 @@ def _check_template(low: Lowering, kernel: Function, arguments: list[Node]) -> N
         raise low.tree.error(f"{kernel.name} is no template", kernel.definition, "leave out <...> in the header's entry")
     if wanted > len(low.scope.names):
         raise low.tree.error(
-            f"the template {kernel.name} needs {wanted} arguments", kernel.template or kernel.definition,
+            f"the template {kernel.name} needs {wanted} argument{'s' if wanted > 1 else ''}",
+            kernel.template or kernel.definition,
             f'name them in the header: entry = "{kernel.name}<...>"',
         )  # fmt: skip
 

@@ -54,7 +54,7 @@ def expression_statement(low: Lowering, node: Node) -> Stmt:
             if name == "__syncthreads":
                 _mark_loops(low)
             return Barrier(number, low.tree.place(inside[0]), name == "__syncthreads")
-    return Evaluate(low.expression(inside[0]))
+    return Evaluate(low.discarded(inside[0]))
 
 
 def _mark_loops(low: Lowering) -> None:
@@ -195,7 +195,7 @@ def for_statement(low: Lowering, node: Node) -> Stmt:
         start = node.child_by_field_name("initializer")
         first: Stmt = _NOTHING
         if start is not None:
-            first = low.statement(start) if start.type == "declaration" else Evaluate(low.expression(start))
+            first = low.statement(start) if start.type == "declaration" else Evaluate(low.discarded(start))
         block = Block((first, _loop(low, node, tests_first=True)))
         return counted(block) or block
 
@@ -221,7 +221,7 @@ def _loop(low: Lowering, node: Node, *, tests_first: bool) -> Stmt:
     if isinstance(condition, Const) and condition.value:
         condition = None
     body = _branch(low, child(node, "body"))
-    step = low.expression(update) if update is not None else None
+    step = low.discarded(update) if update is not None else None
     low.loop_stack.pop()
     return Loop(number, condition, step, body, tests_first, low.tree.place(node))
 

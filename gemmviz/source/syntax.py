@@ -113,6 +113,16 @@ def children(node: Node) -> list[Node]:
     return [child for child in node.named_children if child.type != "comment"]
 
 
+def bare(node: Node) -> Node:
+    """A node without parentheses around it: they may belong to the statement, as in ``if (A[i])`` and ``return(A[i]);``."""
+    while node.type in ("condition_clause", "parenthesized_expression"):
+        inside = children(node)
+        if len(inside) != 1:
+            break
+        node = inside[0]
+    return node
+
+
 def child(node: Node, field: str) -> Node:
     found = node.child_by_field_name(field)
     assert found is not None, f"{node.type} without {field}"

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.focus import Focus, scope_of
+from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.terms import of_thread
 from gemmviz.model.trace import Trace
-from tests.conftest import sure, trace_of
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.theme import load_theme
+from tests.conftest import kernel_from, moment_of, outcome_of, sure, trace_of
 
 CASES = [
     ("01_single_block", (4, 4, 4), {}), ("02_naive", (5, 7, 3), {"BLOCK": 4}), ("03_coalesced", (8, 8, 8), {"BLOCK": 8}),
@@ -67,3 +71,34 @@ def test_every_sum_is_whole_in_the_end(kernel: str, size: tuple[int, int, int], 
     terms = sure(Replay.of(trace).terms(scope_of(Focus(), trace)))
     assert (terms.done(trace.steps - 1) == size[2]).all()
     assert (terms.done(-1) == 0).all()
+
+
+FAULTS = {
+    "a tile that is read before it is whole, and stored into later": """__shared__ float s[4]; int t = threadIdx.x; C[t] = 1;
+if (t < 2) s[t] = A[t];
+__syncthreads();
+float x = s[t];
+__syncthreads();
+s[t] = B[t]; s[t] = A[t]; C[t] = x;""",
+    "a phase that reads beyond its tile": """__shared__ float s[8]; int t = threadIdx.x; float x = 0; C[t] = x;
+for (int p = 0; p < 2; ++p) { s[t] = A[p * 4 + t]; __syncthreads(); x += s[t + p * 4]; __syncthreads(); s[t] = B[p]; }
+C[t] = x;""",
+    "beyond a matrix": """__shared__ float s[4]; int t = threadIdx.x; C[t] = 0;
+for (int p = 0; p < 4; ++p) { s[t] = A[p * 4 + t]; __syncthreads(); C[t] += s[3 - t] * B[p * 7]; __syncthreads(); }""",
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_run_that_ends_early_has_terms_up_to_there(what: str) -> None:
+    """What the run by tags stores after the fault is no part of the trace."""
+    outcome = outcome_of(kernel_from(FAULTS[what]))
+    trace = sure(outcome.trace)
+    assert outcome.fault is not None
+    assert (trace.origin_step < trace.steps).all()
+    assert len(trace.origin_step) == len(trace.origin) == len(trace.origin_array) > 0
+    replay = Replay.of(trace)
+    terms = sure(replay.terms(scope_of(Focus(), trace)))
+    assert (terms.done(trace.steps) <= terms.length).all()
+    assert sure(of_thread(terms, replay.owners, 1, trace.steps - 1)).elements.tolist() == [1]
+    for name in views_of(Moment):
+        assert view_named(name).scene(moment_of(trace, trace.steps - 1), ViewOptions(load_theme("dark"))) is not None

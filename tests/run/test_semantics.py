@@ -98,9 +98,12 @@ def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[f
         ("int t = threadIdx.x; const float *p = A, *e = A + 3; int n = 0; while (p != e) { ++p; ++n; } C[t] = n + (p > A) + ('b' - 'a');", [5] * 4),
         ("__shared__ float s[2][3][2]; int t = threadIdx.x; auto& m = s[1]; m[2][t % 2] = t; C[t] = row(s[1], t) + (t > 3);", [2, 3, 2, 3]),
         ("int t = threadIdx.x; float& c = C[t]; c = 4; c += t; assert(t < 9 && \"why\");", [4, 5, 6, 7, 4, 5, 6, 7][4:]),
+        ("int t = threadIdx.x, i = 0; C[9999]; A[i++]; int z; z; (void)A[9999]; C[t] = (C[9999], i++, i);", [2] * 4),
+        ("int t = threadIdx.x, i = 0; for (A[9999]; i < t; C[9999], i++); C[t] = i;", [0, 1, 2, 3]),
         ("int t = threadIdx.x; int a[2][2] = {1, {2}, 3}; C[t] = a[0][0] * 1000 + a[0][1] * 100 + a[1][0] * 10 + a[1][1];", [1230] * 4),
         ("int t = threadIdx.x; int a[][2] = {1, 2, 3}, b[2][2] = {{}, {4}}; C[t] = a[1][0] * 10 + sizeof(a) + b[1][0] + b[0][1];", [50] * 4),
         ("int t = threadIdx.x; float4 v[2] = {{1, 2}, make_float4(3, 4, 5, t)}; C[t] = v[0].y + v[0].z + v[1].w;", [2, 3, 4, 5]),
+        ("int t = threadIdx.x; C[t] = k1 + k2 + k3 + (f)(2);", [3 + 4 + 5 + 2] * 4),
         ("using T = float; typedef int I; I t = threadIdx.x; T x = T(t) / 2; C[t] = x;", [0, 0.5, 1, 1.5]),
         ("int t = threadIdx.x; double d = 1.0; d /= 3; float s = d; C[t] = (float)d == s;", [1] * 4),
     ],
@@ -108,6 +111,7 @@ def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[f
 def test_statements(body: str, expected: list[float]) -> None:
     before = """#define ID(x) (x)
 constexpr int W = 3;
+const int k1{3}, k2(4), k3 = {5};
 __device__ int f(int x) { if (x < 1) return 0; if (x > 2) return 3; return 2; }
 __device__ void bump(int& x) { x += 5; }
 __device__ int leaves(int x) { for (int i = 0; i < 2; i++) { if (x > 1) return 7; break; } return 1; }

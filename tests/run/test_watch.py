@@ -74,3 +74,9 @@ def test_some_phases_show_what_the_variables_hold_there() -> None:
     trace = trace_kernel(setup, BlockRange((0, 1), (0, 1))).whole
     kept = [step for step in range(trace.steps) if trace.phase[step] in (1, 2, 4)]
     assert some.rows == tuple(whole.rows[step] for step in kept)
+
+
+def test_vectors_of_two_are_values_and_no_pointers() -> None:
+    spec = kernel_from("int2 q = make_int2(threadIdx.x, 5); float2 p = make_float2(q.x, 0.5f); C[threadIdx.x] = p.x + q.y;")
+    told, trace = watched(setup_for(spec, Problem(2, 2, 2)), (0, 0, 0), (2, 0, 0))
+    assert dict(told.at(trace.steps - 1, trace.site_of(trace.steps - 1))) == {"q": (2, 5), "p": (2.0, 0.5)}
