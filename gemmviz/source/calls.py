@@ -26,7 +26,8 @@ def call(low: Lowering, node: Node) -> Expr:
         template = children(child(function, "arguments"))
         function = child(function, "name")
     if function.type == "primitive_type":
-        if arguments and arguments[0].type == "pointer_expression":  # what the parser makes of float (*p)[4]
+        is_declaration = node.parent is not None and node.parent.type in ("subscript_expression", "expression_statement")
+        if is_declaration and arguments and arguments[0].type == "pointer_expression":  # float (*p)[4] to the parser
             raise low.tree.error("a pointer or reference to an array is not supported", node, "use auto&, or a plain pointer")
         return low.converted(only(low, arguments, node), specified_type(low, function), node)
     if not low.tree.is_name(function) and function.type != "dependent_name":

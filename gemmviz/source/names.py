@@ -56,6 +56,7 @@ _TYPE_NAMES = {
     "union_specifier": "name",
 }
 _VALUE_NAMES = {"declaration", "function_definition", "optional_parameter_declaration", "parameter_declaration"}
+_OPERATORS = {"sizeof", "alignof"}  # float x(a & sizeof(b)) declares no parameter of that name
 _TYPE_PARAMETERS = {"optional_type_parameter_declaration", "type_parameter_declaration"}
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "f"}  # and what the header's template arguments are read with
 _AROUND_TEMPLATES = {
@@ -102,7 +103,8 @@ def _declare(node: Node, scope: _Scope) -> None:
     elif node.type in _TYPE_PARAMETERS:
         scope.is_type |= {_text(each): True for each in node.named_children[:1]}
     elif node.type in _VALUE_NAMES:
-        scope.is_type |= {_declared_name(each): False for each in node.children_by_field_name("declarator")}
+        names = (_declared_name(each) for each in node.children_by_field_name("declarator"))
+        scope.is_type |= {name: False for name in names if name not in _OPERATORS}
 
 
 def _declared_name(declarator: Node) -> str:

@@ -21,7 +21,7 @@ from gemmviz.run.executor import stream_launch, trace_kernel
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import device_for, legal_choices, setup_for
 from tests.conftest import kernel_from
-from tests.run.test_against_a_compiler import Writer, kernel_text
+from tests.run.program_writer import Writer, kernel_text
 
 RULES = MemoryRules()
 LAUNCH = Launch((3, 4, 1), (5, 2, 1))

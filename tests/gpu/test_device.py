@@ -31,7 +31,7 @@ from gemmviz.run.remote import RemoteGpu
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import device_for, legal_choices, setup_for
 from tests.conftest import kernel_from, sure
-from tests.run.test_against_a_compiler import Writer, kernel_text
+from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT
 
 pytestmark = pytest.mark.gpu

@@ -17,7 +17,7 @@ from gemmviz.run.executor import trace_kernel
 from gemmviz.spec.catalog import kernel_names, load_kernel
 from gemmviz.spec.legality import legal_choices, setup_for
 from tests.conftest import kernel_from
-from tests.run.test_against_a_compiler import Writer, kernel_text
+from tests.run.program_writer import Writer, kernel_text
 from tests.run.twin_on_host import GXX, HostTwins
 
 pytestmark = pytest.mark.skipif(GXX is None, reason="needs g++")

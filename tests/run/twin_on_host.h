@@ -1,7 +1,6 @@
 // Just enough CUDA for a compiler of the host to run an instrumented twin, one thread after the other.
-#include <math.h>
 #include <stddef.h>
-#include <stdint.h>
+#include "cuda_on_host.h"
 #define __global__
 #define __device__
 #define __constant__
