@@ -58,6 +58,9 @@ from gemmviz.source.types import (
 _BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 
 
+_CONSTANTS = {"warpSize": Const(INT, 32), "true": Const(BOOL, True), "false": Const(BOOL, False)}
+
+
 def identifier(low: Lowering, node: Node) -> Expr:
     name = low.tree.text(node).rpartition("::")[2].strip()
     match low.scope.find(name):
@@ -74,8 +77,8 @@ def identifier(low: Lowering, node: Node) -> Expr:
             return _lazy_constant(low, declaration, declarator, node)
         case Function() | TypeName() | LazyType():
             raise low.tree.error(f"{name} is not a value", node)
-    if name == "warpSize":
-        return Const(INT, 32)
+    if name in _CONSTANTS:
+        return _CONSTANTS[name]
     if name in _BUILT_IN:
         raise low.tree.error(f"{name} needs .x, .y or .z", node)
     raise low.tree.error(f"{name!r} is not declared", node, closest(name, low.scope.all_names()))

@@ -58,6 +58,7 @@ _TYPE_NAMES = {
 _VALUE_NAMES = {"declaration", "function_definition", "optional_parameter_declaration", "parameter_declaration"}
 _OPERATORS = {"sizeof", "alignof"}  # float x(a & sizeof(b)) declares no parameter of that name
 _TYPE_PARAMETERS = {"optional_type_parameter_declaration", "type_parameter_declaration"}
+_CONSTANTS = {"true", "false", "warpSize"}  # values that nothing declares
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "f"}  # and what the header's template arguments are read with
 _AROUND_TEMPLATES = {
     "translation_unit",
@@ -72,7 +73,7 @@ def misread(root: Node) -> list[Mask]:
     """The masks for what is misread under ``root``."""
     templates = _CASTS | set(_templates(root))
     found: list[Mask] = []
-    waiting = [(root, _Scope(is_type=dict.fromkeys(templates, False)))]
+    waiting = [(root, _Scope(is_type=dict.fromkeys(templates | _CONSTANTS, False)))]
     while waiting:
         checkpoint()
         node, scope = waiting.pop()

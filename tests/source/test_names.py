@@ -53,6 +53,7 @@ EXPRESSIONS = [
     "(U(a&&b)) & 31", "(T(a * b)) - c", "b - (U)+ a", "b * (T)- a + c", "sizeof(static_cast<long>(a * b))",
     "sizeof(h<T>(a & b)) * c", "(h<T>(a & b)) - c", "(h<unsigned long>(a & b)) + (b > c)", "(g<2>(a * (b))) - c",
     "(static_cast<T>(a) * (b)) - c", "(a < b > (c)) - d", "(f((a))) - b", "(f((T)(a))) - b", "((T)(a)) - b", "(T((a))) - b",
+    "(h<bool>(true * W)) & 31", "(true * (a)) - b", "(h<int>(false & b)) - c",
 ]  # fmt: skip
 STATEMENTS = [
     "a * (float)(b); C[0] = a;",
