@@ -54,7 +54,18 @@ def most_threads(binding: Binding) -> int:
 
 def record_limit() -> int:
     """Bytes that the record of a run may take: half of the memory that is available now, and at least 256 MiB."""
-    return max(_LEAST_RECORD, int(psutil.virtual_memory().available) // 2)
+    return max(_LEAST_RECORD, _available() // 2)
+
+
+def _available() -> int:
+    """Bytes of memory that this process may still take: what is free, or less where the system limits the process."""
+    free = int(psutil.virtual_memory().available)
+    process = psutil.Process()
+    if not hasattr(process, "rlimit"):
+        return free
+    taken = process.memory_info()
+    limits = ((psutil.RLIMIT_AS, taken.vms), (psutil.RLIMIT_DATA, taken.data))
+    return min([free, *(most - now for kind, now in limits if (most := process.rlimit(kind)[0]) != psutil.RLIM_INFINITY)])
 
 
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
