@@ -1,11 +1,8 @@
 """Tries cases, and keeps those that end otherwise than they may: as files that do it again."""
 
 import hashlib
-import resource
-import shutil
-import sys
-import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -13,82 +10,102 @@ from hypothesis import seed as with_seed
 
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
-from tests.fuzz.campaigns import CAMPAIGNS, Campaign
+from tests.fuzz.campaign import Campaign
+from tests.fuzz.campaigns import CAMPAIGNS
+from tests.fuzz.guard import guarded
+from tests.fuzz.limits import Endless, memory, processor_time
 
-MOST_MIB = 1536
-_PATIENCE_S, _LONGEST_WAIT_S = 3.0, 5.0  # when a case is called off; how long it may take until it answers then
 _LONGEST_ERROR = 2500  # characters, with the file's name
-_KIB = 1024 if sys.platform == "darwin" else 1
+_MAKE_SMALLER_S = 15.0
 
 
 class Finding(AssertionError):
     """A case that ended as none may."""
 
 
-def try_case(campaign: Campaign, path: Path) -> None:
+def try_case(campaign: Campaign, case: bytes) -> None:
     """Raises Finding for anything but a result, an error in a sentence, or a timely answer to being called off."""
-    start = time.monotonic()
-
-    def cancelled() -> bool:
-        return time.monotonic() - start > _PATIENCE_S
-
     try:
-        with cancellable(cancelled):
-            campaign.run(path, cancelled)
+        with guarded(case, campaign) as path, memory(), processor_time(campaign.own_time) as is_over, cancellable(is_over):
+            _run(campaign, path, is_over)
+    except Finding:
+        raise
+    except (Exception, Endless) as error:
+        raise Finding(f"{type(error).__name__}: {error}"[:600]) from error
+
+
+def _run(campaign: Campaign, path: Path, is_over: Callable[[], bool]) -> None:
+    try:
+        campaign.run(path, is_over)
     except Cancelled:
         pass
     except GemmvizError as error:
         if not error.message.strip() or len(str(error)) > _LONGEST_ERROR:
             raise Finding(f"an error without a sentence: {str(error)[:200]!r}") from error
-    except Exception as error:
-        raise Finding(f"{type(error).__name__}: {error}"[:300]) from error
-    waited = time.monotonic() - start - _PATIENCE_S
-    if waited > _LONGEST_WAIT_S:
-        raise Finding(f"called off, it went on for {waited:.1f} s")
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 * _KIB)
-    if used > MOST_MIB:
-        raise Finding(f"{used} MiB of memory")
 
 
 class Attempt:
-    """Runs a campaign on cases that Hypothesis makes up. ``current`` is where the case stands that is being tried."""
+    """Runs a campaign. ``tried``: cases so far, ``stepped``: those of them that were next in the list of every case. A file in
+    ``keep`` holds the case that is being tried. ``smaller_s``: how long a finding may be made smaller.
+    """
 
-    def __init__(self, name: str, keep: Path) -> None:
+    def __init__(self, name: str, keep: Path, smaller_s: float = _MAKE_SMALLER_S) -> None:
         self.name, self.campaign, self.keep = name, CAMPAIGNS[name], keep
-        self.tried = 0
+        self.current = keep / f"current-{name}{self.campaign.suffix}"
+        self.tried = self.stepped = 0
         self.failed: tuple[bytes, str] | None = None
+        self._smaller_s = smaller_s
+        self._until: float | None = None  # when to leave a finding as it is
 
-    def run(self, cases: int, seed: int, until: float) -> Path | None:
-        """Tries so many cases, or as many as there is time for; the file of the smallest finding."""
-        test = given(self.campaign.cases())(lambda case: self._try(case, until))
+    def run(self, cases: int, seed: int, until: float, first: int = 0) -> Path | None:
+        """Tries up to so many cases from ``first`` on of every case, then as many made-up ones; both end at a time of
+        ``time.monotonic``, the former halfway. Returns the file of a finding, the smallest that could be made.
+        """
+        self.keep.mkdir(parents=True, exist_ok=True)
+        self.campaign.ready()
+        now = time.monotonic()
+        try:
+            if self.campaign.every is not None:
+                self._step(self.campaign.every(), first, cases, now + (until - now) / 2)
+            self._make_up(cases, seed, until)
+        except Finding:
+            assert self.failed is not None
+            return self._kept(*self.failed)
+        return None
+
+    def _step(self, every: Sequence[bytes], first: int, cases: int, until: float) -> None:
+        for number in range(first, first + min(cases, len(every))):
+            if time.monotonic() > until:
+                return
+            self._try(every[number % len(every)])
+            self.stepped += 1
+
+    def _make_up(self, cases: int, seed: int, until: float) -> None:
+        def one(case: bytes) -> None:
+            if time.monotonic() < (until if self._until is None else self._until):
+                self._try(case)
+
         quiet = settings(
             max_examples=cases, deadline=None, database=None, suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False,
         )  # fmt: skip
         try:
-            with_seed(seed)(quiet(test))()
+            with_seed(seed)(quiet(given(self.campaign.cases())(one)))()
         except Exception as error:
             if self.failed is None:
-                raise Finding(f"the campaign itself fails: {error}") from error
-            return self._kept(*self.failed)
-        return None
+                raise Finding(f"the campaign itself fails: {type(error).__name__}: {error}") from error
+            raise Finding(self.failed[1]) from error
 
-    def _try(self, case: bytes, until: float) -> None:
-        if time.monotonic() > until:
-            return
+    def _try(self, case: bytes) -> None:
         self.tried += 1
-        folder = Path(tempfile.mkdtemp(prefix="gemmviz-fuzz-"))
-        path = folder / f"case{self.campaign.suffix}"
-        path.write_bytes(case)
-        self.keep.mkdir(parents=True, exist_ok=True)
-        (self.keep / f"current-{self.name}{self.campaign.suffix}").write_bytes(case)
+        self.current.write_bytes(case)
         try:
-            try_case(self.campaign, path)
+            try_case(self.campaign, case)
         except Finding as finding:
             self.failed = case, str(finding)
+            if self._until is None:
+                self._until = time.monotonic() + self._smaller_s
             raise
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _kept(self, case: bytes, why: str) -> Path:
         path = self.keep / f"{self.name}-{hashlib.sha256(case).hexdigest()[:10]}{self.campaign.suffix}"

@@ -1,7 +1,6 @@
 """Actions in the window, in any order, and settings that were kept wrongly: nothing may be raised, nothing may pile up."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,8 +16,10 @@ from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.frame import LAYERS
 from gemmviz.show.fields import fields_of
+from gemmviz.show.lesson import lesson_names
 from gemmviz.show.shot import Camera, default_shot, shot_text
-from gemmviz.spec.catalog import kernel_names
+from gemmviz.spec.catalog import all_names
+from tests.fuzz.campaign import Campaign, application
 
 _ASK = ("…", "&Quit", "&About", "&Keys")  # actions that open a dialog, which nobody would close
 _KEYS = ("speed", "shot", "layout", "geometry", "runner", "recent", "tour", "trusted")
@@ -28,21 +29,36 @@ _KEPT = (
     "", "nan", "inf", "-1", "1e400", "x", "torn", "[1, 2]", b"torn", 3, None, True, ["/nowhere", "x"], [1, None], {"a": 1},
     "format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = 'gone'", "x" * 100_000, "\ud800",
 )  # fmt: skip
+_PRESSED = (
+    "Key_Left", "Key_Right", "Key_Up", "Key_Down", "Key_Space", "Key_Home", "Key_End", "Key_PageUp", "Key_PageDown", "Key_Plus",
+    "Key_Minus", "Key_0", "Key_1", "Key_Tab", "Key_Escape",
+)  # fmt: skip
+_STALL_S = 0.1  # of the time of the thread that draws
+_WAIT_S = 5.0
 _MOST_OBJECTS = 400  # that may come to be, for menus and panels that are made when they are first opened
 
 
 def window_actions() -> st.SearchStrategy[bytes]:
     """Lists of what a person may do, as JSON."""
+    share = st.floats(0, 1)
     one = (
         st.tuples(st.just("menu"), st.integers(0, 200))
         | st.tuples(st.just("set"), st.sampled_from(_FIELDS), st.sampled_from(_VALUES))
-        | st.tuples(st.just("kernel"), st.sampled_from(kernel_names()))
+        | st.tuples(st.just("kernel"), st.sampled_from(all_names()))
+        | st.tuples(st.just("lesson"), st.sampled_from(lesson_names()), st.integers(0, 80))
+        | st.tuples(st.just("learn"), st.sampled_from(("advance", "come_back", "toggle_workshop", "end", "pick", "attempt")))
         | st.tuples(st.just("view"), st.sampled_from(list(views())))
+        | st.tuples(st.just("theme"), st.sampled_from(("dark", "light", "print")))
         | st.tuples(st.just("layer"), st.sampled_from(LAYERS))
-        | st.tuples(st.just("go"), st.integers(-5, 400))
+        | st.tuples(st.just("go"), st.integers(0, 400) | st.sampled_from((-(10**9), -5, -1, 10**9)))
         | st.tuples(st.just("look"), st.floats(1, 256), st.floats(-1, 2), st.floats(-1, 2))
         | st.tuples(st.just("watch"), st.integers(0, 5), st.integers(0, 5), st.none() | st.integers(0, 40), st.booleans())
-        | st.tuples(st.just("point"), st.floats(0, 1), st.floats(0, 1), st.booleans())
+        | st.tuples(st.just("hold"), st.booleans())
+        | st.tuples(st.just("key"), st.integers(0, len(_PRESSED) - 1), st.integers(1, 5))
+        | st.tuples(st.just("point"), share, share, st.booleans())
+        | st.tuples(st.just("drag"), share, share, share, share)
+        | st.tuples(st.just("wheel"), share, share, st.integers(-5, 5))
+        | st.tuples(st.just("undo"), st.booleans())
         | st.tuples(st.just("size"), st.integers(300, 2500), st.integers(200, 1500))
         | st.tuples(st.just("wait"), st.integers(0, 60))
     )
@@ -56,19 +72,54 @@ def kept_settings() -> st.SearchStrategy[bytes]:
 
 
 def act(path: Path, cancelled: Cancel) -> None:
-    """Does all that a case says in one window, which goes on from case to case."""
-    window, raised = _window(), _raised()
+    """Does all that a case says in one window, which begins anew with each case.
+
+    An action that keeps the thread for too long is a finding if it does so when all is done once more: what is made when it is
+    first looked at, or what this process lost to others, is none.
+    """
+    window, actions = window_made(), json.loads(path.read_bytes())
     before = _objects(window)
-    for name, *facts in json.loads(path.read_bytes()):
-        _do(window, name, facts)
-        _pass(0.0)
-        assert not raised, raised.pop()
-    end = time.monotonic() + 5.0
-    while window.session.is_busy and time.monotonic() < end:
-        _pass(0.02)
-    _pass(0.02)
-    assert not raised, raised.pop()
+    slow = _done(window, actions)
+    if slow:
+        again = _done(window, actions)
+        both = sorted(set(slow) & set(again))
+        assert not both, f"{both[0]} kept the window for {slow[both[0]]:.2f} s, then for {again[both[0]]:.2f} s of its own time"
     assert _objects(window) - before < _MOST_OBJECTS, "objects pile up"
+
+
+def _done(window: Any, actions: list[list[Any]]) -> dict[str, float]:
+    """Does the actions from the first picture on; those that took too long, and how long."""
+    slow: dict[str, float] = {}
+
+    def timed(what: str, do: Callable[[], object]) -> None:
+        start = time.thread_time()
+        do()
+        if (took := time.thread_time() - start) > _STALL_S:
+            slow[what] = max(took, slow.get(what, 0.0))
+
+    raised = _raised()
+    window.desk.course.end()
+    window.session.ask(default_shot())
+    window.resize(1400, 900)
+    _settle(window, lambda: _pass(0.0))
+    for number, (name, *facts) in enumerate(actions):
+        what = f"action {number}, {name} {facts}"
+        timed(what, lambda name=name, facts=facts: _do(window, name, facts))  # type: ignore[misc]
+        timed(f"what follows {what}", lambda: _pass(0.0))
+        assert not raised, raised.pop()
+    _settle(window, lambda: timed("what follows all actions", lambda: _pass(0.0)))
+    assert not raised, raised.pop()
+    return slow
+
+
+def _settle(window: Any, passed: Callable[[], object]) -> None:
+    """Until nothing is worked on, or nobody would wait any longer."""
+    end = time.monotonic() + _WAIT_S
+    passed()
+    while window.session.is_busy and time.monotonic() < end:
+        time.sleep(0.01)
+        passed()
+    passed()
 
 
 def start_with(path: Path, cancelled: Cancel) -> None:
@@ -76,7 +127,7 @@ def start_with(path: Path, cancelled: Cancel) -> None:
     from gemmviz.gui.main_window import MainWindow
     from gemmviz.gui.preferences import Nowhere
 
-    _application()
+    application()
     raised = _raised()
     made = MainWindow(Nowhere({key: _KEPT[number] for key, number in json.loads(path.read_bytes()).items()}))
     made.start()
@@ -102,8 +153,16 @@ def _do(window: Any, name: str, facts: list[Any]) -> None:
                 session.change(*facts)
         case "kernel":
             window.desk.opening.choose_kernel(facts[0])
+        case "lesson":
+            window.desk.opening.open_lesson(facts[0])
+            _pass(0.1)
+            window.desk.course.go(facts[1])
+        case "learn":
+            _learn(window.desk.course, facts[0])
         case "view":
             session.show_view(facts[0])
+        case "theme":
+            session.choose_theme(facts[0])
         case "layer":
             session.show_layer(facts[0])
         case "go":
@@ -113,35 +172,86 @@ def _do(window: Any, name: str, facts: list[Any]) -> None:
         case "watch":
             x, y, warp, everyone = facts
             session.watch(Focus((x, y, 0), warp, None, everyone))
+        case "hold":
+            session.hold_against_this() if facts[0] else session.hold_against(None)
+        case "undo":
+            session.undo() if facts[0] else session.redo()
+        case "key":
+            _press(window.replay.stage, _PRESSED[facts[0]], facts[1])
         case "point":
             _point(window.replay.stage, *facts)
+        case "drag":
+            _drag(window.replay.stage, *facts)
+        case "wheel":
+            _turn(window.replay.stage, *facts)
         case "size":
             window.resize(*facts)
         case "wait":
             _pass(facts[0] / 1000)
 
 
-def _point(stage: Any, x: float, y: float, clicks: bool) -> None:
-    from PySide6.QtCore import QPoint, Qt
+def _learn(course: Any, what: str) -> None:
+    match what:
+        case "pick":
+            course.pick(0)
+        case "attempt":
+            course.attempt(("0",) * course.blanks)
+        case _:
+            getattr(course, what)()
+
+
+def _place(stage: Any, x: float, y: float) -> Any:
+    from PySide6.QtCore import QPoint
+
+    return QPoint(round(x * stage.width()), round(y * stage.height()))
+
+
+def _press(stage: Any, name: str, times: int) -> None:
+    from PySide6.QtCore import Qt
     from PySide6.QtTest import QTest
 
-    at = QPoint(round(x * stage.width()), round(y * stage.height()))
+    for _ in range(times):
+        QTest.keyClick(stage, getattr(Qt.Key, name))
+
+
+def _drag(stage: Any, x: float, y: float, to_x: float, to_y: float) -> None:
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+
+    left, plain = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QTest.mousePress(stage, left, plain, _place(stage, x, y))
+    QTest.mouseMove(stage, _place(stage, (x + to_x) / 2, (y + to_y) / 2))
+    QTest.mouseMove(stage, _place(stage, to_x, to_y))
+    QTest.mouseRelease(stage, left, plain, _place(stage, to_x, to_y))
+
+
+def _turn(stage: Any, x: float, y: float, notches: int) -> None:
+    from PySide6.QtCore import QPoint, QPointF, Qt
+    from PySide6.QtGui import QWheelEvent
+    from PySide6.QtWidgets import QApplication
+
+    at = QPointF(_place(stage, x, y))
+    event = QWheelEvent(
+        at, stage.mapToGlobal(at), QPoint(), QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.ControlModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(stage, event)
+
+
+def _point(stage: Any, x: float, y: float, clicks: bool) -> None:
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+
+    at = _place(stage, x, y)
     QTest.mouseMove(stage, at)
     if clicks:
         QTest.mouseClick(stage, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
 
 
 @cache
-def _application() -> Any:
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from PySide6.QtWidgets import QApplication
-
-    return QApplication.instance() or QApplication([])
-
-
-@cache
-def _window() -> Any:
-    _application()
+def window_made() -> Any:
+    """The window that all cases share, in which everything has been looked at once."""
+    application()
     from gemmviz.gui.main_window import MainWindow
     from gemmviz.gui.preferences import Nowhere
 
@@ -177,9 +287,15 @@ def _objects(window: Any) -> int:
 
 def _pass(seconds: float) -> None:
     """Lets the window live."""
-    process: Callable[[], None] = _application().processEvents
+    process: Callable[[], None] = application().processEvents
     end = time.monotonic() + seconds
     process()
     while time.monotonic() < end:
         process()
         time.sleep(0.002)
+
+
+CAMPAIGNS = {
+    "window": Campaign(".actions", window_actions, act, ready=window_made, starts=("ldd",), own_time=True),
+    "settings": Campaign(".kept", kept_settings, start_with, own_time=True),
+}

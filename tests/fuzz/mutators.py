@@ -2,9 +2,14 @@
 
 import copy
 import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
+
+from gemmviz.files.codec import toml_text
 
 NUMBERS = (
     "0", "-1", "1", "2", "31", "32", "33", "1024", "65536", "2147483647", "2147483648", "4294967296", "9223372036854775807",
@@ -87,10 +92,76 @@ def spoiled_bytes(draw: st.DrawFn, originals: list[bytes]) -> bytes:
     return bytes(data)
 
 
+MARKUP = "<img src=x onerror='hacked=1'>\"]]><script>hacked=1</script>"
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2, 3, 255, 2**31 - 1, 2**31, 2**63, 10**400, 0.0, -0.5, 1e308, "", "x", "A", "é", "\x1b[31m",
-    "<b>", "../x", "x" * 300, "x" * 20_000, "\ud800", [], {}, [[]], [0], [-1], [2**31, 2**31], {"x": 1}, "interpreter",
+    None, True, False, 0, -1, 1, 2, 3, 7, 255, 4096, 2**20, 2**31 - 1, 2**31, 2**63, 10**400, 0.0, -0.5, 1e-9, 1e308, "", "x",
+    "A", "é", "\x1b[31m", "\x0c", "a\nb", MARKUP, "../x", "x" * 300, "x" * 20_000, "\ud800", [], {}, [[]], [0], [-1],
+    [2**31, 2**31], {"x": 1}, "interpreter",
 )  # fmt: skip
+
+
+class EachPlace(Sequence[bytes]):
+    """The facts with one place changed: each takes each odd value, is gone, or stands there twice.
+
+    All places come in any order, with some change each, before one comes again with another. ``packed`` makes a file's contents
+    of facts.
+    """
+
+    def __init__(self, facts: Any, packed: Callable[[Any], bytes], odd: tuple[Any, ...] = ODD) -> None:
+        self._facts, self._packed, self._odd = json.loads(json.dumps(facts)), packed, odd
+        self._places = list(places(self._facts))
+        Random(0).shuffle(self._places)
+        self._ways = len(odd) + 2
+
+    def __len__(self) -> int:
+        return len(self._places) * self._ways
+
+    def __getitem__(self, number):  # type: ignore[no-untyped-def]
+        turn, at = divmod(number, len(self._places))
+        return self._packed(changed(self._facts, self._places[at], (turn + at) % self._ways, self._odd))
+
+
+def changed(facts: Any, place: tuple[Any, ...], way: int, odd: tuple[Any, ...] = ODD) -> Any:
+    """A copy of the facts with one place changed: by an odd value, or removed, or doubled."""
+    *path, last = place
+    facts = copy.deepcopy(facts)
+    around = facts
+    for key in path:
+        around = around[key]
+    if way < len(odd):
+        around[last] = copy.deepcopy(odd[way])
+    elif way == len(odd):
+        del around[last]
+    elif isinstance(around, list):
+        around.append(copy.deepcopy(around[last]))
+    else:
+        around[f"{last}_"] = copy.deepcopy(around[last])
+    return facts
+
+
+class EachWord(Sequence[bytes]):
+    """The text with one of its words or signs replaced by each odd one; all come once before one comes again."""
+
+    def __init__(self, text: str, start: int = 0, odd: tuple[str, ...] = WORDS) -> None:
+        self._text, self._odd = text, odd
+        self._places = [found.span() for found in re.finditer(r"\w+|[^\w\s]", text) if found.start() >= start]
+        Random(0).shuffle(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places) * len(self._odd)
+
+    def __getitem__(self, number):  # type: ignore[no-untyped-def]
+        turn, at = divmod(number, len(self._places))
+        start, stop = self._places[at]
+        word = self._odd[(turn + at) % len(self._odd)]
+        return f"{self._text[:start]} {word} {self._text[stop:]}".encode("utf-8", "surrogatepass")
+
+
+def places(facts: Any, path: tuple[Any, ...] = (), most: int = 2) -> Iterator[tuple[Any, ...]]:
+    """Paths to everything within nested lists and dicts, of lists to the first few items: the others are like them."""
+    for key, inner in facts.items() if isinstance(facts, dict) else enumerate(facts[:most]) if isinstance(facts, list) else ():
+        yield (*path, key)
+        yield from places(inner, (*path, key), most)
 
 
 @st.composite
@@ -114,6 +185,14 @@ def spoiled_facts(draw: st.DrawFn, original: Any) -> Any:
         if not facts:
             break
     return facts
+
+
+def toml_bytes(facts: object) -> bytes:
+    """As TOML; empty where TOML has no such thing."""
+    try:
+        return toml_text(facts).encode("utf-8", "surrogatepass")  # type: ignore[arg-type]
+    except (TypeError, ValueError, AttributeError):
+        return b""
 
 
 def _anywhere(draw: st.DrawFn, facts: Any) -> tuple[Any, Any]:
