@@ -1,9 +1,10 @@
 """Shared-memory hazards: two threads of a block touch the same element, at least one writes, and no barrier lies between.
 
-__syncthreads() orders all threads of a block, __syncwarp() those of a warp. Works on accesses as they stream by.
+__syncthreads() orders all threads of a block, __syncwarp() those of a warp, where all of them arrive at it that have not
+returned. Works on accesses as they stream by.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -118,6 +119,17 @@ class _Touched:
         self.high = np.repeat(self.high, blocks, axis=0)
         self.step = np.repeat(self.step, blocks, axis=0)
 
+    def forget(self, which: Bools) -> None:
+        """As if some threads (blocks, threads) had touched nothing. What threads between the lowest and the highest did is
+        forgotten too where both of these are.
+        """
+        block = np.arange(len(self.low))[:, None]
+        no_low = which[block, np.minimum(self.low, which.shape[1] - 1)] & (self.low != _NOBODY)
+        no_high = which[block, self.high] & (self.high >= 0)
+        low, high = self.low, self.high
+        self.low = np.where(no_low, np.where(no_high, _NOBODY, high), low).astype(np.int32)
+        self.high = np.where(no_high, np.where(no_low, -1, low), high).astype(np.int32)
+
     def clear(self, blocks: Any) -> None:
         self.low[blocks], self.high[blocks], self.step[blocks] = _NOBODY, -1, -1
 
@@ -141,16 +153,22 @@ class HazardFinder:
         """What was found, in the order of the first steps."""
         return sorted(self.found.values(), key=lambda hazard: hazard.step)
 
-    def barrier(self, site: Site, arrived: npt.NDArray[np.bool_]) -> None:
-        """``arrived``: which blocks (blocks,) reached the barrier; for __syncwarp(), with all of their threads."""
-        within_warps = site.kind == "warp barrier"
-        if within_warps and len(self.levels) == 1:
+    def barrier(self, site: Site, arrived: Bools) -> None:
+        """``arrived``: which threads (blocks, threads) reached the barrier; at __syncwarp(), those that have returned too."""
+        if site.kind == "barrier":
+            for touched in self._all_touched(self.levels):
+                touched.clear(arrived.any(axis=1))
+            return
+        if len(self.levels) == 1:
             self.levels.append(deepcopy(self.levels[0]))  # until now both would have been the same
-        for level, memories in enumerate(self.levels):
-            if not (within_warps and level == 1):
-                for touched in memories.values():
-                    for each in touched:
-                        each.clear(arrived)
+        threads = np.arange(arrived.shape[1])
+        whole = np.logical_and.reduceat(arrived, threads[:: self.warp_size], axis=1)
+        for touched in self._all_touched(self.levels[:1]):
+            touched.forget(np.broadcast_to(whole[:, threads // self.warp_size], (self.blocks, len(threads))))
+
+    @staticmethod
+    def _all_touched(levels: list[dict[int, tuple[_Touched, _Touched]]]) -> Iterator[_Touched]:
+        return (each for memories in levels for touched in memories.values() for each in touched)
 
     def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
         """``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
@@ -228,12 +246,16 @@ def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bo
     blocks = trace.blocks.count if blocks is None else blocks
     finder = HazardFinder(trace.arrays, blocks, trace.rules.warp_size)
     elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)[:, :blocks]
+    last = _last_rows(elements) if any(site.kind == "warp barrier" for site in trace.sites) else None
     for step in range(trace.steps):
         if cancelled():
             raise Cancelled
         site, row = trace.site_of(step), int(trace.row[step])
         if site.is_barrier:
-            finder.barrier(site, _arrived(site, elements[row]))
+            arrived = elements[row] >= 0
+            if last is not None and site.kind == "warp barrier":
+                arrived |= last < row
+            finder.barrier(site, arrived)
         for place, operand in enumerate(site.operands):
             if trace.arrays[operand.array].space == "shared":
                 finder.access(step, site, operand, elements[row + place], lambda block: _block_of(trace.space, block))
@@ -244,9 +266,12 @@ def _block_of(space: ThreadSpace, row: int) -> tuple[int, int, int]:
     return space.indices(row * space.threads_per_block)[0]
 
 
-def _arrived(site: Site, elements: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    active = elements >= 0
-    return np.asarray(active.all(axis=1) if site.kind == "warp barrier" else active.any(axis=1))
+def _last_rows(elements: npt.NDArray[Any]) -> Longs:
+    """The last row in which each thread (blocks, threads) is active: who never is again may be taken to have returned."""
+    last = np.full(elements.shape[1:], -1, np.int64)
+    for row, element in enumerate(elements):
+        last[element >= 0] = row
+    return last
 
 
 class HazardSink(AccessSink):
@@ -258,6 +283,13 @@ class HazardSink(AccessSink):
         self.sites: list[Site] = []
         self.step = -1
         self.finder = HazardFinder(arrays, 1, space.warp_size)
+        self.machine: Any = None
+
+    def started(self, machine: Any) -> None:
+        self.machine = machine
+
+    def ended(self) -> None:
+        self.machine = None
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
@@ -267,6 +299,8 @@ class HazardSink(AccessSink):
         where = self.sites[site]
         if not any(self.arrays[operand.array].space == "shared" for operand in where.operands) and not where.is_barrier:
             return
+        if where.kind == "warp barrier" and mask is not None and self.machine.exited is not None:
+            mask = mask | self.machine.exited
         values = np.asarray(offset if mask is None else np.where(mask, offset, INACTIVE))
         rows = self.space.per_block(values if values.ndim else values.reshape((1,) * len(self.space.shape)))
         if len(rows) > 1 and self.finder.blocks == 1:
@@ -274,7 +308,7 @@ class HazardSink(AccessSink):
         if len(rows) != self.finder.blocks:
             rows = np.broadcast_to(values, self.space.shape).reshape(self.finder.blocks, -1)
         if where.is_barrier:
-            self.finder.barrier(where, _arrived(where, rows))
+            self.finder.barrier(where, rows >= 0)
         else:
             self.finder.access(self.step, where, where.operands[0], rows, lambda block: _block_of(self.space, block))
 

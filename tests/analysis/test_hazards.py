@@ -53,3 +53,28 @@ def test_syncwarp_orders_a_warp_but_not_two() -> None:
     assert [hazard.kind for hazard in across] == ["read after write"]
     assert across[0].threads == (32, 0)
     assert across[0].count == 64
+
+
+_REDUCED = """__shared__ float s[64]; int t = threadIdx.x; s[t] = 1.0f; __syncthreads();
+if (t < 32) { for (int half = 32; half > 0; half /= 2) { if (t < half) s[t] += s[t + half]; __syncwarp(); } }
+if (t == 0) C[0] = s[0];"""
+
+
+@pytest.mark.parametrize(
+    ("body", "block", "kinds"),
+    [
+        (_REDUCED, 64, []),  # by one of two warps
+        (_REDUCED.replace("__syncwarp();", ""), 64, ["read after write"]),
+        ("int t = threadIdx.x; __shared__ float s[64]; if (t > 50) return; s[t] = 1.0f; __syncwarp(); C[t] = s[t / 2 * 2];", 64, []),
+        ("int t = threadIdx.x; __shared__ float s[64]; s[t] = 1.0f; if (t % 2) __syncwarp(); C[t] = s[t ^ 1];", 64, ["read after write"]),
+        ("int t = threadIdx.x; __shared__ float s[64]; s[t] = 1.0f; if (t < 32) __syncwarp(); C[t] = s[t ^ 1];", 64, ["read after write"]),
+    ],
+)  # fmt: skip
+def test_syncwarp_orders_warps_of_which_all_arrive_that_are_left(body: str, block: int, kinds: list[str]) -> None:
+    trace = trace_of(kernel_from(body, block=f'["{block}"]'), 8, 8, 8)
+    hazards = ordering_of(trace).hazards
+    assert [hazard.kind for hazard in hazards] == kinds
+    finder = LaunchHazards()
+    stream_launch(trace.setup, finder)
+    assert [(hazard.kind, hazard.count) for hazard in finder.hazards] == [(hazard.kind, hazard.count) for hazard in hazards]
+    assert all("if (t < 32) __syncwarp" not in body or min(hazard.threads) >= 32 for hazard in hazards)
