@@ -190,13 +190,11 @@ def blocks_to_trace(
     wanted = asked_blocks(setup, launch)
     x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
     one = BlockRange((x, x + 1), (y, y + 1), (z, z + 1))
-    counter = StepCounter()
     try:
-        space = ThreadSpace(launch, one, device_for(setup).rules.warp_size)
-        interpret(binding, space, within(counter, binding, asked_phases(binding)), None, cancelled=cancelled)
-    except (NeedsValues, KernelFault):
-        return wanted or one  # a fault is found again, and shown, when this block is traced
-    bytes_per_block = 4 * launch.threads_per_block * max(1, counter.steps)
+        steps = _steps(binding, one, cancelled)
+    except KernelFault:
+        return wanted or one  # it is found again, and shown, when this block is traced
+    bytes_per_block = 4 * launch.threads_per_block * max(1, steps)
     if wanted is not None:
         if wanted.count * bytes_per_block > most_bytes:
             raise _too_many(wanted, bytes_per_block, most_bytes)
@@ -210,6 +208,18 @@ def blocks_to_trace(
     wide = max(1, min(launch.grid[0], int(blocks**0.5)))
     high = max(1, min(launch.grid[1], blocks // wide))
     return BlockRange(_range_around(x, wide, launch.grid[0]), _range_around(y, high, launch.grid[1]), (z, z + 1))
+
+
+def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
+    """How many steps some blocks take. Raises KernelFault."""
+    counter, phases = StepCounter(), asked_phases(binding)
+    space = ThreadSpace(binding.launch, blocks, device_for(binding.setup).rules.warp_size)
+    try:
+        interpret(binding, space, within(counter, binding, phases), None, cancelled=cancelled)
+    except NeedsValues:
+        counter = StepCounter()
+        interpret(binding, space, within(counter, binding, phases), inputs(binding, cancelled), cancelled=cancelled)
+    return counter.steps
 
 
 def _too_many(wanted: BlockRange, bytes_per_block: int, most_bytes: int) -> SettingError:

@@ -6,7 +6,11 @@ import pytest
 from gemmviz.analysis.counts import count_steps, totals
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.errors import SourceError
+from gemmviz.model.problem import Problem
+from gemmviz.run.interpreter import Interpreter
+from gemmviz.show.picture import run
 from gemmviz.source.headers import without
+from gemmviz.spec.legality import setup_for
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1
@@ -191,3 +195,11 @@ def test_a_header_of_the_project_is_left_out_and_it_is_said() -> None:
         trace_of(parse_kernel(needing, "mine.cu"), *size)
     assert without(text, ["../include/host_utils.h"]).count("\n") == text.count("\n")
     assert "host_utils" not in without(text, ["../include/host_utils.h"])
+
+
+@pytest.mark.parametrize("name", ["column-major", "integers"])
+def test_as_many_blocks_are_traced_as_are_quick_whatever_the_type(name: str) -> None:
+    text, sizes = BROUGHT[name]
+    trace = run(setup_for(parse_kernel(text, "brought.cu"), Problem(*sizes)), (0, 0, 0), Interpreter()).whole
+    assert trace.is_whole
+    assert trace.blocks.count == 4
