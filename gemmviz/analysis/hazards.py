@@ -210,12 +210,16 @@ class HazardFinder:
             touched = (other < 0).astype(np.int64)
             other = np.where(other < 0, across, other)
         collide = np.flatnonzero(other >= 0)
-        if len(collide):
-            self.conflicts.add(step, operand.array, at[0][collide], at[1][collide])
-        for i in collide[:1]:
-            before = int(levels[int(touched[i])].step[at[0][i], at[1][i]])
-            threads, count = (int(other[i]), int(who[i])), int((other >= 0).sum())
-            self._add(kind, self.site_at[before][0], site, operand, at, i, threads, step, count, block_of)
+        if not len(collide):
+            return
+        cells = at[0][collide], at[1][collide]
+        self.conflicts.add(step, operand.array, *cells)
+        before = np.where(touched[collide] == 0, levels[0].step[cells], levels[-1].step[cells])
+        for earlier in np.unique(before).tolist():
+            of_it = collide[before == earlier]
+            i = of_it[0]
+            threads = int(other[i]), int(who[i])
+            self._add(kind, self.site_at[earlier][0], site, operand, at, i, threads, step, len(of_it), block_of)
 
     def _report_same_step(self, step: int, site: Site, operand: Operand, at: Any, who: Any, block_of: Any) -> None:
         """Two threads that write one element in one step."""
@@ -342,5 +346,10 @@ class LaunchHazards:
 
     @property
     def hazards(self) -> list[Hazard]:
-        """One of each kind between two sites."""
-        return list({key: hazard for each in self._groups for key, hazard in each.hazards_by_pair().items()}.values())
+        """One of each kind between two sites, counted over all blocks."""
+        found: dict[tuple[Kind, Site, Site], Hazard] = {}
+        for group in self._groups:
+            for key, hazard in group.hazards_by_pair().items():
+                before = found[key].count if key in found else 0
+                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
+        return list(found.values())

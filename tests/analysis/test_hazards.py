@@ -26,9 +26,10 @@ def test_a_missing_barrier_is_named(number: int, kind: str) -> None:
     assert "broken.cu" in str(first.fault("broken.cu"))
 
 
-def test_streaming_finds_the_same() -> None:
+@pytest.mark.parametrize("sizes", [(8, 8, 12), (7, 9, 12), (13, 5, 9)])
+def test_streaming_finds_the_same(sizes: tuple[int, int, int]) -> None:
     spec = without_barrier(1)
-    trace = trace_of(spec, 8, 8, 12, TILE_WIDTH=4)
+    trace = trace_of(spec, *sizes, TILE_WIDTH=4)
     finder = LaunchHazards()
     stream_launch(trace.setup, finder)
     streamed = {(h.kind, h.earlier.text, h.later.text, h.array, h.count) for h in finder.hazards}
@@ -53,6 +54,18 @@ def test_syncwarp_orders_a_warp_but_not_two() -> None:
     assert [hazard.kind for hazard in across] == ["read after write"]
     assert across[0].threads == (32, 0)
     assert across[0].count == 64
+
+
+def test_conflicts_are_counted_between_the_sites_that_they_are_between() -> None:
+    body = (
+        "__shared__ float s[8]; int t = threadIdx.x;\nif (t < 2) s[t] = 1.0f;\nelse s[t] = 2.0f;\n"
+        "float sum = 0; for (int i = 0; i < 4; ++i)\nsum += s[(t + i) % 4];\nC[t] = sum;"
+    )
+    hazards = ordering_of(trace_of(kernel_from(body))).hazards
+    assert [(hazard.earlier.place.line, hazard.later.place.line, hazard.count) for hazard in hazards] == [
+        (11, 14, 6),
+        (12, 14, 6),
+    ]
 
 
 _REDUCED = """__shared__ float s[64]; int t = threadIdx.x; s[t] = 1.0f; __syncthreads();
