@@ -16,7 +16,7 @@ class Direct(Writer):
         self.is_plane = self.shape in ("plane", "several")
         self.extents = height * mine[0], width * mine[1]
         if self.is_plane and not self.is_guarded:
-            self.M, self.N = (each * some.randint(1, 3) for each in self.extents)
+            self.M, self.N = (each * some.randint(1 if each > 1 else 2, 3) for each in self.extents)
         if self.is_plane:
             self.block, self.grid = (width, height), (-(-self.N // self.extents[1]), -(-self.M // self.extents[0]))
             self.set_constants(W=width, H=height, TM=mine[0], TN=mine[1])
