@@ -182,14 +182,17 @@ class Lanes(Writer):
 
     def kernel(self) -> Kernel:
         some = self.random
+        self.how = some.choice(("down", "xor", "tree", "warp tree", "last warp", "last warp", "one adds"))
         lanes, groups = some.choice((2, 4, 8, 16, 32)), some.choice((1, 2, 4))
+        if self.how == "last warp":
+            lanes, groups = 64, min(groups, 2)
         self.K = some.randint(lanes, 2 * lanes + 3)
-        self.M, self.N = some.randint(4, 9), some.randint(4, 9)
+        self.M, self.N = (some.randint(4, 9 if lanes <= 32 else 5) for _ in range(2))
         self.set_constants(L=lanes, H=groups)
         self.is_line = some.random() < 0.5
         self.block = (lanes * groups,) if self.is_line else (lanes, groups)
         self.grid = (-(-self.M * self.N // groups),)
-        self.way, self.how = some.randrange(4), some.choice(("down", "xor", "tree", "warp tree", "one adds"))
+        self.way = some.randrange(4)
         self.header([self.mac_function()] if self.way == 3 else [])
         with self.braces(""):
             self.local_constants()
@@ -256,7 +259,9 @@ class Lanes(Writer):
             return total
         place = f"{group} * {lanes} + {lane}"
         wait = "__syncwarp();" if self.how == "warp tree" else "__syncthreads();"
-        self.add(f"{red}[{place}] = {total};", "store", **{"partly stored": f"if ({lane} != 1) {red}[{place}] = {total};"})
+        self.add(
+            f"{red}[{place}] = {total};", "store", **{"partly stored": f"if ({lane} != {lanes} - 1) {red}[{place}] = {total};"}
+        )
         self.add(wait, "ready", **{"no first barrier": "", "divergent barrier": f"if ({lane} > 0) {wait}"})
         if self.how == "one adds":
             i = self["i"]
@@ -266,11 +271,34 @@ class Lanes(Writer):
             ):
                 self.add(f"{total} += {red}[{place} + {i}];", "reduce")
             return total
+        if self.how == "last warp":
+            return self._last_warp(place)
         start = {"half of the lanes": f"for (int {s} = {lanes} / 4; {s} > 0; {s} /= 2)"}
         with self.braces(f"for (int {s} = {lanes} / 2; {s} > 0; {s} /= 2)", **start):
             self.add(f"if ({lane} < {s})", **{"all lanes add": f"if ({lane} + {s} < {lanes})"})
             self.add(f"    {red}[{place}] += {red}[{place} + {s}];", "reduce")
             self.add(wait, "again", **{"no second barrier": "", "barrier in a branch": f"if ({lane} < {s}) {wait}"})
+        return f"{red}[{place}]"
+
+    def _last_warp(self, place: str) -> str:
+        """One of two warps adds up what both have; the other one waits for nothing any more, or returns."""
+        lane, total, s, red = (self[role] for role in ("lane", "sum", "s", "red"))
+        loop = f"for (int {s} = 16; {s} > 0; {s} /= 2)"
+        half = {"half of the lanes": loop.replace("16", "8")}
+        if returns := self.random.random() < 0.5:
+            self.add(f"if ({lane} >= 32) return;")
+        with self.braces("" if returns else f"if ({lane} < 32)"):
+            if self.random.random() < 0.5:
+                self.add(f"{total} += {red}[{place} + 32];", "reduce")
+                self.add(loop, **half)
+                self.add(f"    {total} += __shfl_down_sync(0xffffffff, {total}, {s});")
+                self.add(f"if ({lane} == 0) {red}[{place}] = {total};")
+            else:
+                self.add(f"{red}[{place}] += {red}[{place} + 32];", "reduce")
+                self.add("__syncwarp();", **{"no second barrier": ""})
+                with self.braces(loop, **half):
+                    self.add(f"if ({lane} < {s}) {red}[{place}] += {red}[{place} + {s}];", "reduce")
+                    self.add("__syncwarp();", **{"no second barrier": ""})
         return f"{red}[{place}]"
 
     def _faults(self) -> None:
@@ -284,6 +312,7 @@ class Lanes(Writer):
         self.fault("half of the lanes", WRONG)
         self.fault("another lane stores", WRONG, when=self.how != "xor")
         self.fault("all lanes store", GLOBAL, "C", may=(WRONG, SHARED), when=self.how == "down")
+        self.fault("all lanes add", SHARED, "reduce", may=(WRONG,), when=lanes > 2)
         self.fault("tile too small", RANGE, "store")
         self.fault("partly stored", UNSET, "reduce")
         barriers = self.how != "warp tree"
