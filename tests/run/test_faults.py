@@ -58,6 +58,15 @@ def test_whole_blocks_may_skip_a_barrier() -> None:
     assert (trace.element[0] >= 0).tolist() == [False] * 4 + [True] * 4
 
 
+def test_blocks_of_one_row_may_return_and_those_of_a_column_skip_a_barrier() -> None:
+    body = "if (blockIdx.y == 1) return;\nif (blockIdx.x > 0) {\n__syncthreads(); }\nC[threadIdx.x] = 1.0f;"
+    trace = trace_of(kernel_from(body, grid='["3", "2"]'))
+    assert (trace.element[0] >= 0).reshape(6, 4)[:, 0].tolist() == [False, True, True, False, False, False]
+    with pytest.raises(KernelFault, match="divergent flow") as caught:
+        trace_of(kernel_from(body.replace("blockIdx.x > 0", "blockIdx.x > 0 && threadIdx.x != 2"), grid='["3", "2"]'))
+    assert (caught.value.block, caught.value.thread) == ((1, 0, 0), (2, 0, 0))
+
+
 def test_endless_loops_hit_the_budget() -> None:
     with pytest.raises(KernelFault, match=r"still running after 1000 steps.*does this loop ever end") as caught:
         trace_of(kernel_from("while (true) C[0] = 1.0f;"), budget=1000)

@@ -290,8 +290,8 @@ def _check_convergence(machine: Machine, node: Barrier) -> None:
     shape = (1,) * len(machine.space.shape)
     arrived = np.asarray(machine.mask).reshape(np.shape(np.asarray(machine.mask)) or shape)
     alive = np.ones(shape, bool) if machine.exited is None else ~machine.exited
+    arrived, alive = np.broadcast_arrays(arrived, alive)
     here, living = machine.space.per_block(arrived & alive), machine.space.per_block(alive)
-    here, living = np.broadcast_arrays(here, living)
     torn = here.any(axis=1) & (living & ~here).any(axis=1)
     if torn.any():
         absent = np.broadcast_to(alive & ~arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
