@@ -130,6 +130,14 @@ class Writer:
             with self.braces(f"for ({first}; {condition}; {further})", f"loop {name}", **heads):
                 yield
             return
+        if style == "break":
+            heads = {fault: f"for ({a}; ; {c})" for fault, (a, _, c) in places.items()}
+            with self.braces(f"for ({first}; ; {further})", **heads):
+                self.add(
+                    f"if ({name} >= {limit}) break;", **{fault: f"if (!({b})) break;" for fault, (_, b, _) in places.items()}
+                )
+                yield
+            return
         self.add(f"{first};", **{fault: f"{a};" for fault, (a, _, _) in places.items()})
         is_while = style == "while"
         self.add(

@@ -10,7 +10,7 @@ class Direct(Writer):
         some = self.random
         self.shape = some.choice(("plane", "plane", "line", "stride", "several", "several"))
         self.way = some.randrange(4)
-        self.loops = some.choice(("for", "for", "while", "do"))
+        self.loops = some.choice(("for", "for", "while", "do", "break"))
         width, height = some.choice(((2, 2), (4, 4), (8, 4), (3, 5), (16, 2), (4, 1), (1, 8)))
         mine = (some.randint(1, 3), some.randint(2, 3)) if self.shape == "several" else (1, 1)
         self.is_plane = self.shape in ("plane", "several")
@@ -229,7 +229,7 @@ class Lanes(Writer):
             "A with another width": self.added(total, other_a, b, self.way),
             "B with another width": self.added(total, a, other_b, self.way),
         }
-        style = self.random.choice(("for", "while"))
+        style = self.random.choice(("for", "while", "break"))
         with (
             self.braces(f"if ({number} < M * N)", **{"no guard of rows": "if (true)"}),
             self.loop(k, lane, "K", lanes, style, faults=faults),

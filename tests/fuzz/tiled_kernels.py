@@ -68,7 +68,7 @@ class Tiled(Writer):
         layouts_differ = len({each in self.columns_first for each in "AB"}) > 1
         if (self.guard == "fetch" and layouts_differ) or (self.is_ahead and self.guard == "if"):
             self.guard = "?:"
-        self.loops = some.choice(("for", "for", "while", "do"))
+        self.loops = some.choice(("for", "for", "while", "do", "break"))
         self.way, self.in_registers, self.is_apart, self.by_number = (
             some.randrange(4),
             *(some.random() < 0.5 for _ in range(3)),
@@ -83,6 +83,11 @@ class Tiled(Writer):
         self.is_persistent = self.tiles > 1 and some.random() < 0.25
         if self.is_persistent:
             self.grid = (some.randint(1, self.tiles),)
+        self.loaders = self.threads // 2 if self.load == "in turn" and some.random() < 0.3 else self.threads
+        self.is_staged = not self.is_several and some.random() < 0.2
+        self.spare_blocks = 0 if self.is_persistent or some.random() < 0.8 else 1
+        if self.spare_blocks:
+            self.grid = self.grid[0], self.grid[-1] + 1
         self.phases = -(-self.K // c["BK"])
         self.order = some.choice((self.tiled, self.tiled[::-1]))
         if self.storage == "dynamic":
@@ -171,6 +176,8 @@ class Tiled(Writer):
         else:
             for which in self.order:
                 self._declared(which)
+        if self.is_staged:
+            self.add(f"__shared__ {self.type} staged[{height}][{width}];")
         if self.is_linear:
             self.add(f"const int {t} = threadIdx.x;")
             if self.block[0] > self.threads:
@@ -211,6 +218,8 @@ class Tiled(Writer):
             (f"const int {col0} = {block_col} * {self.constant('BN')};", {}),
             (text, {"sum not set": unset, "sum of integers": whole, **again}),
         )
+        if self.spare_blocks:
+            self.add(f"if ({row0} >= M) return;")
         self.add("", **{"early return": f"if ({row0} + {self['y']} >= M || {col0} + {self['x']} >= N) return;"})
         if self.by_number:
             base, following = f"{k0} * {depth}", f"({k0} + 1) * {depth}"
@@ -310,7 +319,10 @@ class Tiled(Writer):
                 with self.braces(f"if ({index} < {limit})", **{part: f"if ({index} < {limit} - 1)"}):
                     self._put(which, base, buffer, y, x)
             case "in turn":
-                with self.loop(i, t, count, threads, faults={part: (f"{t} + 1", f"< {count}", threads)}):
+                only = f"if ({t} < {self.loaders})" if self.loaders < self.threads else ""
+                threads = str(self.loaders) if only else threads
+                faults = {part: (f"{t} + 1", f"< {count}", threads)}
+                with self.braces(only), self.loop(i, t, count, threads, faults=faults):
                     self._put(which, base, buffer, f"{i} / {cols}", f"{i} % {cols}")
             case "in rows":
                 with (
@@ -414,11 +426,24 @@ class Tiled(Writer):
     def _store(self) -> None:
         row, col = f"{self['row0']} + {self._own('row')}", f"{self['col0']} + {self._own('col')}"
         i, j = self["i"], self["j"]
+        if self.is_staged:
+            self._store_staged()
+            return
         if not self.is_several:
             self._store_one(row, col, self["sum"])
             return
         with self.loop(i, "0", self.constant("TM")), self.loop(j, "0", self.constant("TN")):
             self._store_one(row, col, f"{self['sum']}[{i}][{j}]")
+
+    def _store_staged(self) -> None:
+        """Another thread stores what a thread computed: it finds that in shared memory."""
+        x, y, t, height = self["x"], self["y"], self["t"], self.constant("H")
+        self.add(f"staged[{y}][{x}] = {self['sum']};", "stage")
+        self.add(self.wait, "staged", **{"not staged": "", "staged in a branch": f"if ({x} > 0) {self.wait}"})
+        self.add(f"const {self.type} result = staged[{t} % {height}][{t} / {height}];", "stage")
+        self._store_one(f"{self['row0']} + {t} % {height}", f"{self['col0']} + {t} / {height}", "result")
+        if self.is_persistent:
+            self.add(self.wait, **{"staged again too early": ""})
 
     def _store_one(self, row: str, col: str, value: str) -> None:
         self.shuffled((f"const int {self['row']} = {row};", {}), (f"const int {self['col']} = {col};", {}))
@@ -452,7 +477,7 @@ class Tiled(Writer):
         self.fault("k one short", WRONG, when=k >= c["BK"])
         self.fault("phases left out", WRONG, when=self.loops != "do" or self.phases > 1)
         self.fault("another buffer", (UNSET, SHARED), *shared, may=(WRONG,))
-        self.fault("block left out", MISSING, "C", may=(GLOBAL,), when=once and self.grid[-1] > 1)
+        self.fault("block left out", MISSING, "C", may=(GLOBAL,), when=once and self.grid[-1] - self.spare_blocks > 1)
         self.fault("tiles left out", MISSING)
         divides = {
             "A": (m % c["BM"] == 0, k % c["BK"] == 0),
@@ -475,10 +500,13 @@ class Tiled(Writer):
         if self.phases < 2 or self.buffers == 2 or self.is_ahead or self.loops == "do":
             for name in _SPLIT:
                 self.faults.pop(name, None)
-        if self.is_persistent:
+        self.fault("not staged", SHARED, "stage")
+        self.fault("staged in a branch", DIVERGENT, "staged", when=waits_for_block)
+        self.fault("staged again too early", SHARED, "stage", when=self.tiles > self.grid[0])
+        if self.is_persistent or (self.spare_blocks and self.grid[0] == 1):
             self.faults.pop("grid too small", None)
-            if self.grid[0] == self.tiles:
-                self.faults.pop("sum not set to zero again", None)
+        if self.is_persistent and self.grid[0] == self.tiles:
+            self.faults.pop("sum not set to zero again", None)
 
     def _collides(self, which: str) -> bool:
         """Whether two threads store the same element of a tile whose rows are taken to be one shorter."""
@@ -495,4 +523,4 @@ class Tiled(Writer):
 
     def _loader(self, row: int, col: int, cols: int) -> int:
         width, height = self.constants["W"], self.constants["H"]
-        return (row * cols + col) % self.threads if self.load == "in turn" else row % height * width + col % width
+        return (row * cols + col) % self.loaders if self.load == "in turn" else row % height * width + col % width
