@@ -1,8 +1,8 @@
 """Hazards in global memory: threads that touch the same element of a matrix in no order, at least one of them writing.
 
 Blocks of a grid run in any order, also at the same time (CUDA C++ Programming Guide, Thread Hierarchy): nothing orders them.
-Threads of one block are ordered by its barriers. Threads that write the same value into an element do no harm, whatever their
-order.
+Threads of one block are ordered by its barriers, those of a warp by __syncwarp() too. Threads that write the same value into an
+element do no harm, whatever their order.
 """
 
 from collections.abc import Callable, Iterator
@@ -192,15 +192,30 @@ class _Users:
         return joined.chosen(np.lexsort((joined.thread, joined.writes, joined.step)))
 
     def _epochs(self, some: _Accesses) -> Longs:
-        """How many barriers each access's block had passed."""
-        trace = self.trace
-        barriers = np.array([step for step in range(trace.steps) if trace.site_of(step).kind == "barrier"], np.int64)
+        """How many barriers each access's block had passed; of an element that only one warp uses, those of the warp too."""
+        trace, unit, width = self.trace, self.unit, self.trace.rules.warp_size
+        steps: dict[str, list[int]] = {"barrier": [], "warp barrier": []}
+        for step in range(trace.steps):
+            if trace.site_of(step).is_barrier:
+                steps[trace.site_of(step).kind].append(step)
+        warp, place = some.thread % unit // width, np.searchsorted(self.elements, some.element)
+        warps = _Range(len(self.elements))
+        warps.add(place, warp)
+        is_alone = ~warps.is_split()[place]
         epochs = np.zeros(len(some.step), np.int64)
-        for block in np.unique(some.thread // self.unit).tolist():
-            of_block = slice(block * self.unit, (block + 1) * self.unit)
-            reached = [step for step in barriers.tolist() if (trace.element[trace.row[step], of_block] >= 0).any()]
-            mine = some.thread // self.unit == block
+        for block in np.unique(some.thread // unit).tolist():
+            active = trace.element[:, block * unit : (block + 1) * unit] >= 0
+            reached = [step for step in steps["barrier"] if active[trace.row[step]].any()]
+            mine = some.thread // unit == block
             epochs[mine] = np.searchsorted(np.array(reached, np.int64), some.step[mine])
+            for number in np.unique(warp[mine & is_alone]).tolist() if steps["warp barrier"] else []:
+                lanes = active[:, number * width : (number + 1) * width]
+                last = (
+                    len(lanes) - 1 - np.argmax(lanes[::-1], axis=0)
+                )  # who is never active again may be taken to have returned
+                waits = [step for step in steps["warp barrier"] if (lanes[row := int(trace.row[step])] | (last < row)).all()]
+                chosen = mine & is_alone & (warp == number)
+                epochs[chosen] = np.searchsorted(np.array(sorted(reached + waits), np.int64), some.step[chosen])
         return epochs
 
     def _hazard(self, some: _Accesses, count: int, unit: int, reads: bool) -> Hazard:

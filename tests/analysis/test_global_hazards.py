@@ -75,6 +75,25 @@ def test_threads_of_a_block_without_a_barrier() -> None:
     assert found("C[blockIdx.x * 4 + 3 - threadIdx.x] = 1.0f; C[i] = C[i] + 1.0f;")[0].kind == "read after write"
 
 
+_IN_TURN = "C[t] = 0.0f; {} for (int n = 0; n < 32; ++n) {{ if (t % 32 == n) C[{}] += 1.0f; {} }}"
+
+
+@pytest.mark.parametrize(
+    ("place", "between", "kinds"),
+    [
+        ("t / 32 * 32", "__syncwarp();", []),
+        ("t / 32 * 32", "", ["read after write"]),
+        ("0", "__syncwarp();", ["read after write"]),
+        ("0", "__syncthreads();", ["write after read"]),
+        ("t / 32 * 32", "if (t % 32 < 9) __syncwarp();", ["read after write"]),
+    ],
+)
+def test_lanes_of_a_warp_in_turn(place: str, between: str, kinds: list[str]) -> None:
+    body = f"int t = threadIdx.x; {_IN_TURN.format(between, place, between)}"
+    trace = trace_of(kernel_from(body, block='["64"]'), 8, 8, 8)
+    assert [hazard.kind for hazard in global_hazards(trace).hazards] == kinds
+
+
 def test_a_barrier_of_another_block_orders_nothing() -> None:
     body = "C[blockIdx.x * 4 + 3 - threadIdx.x] = 0.0f; if (blockIdx.x == 1) __syncthreads(); C[i] = 1.0f;"
     (hazard,) = found(body)

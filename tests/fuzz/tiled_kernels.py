@@ -442,8 +442,6 @@ class Tiled(Writer):
         self.add(self.wait, "staged", **{"not staged": "", "staged in a branch": f"if ({x} > 0) {self.wait}"})
         self.add(f"const {self.type} result = staged[{t} % {height}][{t} / {height}];", "stage")
         self._store_one(f"{self['row0']} + {t} % {height}", f"{self['col0']} + {t} / {height}", "result")
-        if self.is_persistent:
-            self.add(self.wait, **{"staged again too early": ""})
 
     def _store_one(self, row: str, col: str, value: str) -> None:
         self.shuffled((f"const int {self['row']} = {row};", {}), (f"const int {self['col']} = {col};", {}))
@@ -502,7 +500,6 @@ class Tiled(Writer):
                 self.faults.pop(name, None)
         self.fault("not staged", SHARED, "stage")
         self.fault("staged in a branch", DIVERGENT, "staged", when=waits_for_block)
-        self.fault("staged again too early", SHARED, "stage", when=self.tiles > self.grid[0])
         if self.is_persistent or (self.spare_blocks and self.grid[0] == 1):
             self.faults.pop("grid too small", None)
         if self.is_persistent and self.grid[0] == self.tiles:
