@@ -182,8 +182,9 @@ class Lanes(Writer):
 
     def kernel(self) -> Kernel:
         some = self.random
-        self.how = some.choice(("down", "xor", "tree", "warp tree", "last warp", "last warp", "one adds"))
+        self.how = some.choice(("down", "xor", "tree", "warp tree", "last warp", "last warp", "one adds", "in turn"))
         lanes, groups = some.choice((2, 4, 8, 16, 32)), some.choice((1, 2, 4))
+        self.has_beta &= self.how != "in turn"
         if self.how == "last warp":
             lanes, groups = 64, min(groups, 2)
         self.K = some.randint(lanes, 2 * lanes + 3)
@@ -203,7 +204,7 @@ class Lanes(Writer):
     def _body(self) -> None:
         lane, group, number, row, col, total, k = (self[role] for role in ("lane", "y", "n", "row", "col", "sum", "k"))
         lanes, groups = self.constant("L"), self.constant("H")
-        if not self.how.startswith(("down", "xor")):
+        if not self.how.startswith(("down", "xor", "in turn")):
             size = f"{groups} * {lanes}"
             self.add(
                 f"__shared__ {self.type} {self['red']}[{size}];",
@@ -235,6 +236,9 @@ class Lanes(Writer):
             self.loop(k, lane, "K", lanes, style, faults=faults),
         ):
             self.add(self.added(total, a, b, self.way), "use", "load A", "load B", **widths)
+        if self.how == "in turn":
+            self._add_in_turn(f"{number} < M * N")
+            return
         result = self._reduction()
         text, faults_of_c = self.stored(row, col, result)
         first = f"if ({number} < M * N && {lane} == 0)"
@@ -244,6 +248,13 @@ class Lanes(Writer):
         ):
             faults_of_c = {name: text for name, text in faults_of_c.items() if not name.startswith("two blocks")}
             self.add(text, "C", **faults_of_c)
+
+    def _add_in_turn(self, guard: str) -> None:
+        """One lane after the other adds to C what it has."""
+        lane, total, s, lanes = self["lane"], self["sum"], self["s"], self.constant("L")
+        with self.loop(s, "0", lanes, faults={"half of the lanes": ("0", f"< {lanes} / 2", "1")}):
+            self.add(f"if ({guard} && {lane} == {s}) {self.element('C', self['row'], self['col'])} += {total};", "C")
+            self.add("__syncwarp();", **{"not in turn": ""})
 
     def _reduction(self) -> str:
         """Adds up the lanes' sums; where the first lane finds the result."""
@@ -310,6 +321,7 @@ class Lanes(Writer):
         self.fault("k one further", RANGE, "use")
         self.fault("k from one", WRONG)
         self.fault("half of the lanes", WRONG)
+        self.fault("not in turn", GLOBAL, "C", may=(WRONG,))
         self.fault("another lane stores", WRONG, when=self.how != "xor")
         self.fault("all lanes store", GLOBAL, "C", may=(WRONG, SHARED), when=self.how == "down")
         self.fault("all lanes add", SHARED, "reduce", may=(WRONG,), when=lanes > 2)
