@@ -52,13 +52,14 @@ def _writes_globally(trace: Trace, touches: Touches) -> bool:
 
 
 class _Accesses(NamedTuple):
-    """Accesses as columns. ``value``: the bits of what was written, 0 for a read or where it is not known."""
+    """Accesses as columns. ``value``: the bits of what was written, 0 for a read or where it is not ``known``."""
 
     element: Longs
     thread: Longs
     step: Longs
     writes: Bools
     value: Longs
+    known: Bools
 
     def chosen(self, which: npt.NDArray[np.generic]) -> "_Accesses":
         return _Accesses(*(column[which] for column in self))
@@ -101,19 +102,20 @@ class _Users:
         self.elements = np.unique(np.concatenate(written))
         count = len(self.elements)
         self.readers, self.writers, self.bits = _Range(count), _Range(count), _Range(count)
+        self.is_unknown = np.zeros(count, bool)
         for touches in self.touches:
             for some in self._accesses(touches):
                 at = np.minimum(np.searchsorted(self.elements, some.element), count - 1)
                 is_written = self.elements[at] == some.element
                 at, some = at[is_written], some.chosen(is_written)
                 (self.writers if touches.operand.access == "write" else self.readers).add(at, some.thread)
-                if touches.operand.access == "write":
-                    self.bits.add(at, some.value)
+                self.bits.add(at[some.known], some.value[some.known])
+                self.is_unknown[at[some.writes & ~some.known]] = True
         self.users = self.readers.joined(self.writers)
-        self.knows_values = all(self._has_values(touches) for touches in self.touches if touches.operand.access == "write")
         self.undecided = 0
 
     def _has_values(self, touches: Touches) -> bool:
+        """Whether it is known what these stores wrote into the first of their elements."""
         return self.values is not None or all(row in self.trace.stored for row in touches.rows.tolist())
 
     def _accesses(self, touches: Touches, writes_only: bool = False) -> Iterator[_Accesses]:
@@ -131,8 +133,9 @@ class _Users:
             first, bits = element[row, thread].astype(np.int64), np.zeros(len(row), np.int64)
             if writes and self._has_values(touches):
                 bits = self._written(rows)[row, thread].view(np.int64)
-            for offset in touches.operand.offsets:
-                yield _Accesses(first + offset, thread, steps[row].astype(np.int64), np.full(len(row), writes), bits)
+            for place, offset in enumerate(touches.operand.offsets):
+                known = np.full(len(row), writes and place == 0 and self._has_values(touches))
+                yield _Accesses(first + offset, thread, steps[row].astype(np.int64), np.full(len(row), writes), bits, known)
 
     def _written(self, rows: Longs) -> Values:
         """What the stores of some rows wrote: (rows, threads)."""
@@ -149,11 +152,10 @@ class _Users:
         yield from self._inside_blocks(self.users.is_split() & ~self.users.is_split(self.unit))
 
     def _harmful(self, several: Bools) -> Bools:
-        """Of elements that several threads write, those where the values differ; where they aren't known, none."""
-        if not self.knows_values:
-            self.undecided += int(several.sum())
-            return np.zeros_like(several)
-        return several & self.bits.is_split()
+        """Of elements that several threads write, those where known values differ."""
+        differ = several & self.bits.is_split()
+        self.undecided += int((several & self.is_unknown & ~differ).sum())
+        return differ
 
     def _between_blocks(self, which: Bools, reads: bool) -> Iterator[Hazard]:
         if which.any():
@@ -174,13 +176,15 @@ class _Users:
         threads, readers, bits = _Range(count), _Range(count), _Range(count)
         threads.add(number, some.thread)
         readers.add(number[~some.writes], some.thread[~some.writes])
-        bits.add(number[some.writes], some.value[some.writes])
-        several = threads.is_split() & ~bits.is_empty
+        bits.add(number[some.known], some.value[some.known])
+        has_writes, is_unknown = np.zeros(count, bool), np.zeros(count, bool)
+        has_writes[number[some.writes]] = True
+        is_unknown[number[some.writes & ~some.known]] = True
+        several = threads.is_split() & has_writes
         for reads, bad in ((True, several & ~readers.is_empty), (False, several & readers.is_empty)):
-            if not reads and not self.knows_values:
-                self.undecided += int(bad.sum())
-                continue
-            bad = bad if reads else bad & bits.is_split()
+            if not reads:
+                self.undecided += int((bad & is_unknown & ~bits.is_split()).sum())
+                bad &= bits.is_split()
             if bad.any():
                 yield self._hazard(some.chosen(number == np.flatnonzero(bad)[0]), int(bad.sum()), 1, reads)
 

@@ -102,7 +102,10 @@ def test_a_barrier_of_another_block_orders_nothing() -> None:
 
 def test_wide_stores_touch_all_their_elements() -> None:
     wide = "reinterpret_cast<float4*>(C)[0] = make_float4(blockIdx.x, 1, 1, 1);"
-    assert found(f"if (threadIdx.x == 0) {wide}")[0].count == 4
+    result = global_hazards(traced(f"if (threadIdx.x == 0) {wide}"))
+    assert (result.hazards[0].element, result.hazards[0].count, result.undecided) == (0, 1, 3)
+    other = "if (blockIdx.x == 1 && threadIdx.x < 4) C[threadIdx.x] = 2.0f + C[3];"
+    assert found(f"if (blockIdx.x == 0 && threadIdx.x == 0) {wide} {other}")[0].count == 1
 
 
 def test_values_that_nobody_knows_are_said(tmp_path: Path) -> None:
@@ -172,3 +175,10 @@ def test_a_right_result_that_hangs_on_the_order_is_no_success(tmp_path: Path, ca
     assert "C is right: 64 elements" in out
     assert "in the order of this run" in out
     assert "split.cu:12:10: read after write: C[0]: block (0, 0, 1) reads it (line 12) after block (0, 0, 0) writes it" in err
+
+
+def test_of_wide_stores_only_the_first_values_are_compared() -> None:
+    wide = "reinterpret_cast<float4*>(C)[0] = make_float4(1.0f, blockIdx.x, 1.0f, 1.0f);"
+    trace = traced(f"if (threadIdx.x == 0) {wide}")
+    assert global_hazards(trace).hazards == ()
+    assert global_hazards(trace).undecided == 3  # which is said
