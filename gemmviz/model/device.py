@@ -11,6 +11,7 @@ DEFAULT_DEVICE = "h200"
 CUDA_WORDS = {"sm": "SM", "core": "core", "warp": "warp", "block": "block", "shared memory": "shared memory"}
 
 
+_LONGEST_SHOWN = 40  # digits
 _MAY_BE_ZERO = ("shared_reserved_per_block", "last_level_cache")
 # Far above any GPU: numbers that would cost memory, time or precision are refused where they are read.
 _MOST_LANES, _MOST_THREADS, _MOST_SMS, _MOST = 1024, 65536, 16384, 1 << 50
@@ -31,7 +32,8 @@ def _check_figures(figures: Any) -> None:
                 least, most = 0 if each.name in _MAY_BE_ZERO else 1e-9, _MOST_OF.get(each.name, _MOST)
                 if not least <= number <= most:
                     remedy = f"choose a positive number up to {most:,}"
-                    raise UsageError(f"{each.name} of a device can't be {number:g}", remedy=remedy)
+                    shown = f"{number:g}" if isinstance(number, float) else str(number)[:_LONGEST_SHOWN]
+                    raise UsageError(f"{each.name} of a device can't be {shown}", remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)

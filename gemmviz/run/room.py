@@ -65,7 +65,7 @@ def _available() -> int:
         return free
     taken = process.memory_info()
     limits = ((psutil.RLIMIT_AS, taken.vms), (psutil.RLIMIT_DATA, taken.data))
-    return min([free, *(most - now for kind, now in limits if (most := process.rlimit(kind)[0]) != psutil.RLIM_INFINITY)])
+    return int(min([free, *(most - now for kind, now in limits if (most := process.rlimit(kind)[0]) != psutil.RLIM_INFINITY)]))
 
 
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
