@@ -21,6 +21,7 @@ from gemmviz.run.interpreter import Interpreter
 from gemmviz.show.findings import ran, search
 from gemmviz.show.picture import run as traced
 from gemmviz.spec.legality import setup_for
+from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernel_writer import DIVERGENT, GLOBAL, MISSING, RANGE, SHARED, UNSET, WRONG, Kernel, Writer
 from tests.fuzz.plain_kernels import Direct, Lanes
 from tests.fuzz.tiled_kernels import Tiled
@@ -127,6 +128,9 @@ def _tries(seeds: range, most: int) -> Iterator[tuple[int, str | None]]:
         names = sorted(kernel(seed).faults)
         yield seed, None
         yield from ((seed, name) for name in random.Random(seed).sample(names, min(most, len(names))))
+
+
+CAMPAIGNS = {"faults": Campaign(".json", cases, run)}
 
 
 def main() -> int:

@@ -23,6 +23,10 @@ class Finding(AssertionError):
     """A case that ended as none may."""
 
 
+class _TimeIsUp(KeyboardInterrupt):
+    """Ends Hypothesis at once: it keeps any other exception."""
+
+
 def try_case(campaign: Campaign, case: bytes) -> None:
     """Raises Finding for anything but a result, an error in a sentence, or a timely answer to being called off."""
     try:
@@ -82,8 +86,9 @@ class Attempt:
 
     def _make_up(self, cases: int, seed: int, until: float) -> None:
         def one(case: bytes) -> None:
-            if time.monotonic() < (until if self._until is None else self._until):
-                self._try(case)
+            if time.monotonic() > (until if self._until is None else self._until):
+                raise _TimeIsUp
+            self._try(case)
 
         quiet = settings(
             max_examples=cases, deadline=None, database=None, suppress_health_check=list(HealthCheck),
@@ -91,6 +96,9 @@ class Attempt:
         )  # fmt: skip
         try:
             with_seed(seed)(quiet(given(self.campaign.cases())(one)))()
+        except _TimeIsUp:
+            if self.failed is not None:
+                raise Finding(self.failed[1]) from None
         except Exception as error:
             if self.failed is None:
                 raise Finding(f"the campaign itself fails: {type(error).__name__}: {error}") from error

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.analysis.global_hazards import GlobalHazards
 from gemmviz.analysis.moment import Moment
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.catalog import view_named, views
@@ -268,6 +269,15 @@ PLANTED: dict[str, Defect] = {
     "a name becomes markup in a page": Defect("pages", "markup|script", _as_markup),
     "a conversion has no limits": Defect(
         "programs", "another result", _around("gemmviz.source.rounding:to_integer", _truncated), 20
+    ),
+    "a barrier orders nothing": Defect(
+        "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards:HazardFinder.barrier")
+    ),
+    "hazards between blocks are not looked for": Defect(
+        "faults",
+        "is missed",
+        _around("gemmviz.analysis.ordering:global_hazards", lambda function, *args: GlobalHazards()),
+        1500,
     ),
     "a view keeps the window": Defect(
         "window", "kept the window", _around("gemmviz.show.session:Session.show_layer", _also(_burn)), 60
