@@ -1,15 +1,14 @@
 """The About box: what this is, the versions of what it stands on, and everyone's licence."""
 
 import platform
-from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
+import re
+from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata, requires
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from gemmviz import __version__
 from gemmviz.files.resources import resource
-
-_LIBRARIES = ("PySide6-Essentials", "pyqtgraph", "numpy", "tree-sitter", "tree-sitter-cuda", "fonttools", "pillow")
 
 
 def about_text() -> str:
@@ -27,7 +26,7 @@ def about_text() -> str:
 
 def _facts() -> list[tuple[str, str, str]]:
     found = []
-    for name in _LIBRARIES:
+    for name in _libraries():
         try:
             facts = metadata(name)
         except PackageNotFoundError:  # a frozen program leaves the metadata out
@@ -39,6 +38,15 @@ def _facts() -> list[tuple[str, str, str]]:
         short = licence.strip().splitlines()[0] if licence.strip() else ", ".join(classified)
         found.append((name, facts["Version"], short))
     return found
+
+
+def _libraries() -> list[str]:
+    """Names of the packages that gemmviz requires; none where its metadata is left out."""
+    try:
+        required = requires("gemmviz") or []
+    except PackageNotFoundError:
+        return []
+    return [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in required if "extra ==" not in each]
 
 
 def _fact(facts: PackageMetadata, name: str) -> str:
