@@ -3,7 +3,7 @@
 from functools import cache
 from itertools import pairwise
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QWidget
 
 import gemmviz.gui.panels as folder
@@ -47,7 +47,6 @@ class Docks:
                 self.broken.append(GemmvizError(f"the panel {panel.title!r} is left out: {reason}", remedy="mend its file"))
         self.panels = tuple(panel for panel in panels() if panel.title in self.all)
         self._hidden: list[QDockWidget] | None = None
-        self.reset()
 
     def _dock(self, panel: Panel, desk: Desk) -> QDockWidget:
         self.widgets[panel.title] = widget = panel.make(desk)
@@ -77,9 +76,20 @@ class Docks:
                 dock.show()
             self._hidden = None
 
+    def restore(self, state: QByteArray) -> None:
+        """The docks as they lay when the window's state was kept; where they were at first for a state that is none."""
+        if not self.window.restoreState(state):
+            self.reset()
+
     def reset(self) -> None:
         """All docks where they were at first."""
         self._hidden = None
+        layout = self.window.layout()
+        assert layout is not None
+        for dock in self.all.values():
+            self.window.removeDockWidget(dock)
+        layout.activate()  # takes the bars of tabs away with them
+        layout.setEnabled(False)  # a layout that is half done has a bar of tabs made twice
         for panel in self.panels:
             dock = self.all[panel.title]
             dock.setFloating(False)
@@ -99,6 +109,8 @@ class Docks:
             if panel.behind in self.all:
                 self.window.tabifyDockWidget(self.all[panel.behind], self.all[panel.title])
                 self.all[panel.behind].raise_()
+        layout.setEnabled(True)
+        layout.activate()
         self.fit()
 
     def favour(self, title: str) -> None:

@@ -193,7 +193,7 @@ class MainWindow(QMainWindow):
     def _restore(self) -> None:
         """Window and panels as they were the last time."""
         self.restoreGeometry(self.preferences.data("geometry"))
-        self.restoreState(self.preferences.data("layout"))
+        self.docks.restore(self.preferences.data("layout"))
         self._name_broken_extensions()
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
         self.session.player.calm(self.preferences.text("motion") == "calm")

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollBar,
+    QTabBar,
     QTableWidget,
     QWidget,
 )
@@ -717,6 +718,25 @@ def test_windows_of_all_sizes_leave_room_for_the_stage(window: MainWindow, qtbot
     stage = window.replay.stage
     assert stage.width() >= size[0] * 0.4
     assert stage.height() >= size[1] * 0.4
+
+
+def tab_bars(window: MainWindow) -> list[list[str]]:
+    """What stands on the bars of tabs between the docks, also on those that are to be deleted soon."""
+    bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    return sorted([bar.tabText(tab) for tab in range(bar.count())] for bar in bars if bar.count())
+
+
+def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
+    expected = [["Request", "Warp", "Cost per step", "Occupancy", "Saved views"], ["Source", "Lessons"]]
+    for kept in ({}, {"layout": window.saveState()}):
+        made = MainWindow(Nowhere(shot=shot_text(default_shot()), **kept))
+        qtbot.addWidget(made)
+        made.resize(1024, 640)
+        made.show()
+        assert tab_bars(made) == expected
+        made.docks.reset()
+        assert tab_bars(made) == expected
+        made.close()
 
 
 def test_deep_zooms_stay_small_and_quick(window: MainWindow) -> None:
