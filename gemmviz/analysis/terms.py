@@ -5,6 +5,7 @@ factors into registers: from the matrix itself, or, where a kernel puts copies o
 What a thread loads only to store it into a tile is no factor yet.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +21,8 @@ from gemmviz.model.trace import Trace
 
 Longs = npt.NDArray[np.int64]
 _MOST_CELLS = 48_000_000  # of a table of reads
+_ACCESSES_AT_ONCE = 1 << 18
+_PER_STORE = 1000  # entries of the record that take as long
 _LATE = np.iinfo(np.int32).max
 
 
@@ -70,9 +73,9 @@ class ThreadTerms:
 
 
 def size_of(trace: Trace, scope: Scope) -> int:
-    """How much work ``terms_of`` is: entries of the record that it looks at."""
+    """How much work ``terms_of`` is: entries of the record that it looks at, and stores, which it takes one by one."""
     reads = sum(len(touches.rows) for touches in trace.touches if touches.operand.access == "read")
-    return reads * int(scope.of_block.stop - scope.of_block.start)
+    return reads * int(scope.of_block.stop - scope.of_block.start) + len(trace.origin_step) * _PER_STORE
 
 
 def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
@@ -88,15 +91,15 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
     rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
     tables = []
     for name, own in (("A", rows), ("B", columns)):
-        pairs, which = np.unique(np.stack([threads, own], axis=1), axis=0, return_inverse=True)
+        pairs, which = _pairs(np.asarray(threads, np.int64), own)
         if len(pairs) * depth > _MOST_CELLS:
             return None
         found = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
-        tables.append(_distinct(found, which.ravel()))
+        tables.append(_distinct(found, which))
     (reads_a, kind_a), (reads_b, kind_b) = tables
-    pairs, kind = np.unique(np.stack([kind_a, kind_b], axis=1), axis=0, return_inverse=True)
+    pairs, kind = _pairs(kind_a, kind_b)
     a, b = reads_a[pairs[:, 0]], reads_b[pairs[:, 1]]
-    return Terms(elements, threads, kind.ravel().astype(np.int64), np.maximum(a, b), a, b)
+    return Terms(elements, threads, kind, np.maximum(a, b), a, b)
 
 
 def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTerms | None:
@@ -121,6 +124,13 @@ def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTer
         has_a, has_b = steps_a >= 0, steps_b >= 0
     done = terms.done(step)[own]
     return ThreadTerms(elements, rows, columns, k, has_a, has_b, steps_a, steps_b, owned, done, terms.length)
+
+
+def _pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
+    """The different pairs of two columns, ascending (pairs, 2), and which of them each row is."""
+    extent = int(second.max()) + 1
+    found, which = np.unique(first * extent + second, return_inverse=True)
+    return np.stack(np.divmod(found, extent), axis=1), which.ravel().astype(np.int64)
 
 
 def _distinct(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:
@@ -153,13 +163,20 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
         _through_tiles(trace, scope, matrix, note)
     else:
         for touches in trace.touches_of(matrix, "read"):
-            for step, row in zip(touches.steps.tolist(), touches.rows.tolist(), strict=True):
-                checkpoint()
-                touched = trace.element[row, scope.of_block]
-                thread = np.flatnonzero(touched >= 0)
+            for step, thread, touched in _accesses(trace, scope, touches.steps, touches.rows):
                 for offset in touches.operand.offsets:
-                    note(np.full(len(thread), step), thread, touched[thread].astype(np.int64) + offset)
+                    note(step, thread, touched + offset)
     return table
+
+
+def _accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
+    """Steps, threads of the block and elements of what active threads touch in some steps, the earliest first."""
+    at_once = max(1, _ACCESSES_AT_ONCE // (scope.of_block.stop - scope.of_block.start))
+    for start in range(0, len(steps), at_once):
+        checkpoint()
+        touched = trace.element[rows[start : start + at_once], scope.of_block]
+        at, thread = np.nonzero(touched >= 0)
+        yield steps[start + at], thread, touched[at, thread].astype(np.int64)
 
 
 def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # type: ignore[no-untyped-def]
@@ -171,24 +188,18 @@ def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # ty
         if not stores:
             continue
         held_array, held = np.full(array.size, EMPTY, np.int8), np.zeros(array.size, np.int64)
-        reads = sorted(
-            (int(step), int(row), touches.operand.offsets)
-            for touches in trace.touches_of(number, "read")
-            for step, row in zip(touches.steps, touches.rows, strict=True)
-        )
-        steps = np.array([step for step, _, _ in reads], np.int64)
+        reads = trace.touches_of(number, "read")
         ends = [*(int(trace.origin_step[at]) for at in stores[1:]), trace.steps]
         for at, (begin, end) in zip(stores, pairwise([int(trace.origin_step[stores[0]]), *ends]), strict=True):
             checkpoint()
             _store(trace, scope, at, held_array, held)
-            first, last = np.searchsorted(steps, [begin, end])
-            for step, row, offsets in reads[first:last]:
-                touched = trace.element[row, scope.of_block]
-                thread = np.flatnonzero(touched >= 0)
-                for offset in offsets:
-                    cell = touched[thread] + offset
-                    is_copy = held_array[cell] == matrix
-                    note(np.full(int(is_copy.sum()), step), thread[is_copy], held[cell[is_copy]])
+            for touches in reads:
+                some = slice(*np.searchsorted(touches.steps, [begin, end]))
+                for step, thread, touched in _accesses(trace, scope, touches.steps[some], touches.rows[some]):
+                    for offset in touches.operand.offsets:
+                        cell = touched + offset
+                        is_copy = held_array[cell] == matrix
+                        note(step[is_copy], thread[is_copy], held[cell[is_copy]])
 
 
 def _stores_into(trace: Trace, step: int, number: int) -> bool:

@@ -17,7 +17,7 @@ CASES = [
     ("01_single_block", (4, 4, 4), {}), ("02_naive", (5, 7, 3), {"BLOCK": 4}), ("03_coalesced", (8, 8, 8), {"BLOCK": 8}),
     ("04_tiled", (5, 7, 3), {"TILE_WIDTH": 2}), ("05_tiled_unguarded", (8, 8, 8), {"TILE_WIDTH": 4}),
     ("07_tiled_transposed", (8, 8, 8), {"TILE_WIDTH": 4}), ("08_register_tiled", (16, 16, 8), {}),
-    ("09_vectorised", (128, 128, 8), {}),
+    ("09_vectorised", (128, 128, 8), {}), ("sequential", (3, 5, 4), {}),
 ]  # fmt: skip
 
 
@@ -71,6 +71,19 @@ def test_every_sum_is_whole_in_the_end(kernel: str, size: tuple[int, int, int], 
     terms = sure(Replay.of(trace).terms(scope_of(Focus(), trace)))
     assert (terms.done(trace.steps - 1) == size[2]).all()
     assert (terms.done(-1) == 0).all()
+
+
+def test_reads_are_looked_through_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, pieces = trace_of("sequential", 8, 32, 4), []
+    monkeypatch.setattr("gemmviz.analysis.terms.checkpoint", lambda: pieces.append(1))
+    assert Replay.of(trace).terms(scope_of(Focus(), trace)) is not None
+    assert len(pieces) < 8 < trace.steps
+
+
+def test_terms_through_many_tiles_take_longer_than_a_frame() -> None:
+    few, many = (trace_of("04_tiled", 2, 2, depth, TILE_WIDTH=2) for depth in (4, 256))
+    assert Replay.of(few).knows_terms(scope_of(Focus(), few))
+    assert not Replay.of(many).knows_terms(scope_of(Focus(), many))
 
 
 FAULTS = {
