@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -53,7 +52,7 @@ class BenchmarkPage(QWidget):
         self.wheel = WheelGuard(self, desk.released.tell)
         self.wheel.guard(self)
         self._refresh = Refresh(self, self.draw, _SETTLED_MS)
-        for event in (self.session.asked, self.benchmarks.changed, desk.themed):
+        for event in (self.session.asked, self.benchmarks.changed, desk.themed, desk.plotting.loaded):
             event.listen(self._refresh.due)
         self.session.runners.known.listen(self._enable)
         self.benchmarks.changed.listen(self._enable)
@@ -131,19 +130,16 @@ class BenchmarkPage(QWidget):
         layout.addWidget(self.point)
         layout.addWidget(self.origin)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """The plot is made when somebody looks at it first."""
-        super().showEvent(event)
-        if self.plot is None:
-            from gemmviz.gui.chart_plot import ChartPlot
+    def _made(self) -> "ChartPlot":
+        from gemmviz.gui.chart_plot import ChartPlot
 
-            self.plot = ChartPlot(self.desk, "Benchmark")
-            self.plot.pointed.connect(self.point.setText)
-            self.plot.opened.connect(self._on_opened)
-            self.middle.addWidget(self.plot)
-            self.middle.setStretchFactor(1, 1)
-            self.middle.setSizes([290, 900])
-            self._refresh.now()
+        made = ChartPlot(self.desk, "Benchmark")
+        made.pointed.connect(self.point.setText)
+        made.opened.connect(self._on_opened)
+        self.middle.addWidget(made)
+        self.middle.setStretchFactor(1, 1)
+        self.middle.setSizes([290, 900])
+        return made
 
     # What is shown
 
@@ -157,20 +153,23 @@ class BenchmarkPage(QWidget):
         return found.evenly() if self.session.shot.chart.is_even else found
 
     def draw(self) -> None:
-        """The curves that are chosen, their list, and where they are from."""
-        chart = self.chart
+        """The curves that are chosen, their list, and where they are from. The plot is made when somebody looks at it first."""
+        chart, plotting = self.chart, self.desk.plotting
         if not self.session.is_benchmark:
             return
+        plotting.load()
         quietly(self.what, lambda: self.what.setCurrentIndex(self.what.findData(self.session.shot.view)))
         self._fill_sources()
         self._fill_widths()
-        if chart is None or self.plot is None:
+        if chart is None:
             return
         chosen = self.session.shot.chart.shown
         self.list.fill(chart.curves, chosen, curve_colours(chart, self.desk.theme))
         self.origin.setText("; ".join(chart.notes))
         self.point.setText(f"{chart.hint}; a click opens that launch; open a kernel in the list for all that was measured")
-        self.plot.show_chart(chart.showing(chosen), self.desk.theme)
+        if plotting.is_loaded:
+            self.plot = self.plot or self._made()
+            self.plot.show_chart(chart.showing(chosen), self.desk.theme)
 
     def _choose(self, **facts: object) -> None:
         session = self.session

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from gemmviz.gui.plotting import Plotting
 from gemmviz.gui.preferences import Preferences
 from gemmviz.scenes.theme import Theme
 from gemmviz.show.bookmarks import Bookmarks
@@ -30,6 +31,7 @@ class Desk:
         self.course = Course(self.session, post, preferences.seen)
         self.opening = Opening(self.session, post, self.bookmarks, self.course)
         self.pointer, self.saving = Pointer(self.session, post), Saving(post)
+        self.plotting = Plotting(self.session, post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
         trust = self.session.runners.trust
@@ -49,10 +51,11 @@ class Desk:
         """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
         self.preferences.keep_lesson(self.bookmarks.lesson)
         self.preferences.put("seen", sorted(self.course.seen))
+        self.plotting.lane.close()
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()
         own: tuple[Latest[Any], ...] = (
-            self.opening.lane, self.pointer.lane, *self.bookmarks.lanes, *self.course.lanes,
+            self.opening.lane, self.pointer.lane, self.plotting.lane, *self.bookmarks.lanes, *self.course.lanes,
         )  # fmt: skip
         has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended

@@ -2,8 +2,11 @@
 
 import importlib.util
 import json
+import threading
 from pathlib import Path
+from types import ModuleType
 
+import pyqtgraph
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
@@ -20,6 +23,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Curve
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import Gpu
+from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
 from tests.conftest import trace_of
 from tests.files.test_benchmark_file import BENCHMARK
@@ -54,6 +58,23 @@ def check(page: BenchmarkPage, name: str, on: bool, qtbot: QtBot) -> None:
     entry(page, name).setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
     qtbot.waitUntil(lambda: page.session.shot != before)
     qtbot.wait(100)
+
+
+def test_what_draws_charts_is_loaded_beside_the_window(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def load(cancelled: Cancel) -> ModuleType:
+        threads.append(threading.current_thread())
+        return pyqtgraph  # type: ignore[no-any-return]
+
+    monkeypatch.setattr("gemmviz.gui.plotting._load", load)
+    assert not window.desk.plotting.is_loaded
+    window.session.toggle_benchmark()
+    qtbot.waitUntil(lambda: bool(curves(window.benchmark)))
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
 
 
 def test_without_a_gpu_it_shows_what_was_recorded_and_says_so(page: BenchmarkPage) -> None:

@@ -26,19 +26,20 @@ class Costs(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._refresh = Refresh(self, self.draw)
         session = desk.session
-        for event in (session.pictured, session.found, session.moved, desk.themed):
+        for event in (session.pictured, session.found, session.moved, desk.themed, desk.plotting.loaded):
             event.listen(self._refresh.due)
 
     def draw(self) -> None:
         """The costs, once they are known."""
         session = self.desk.session
-        now = session.now
-        if now is not None and now.replay.knows_costs(now.scope):
+        now, plotting = session.now, self.desk.plotting
+        plotting.load()
+        if now is not None and now.replay.knows_costs(now.scope) and plotting.is_loaded:
             self.plot = self.plot or self._made()
             self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.desk.theme)
 
     def _made(self) -> "ChartPlot":
-        from gemmviz.gui.chart_plot import ChartPlot  # takes longer to load than the first picture
+        from gemmviz.gui.chart_plot import ChartPlot
 
         made = ChartPlot(self.desk, "Cost per step", small=True)
         made.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))

@@ -1,0 +1,32 @@
+"""Loads the library that draws plots of charts beside the window: that takes longer than a frame may."""
+
+from types import ModuleType
+
+from gemmviz.run.engine import Cancel
+from gemmviz.show.events import Event, Post
+from gemmviz.show.session import Session
+from gemmviz.show.tasks import Latest
+
+
+class Plotting:
+    """``loaded`` is told once there can be plots; ``is_loaded``: whether there can."""
+
+    def __init__(self, session: Session, post: Post) -> None:
+        self.loaded = Event()
+        self.is_loaded = False
+        self.lane: Latest[ModuleType] = Latest(post, self._on_loaded, lambda error: session.complain("benchmark", error))
+
+    def load(self) -> None:
+        """Begins with the first plot that is asked for: who looks at none need not wait for it."""
+        if not self.is_loaded and not self.lane.is_busy:
+            self.lane.start(_load)
+
+    def _on_loaded(self, library: ModuleType) -> None:
+        self.is_loaded = True
+        self.loaded.tell()
+
+
+def _load(cancelled: Cancel) -> ModuleType:
+    import pyqtgraph
+
+    return pyqtgraph  # type: ignore[no-any-return]
