@@ -6,31 +6,39 @@ import stat
 import subprocess
 import sys
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QAction, QHelpEvent, Qt
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 
+from gemmviz.analysis.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text, written_whole
 from gemmviz.gui.controls import tip_text
 from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.timeline import ScoreSlider
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.run.link import own_command
 from gemmviz.show.findings import recorded_run
+from gemmviz.show.lesson import Choice, Exercise, Lesson, Question, Stop
 from gemmviz.spec.catalog import load_kernel
 from tests.conftest import trace_of
 
-EVIL = "<b>bold</b><img src='/nowhere.png'>"
+EVIL = "<img src=x onerror=alert(1)><b>x"
 
 
-def named(name: str, says: str = "") -> Trace:
+def named(name: str, says: str = "", file: str = "") -> Trace:
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
-    kernel = replace(trace.setup.kernel, name=name, is_shipped=False, title=says, description=says)
+    own = trace.setup.kernel
+    kernel = replace(own, name=name, is_shipped=False, title=says, description=says, file=file or own.file)
     return replace(trace, setup=replace(trace.setup, kernel=kernel))
 
 
@@ -92,6 +100,51 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
     assert "<img" not in tip_text(EVIL)
     assert tip_text("a < b") == "a < b"
     window.close()
+
+
+def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot) -> None:
+    window = MainWindow(Nowhere(tour="seen"))
+    qtbot.addWidget(window)
+    window.show()
+    window.session.show_recorded(recorded_run(named(EVIL, EVIL, EVIL)), EVIL)
+    question = Question(EVIL, (Choice(EVIL, True, EVIL), Choice(EVIL, False, EVIL)))
+    stop = Stop(window.session.shot, EVIL, EVIL, EVIL)
+    stops = (stop, replace(stop, question=question), replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
+    lesson = Lesson(EVIL, stops, EVIL)
+    window.desk.course.begin(lesson)
+    window.docks.favour("Lessons")
+    window.lecture.begin(with_notes=True)
+    for place in range(len(lesson.stops)):
+        window.desk.course.go(place)
+        window.desk.course.pick(0)
+        qtbot.wait(50)
+        for top in QApplication.topLevelWidgets():
+            assert not [label for label in top.findChildren(QLabel) if EVIL in label.text() and not _is_plain(label)]
+    tips = [widget.toolTip() for widget in QApplication.allWidgets()]
+    tips += [action.toolTip() for action in window.findChildren(QAction)]
+    for box in window.findChildren(QComboBox):
+        tips += [str(box.itemData(row, Qt.ItemDataRole.ToolTipRole)) for row in range(box.count())]
+    assert any(escape(EVIL) in tip for tip in tips)
+    assert not [tip for tip in tips if EVIL in tip and Qt.mightBeRichText(tip)]  # type: ignore[attr-defined]
+    assert sum(EVIL in label.text() for label in window.findChildren(QLabel)) >= 5
+    window.close()
+
+
+def test_the_tip_of_the_score_is_text(qtbot: QtBot) -> None:
+    trace = named("mild")
+    slider = ScoreSlider()
+    qtbot.addWidget(slider)
+    arrays = tuple(replace(array, name=EVIL) if array.name == "C" else array for array in trace.arrays)
+    slider.show_run(Replay.of(replace(trace, arrays=arrays)), slider.theme)
+    slider.setRange(0, trace.steps - 1)
+    slider.show()
+    end = QPoint(slider.width() - 6, 20)
+    QApplication.sendEvent(slider, QHelpEvent(QEvent.Type.ToolTip, end, slider.mapToGlobal(end)))
+    assert escape(EVIL) in QToolTip.text()
+
+
+def _is_plain(label: QLabel) -> bool:
+    return bool(label.textFormat() == Qt.TextFormat.PlainText)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="terminals of Linux")

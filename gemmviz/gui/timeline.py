@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.replay import Replay
-from gemmviz.gui.controls import choice, quietly
+from gemmviz.gui.controls import choice, quietly, tip_text
 from gemmviz.gui.desk import Desk
 from gemmviz.gui.icons import transport_icon
 from gemmviz.gui.scene_widget import faded
@@ -109,7 +109,8 @@ class ScoreSlider(QSlider):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.replay is not None:
-            QToolTip.showText(event.globalPos(), segment_text(self.replay, self._step_at(event.pos().x())), self)
+            said = segment_text(self.replay, self._step_at(event.pos().x()))
+            QToolTip.showText(event.globalPos(), tip_text(said), self)
             return True
         return super().event(event)
 
