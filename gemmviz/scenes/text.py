@@ -42,6 +42,12 @@ def _advances(face: Face) -> tuple[dict[int, str], dict[str, tuple[int, int]], i
     return font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
 
 
+def load_faces() -> None:
+    """Reads all fonts, for texts to be measured at once from then on. Raises InstallationError as ``bundled_font``."""
+    for face in FONT_FILES:
+        _advances(face)
+
+
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, face: Face = "regular") -> float:
     """Width of ``text`` in scene units at this font size, kerning left out."""

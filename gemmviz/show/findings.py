@@ -25,6 +25,7 @@ from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.run.executor import Recording
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.frame import ViewOptions
+from gemmviz.scenes.text import load_faces
 from gemmviz.show.events import Post
 from gemmviz.show.picture import MOST_BYTES, searched_blocks, with_hazards
 from gemmviz.show.tasks import Latest
@@ -72,7 +73,8 @@ def recorded_run(trace: Trace) -> Shown:
 
 
 def _ready(trace: Trace) -> Replay:
-    """Its replay; what the last frame of a large one needs has been worked out."""
+    """Its replay; what frames measure letters with has been read, and what the last frame of a large one needs worked out."""
+    load_faces()
     replay = Replay.of(trace)
     if trace.element.size > _LARGE:
         for everyone in (False, True):

@@ -17,7 +17,7 @@ from gemmviz.run.watch import watch_thread
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.frame import LAYERS, ViewOptions
 from gemmviz.scenes.primitives import Cells, Labels, Scene
-from gemmviz.scenes.text import text_width
+from gemmviz.scenes.text import FONT_FILES, _advances, bundled_font, load_faces, text_width
 from gemmviz.show.shot import Against, Shot, Trial
 from gemmviz.show.speeds import speed_case_of
 from gemmviz.show.subjects import grid_case, occupancy_case
@@ -185,3 +185,13 @@ def test_what_is_wrong_is_found() -> None:
     over, beyond = replace(title, key="over", at=title.at + 5), replace(title, key="beyond", at=title.at - 60)
     assert any("overlap" in each for each in wrong_with(replace(scene, words=(*scene.words, over))))
     assert any("leaves" in each for each in wrong_with(replace(scene, words=(beyond,))))
+
+
+def test_no_font_is_read_after_all_were() -> None:
+    bundled_font.cache_clear()
+    _advances.cache_clear()
+    load_faces()
+    assert bundled_font.cache_info().currsize == len(FONT_FILES)
+    for face in FONT_FILES:
+        text_width("letters", 12.5, face)
+    assert bundled_font.cache_info().misses == len(FONT_FILES)

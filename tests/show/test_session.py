@@ -1,5 +1,6 @@
 """What is shown, and how it changes, without a window."""
 
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -75,6 +76,15 @@ def test_the_position_is_kept_by_access_phase_and_trip(desk: Desk) -> None:
     desk.settle()
     assert sure(session.now).site.operands[0].access == "read"
     assert sure(session.now).phase == 1
+
+
+def test_fonts_are_read_where_no_frame_waits(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers: list[threading.Thread] = []
+    monkeypatch.setattr("gemmviz.show.findings.load_faces", lambda: readers.append(threading.current_thread()))
+    desk.opening.choose_kernel("02_naive")
+    desk.settle()
+    assert readers
+    assert threading.main_thread() not in readers
 
 
 def test_undo_brings_back_view_step_focus_camera_and_layer(desk: Desk) -> None:
