@@ -40,10 +40,13 @@ class LoadCounts:
         for start in range(0, len(rows), most):
             checkpoint()
             touched = self.trace.element[rows[start : start + most], self.threads]
-            self._count(self.grid.cells(spread(touched.ravel(), offsets)), times)
+            self._count(spread(touched.ravel(), offsets), times)
 
-    def _count(self, cells: Longs, times: int) -> None:
-        if len(cells) * 8 < len(self._counts):
-            np.add.at(self._counts, cells, times)
-        else:
-            self._counts += times * np.bincount(cells, minlength=len(self._counts))
+    def _count(self, elements: Longs, times: int) -> None:
+        """Of many elements each is counted before the cells are looked up, which is most of the work."""
+        often: Longs | int = 1
+        if len(elements) * 8 >= self.grid.array.size:
+            counts = np.bincount(elements)
+            elements = np.flatnonzero(counts)
+            often = counts[elements]
+        np.add.at(self._counts, self.grid.cells(elements), times * often)

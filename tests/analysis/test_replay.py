@@ -1,6 +1,8 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -281,3 +283,18 @@ def test_more_steps_than_a_frame_holds_are_drawn_as_means(monkeypatch: pytest.Mo
         assert len(bars.x) <= 10
         if replay.steps % 3 == 0:
             assert sum(bars.heights) * 3 == pytest.approx(sum(whole.heights))
+
+
+def test_the_cell_of_an_element_is_looked_up_once_however_often_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = trace_of("02_naive", 8, 8, 8, BLOCK=8)
+    looked_up: list[int] = []
+    grid, cells = Grid(trace.arrays[0], 2), Grid.cells
+
+    def counted(grid: Grid, elements: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        looked_up.append(len(elements))
+        return cells(grid, elements)
+
+    monkeypatch.setattr(Grid, "cells", counted)
+    loads = LoadCounts(trace, 0, grid).after(trace.steps - 1)
+    assert (loads == 8 * 4).all()
+    assert sum(looked_up) == 64
