@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _SETTLED_MS = 60
 _NO_GPU = "There is no GPU here to measure on"
 _NOTHING = "nothing measured yet"
+_FASTEST = "Fastest width"
 
 
 class BenchmarkPage(QWidget):
@@ -67,7 +68,8 @@ class BenchmarkPage(QWidget):
         self.source.setMinimumContentsLength(18)
         self.source.activated.connect(lambda _: session.choose_curves(replace(session.shot.chart, source=self._source)))
         tip = "Of tiles and blocks: each kernel at its fastest, or all at one width"
-        self.width_ = choice("Width", tip, (("Fastest width", 0),))
+        self.width_ = choice("Width", tip, ((_FASTEST, 0),))
+        self.width_.setMinimumContentsLength(len(_FASTEST))
         self.width_.activated.connect(lambda row: self._choose(width=self.width_.itemData(row)))
         self.host = QCheckBox("CPU")
         self.host.setToolTip("With what the CPU measured of itself")
@@ -189,7 +191,7 @@ class BenchmarkPage(QWidget):
         if [self.width_.itemData(row) for row in range(self.width_.count())] != wanted:
             quietly(self.width_, self.width_.clear)
             for width in wanted:
-                self.width_.addItem(f"Width {width}" if width else "Fastest width", width)
+                self.width_.addItem(f"Width {width}" if width else _FASTEST, width)
         row = wanted.index(chart.width) if chart.width in wanted else 0
         quietly(self.width_, lambda: self.width_.setCurrentIndex(row))
         quietly(self.host, lambda: self.host.setChecked(chart.with_host))
