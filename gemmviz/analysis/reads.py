@@ -1,6 +1,6 @@
 """What single threads read from global memory, told by the k of the product that it is for; and what a phase is made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from gemmviz.analysis.moment import Moment
 from gemmviz.analysis.replay import Replay
 from gemmviz.analysis.tiles import stored_operand
 from gemmviz.model.errors import UsageError
-from gemmviz.model.trace import Longs, Trace
+from gemmviz.model.trace import Ints, Longs, Trace
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Reads:
 
 def reads_of(trace: Trace, scope: Scope) -> Reads:
     """Of the block of a scope."""
-    parts: list[tuple[Longs, ...]] = []
+    parts: list[list[Ints]] = [[] for _ in fields(Reads)]
     for name in ("A", "B"):
         number = trace.number_of(name)
         if number is None:
@@ -88,14 +88,13 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
                 for offset in touches.operand.offsets:
                     element = touched[thread].astype(np.int64) + offset
                     r, c = trace.arrays[number].row_column(element)
-                    k = np.asarray(c if name == "A" else r, np.int64)
-                    parts.append((np.full(len(thread), step), thread, np.full(len(thread), number), element, k))
-    if not parts:
-        nothing = np.zeros(0, np.int64)
-        return Reads(nothing, nothing, nothing, nothing, nothing)
-    columns = [np.concatenate(each).astype(np.int64) for each in zip(*parts, strict=True)]
+                    k = np.asarray(c if name == "A" else r)
+                    found = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
+                    for column, part in zip(parts, found, strict=True):
+                        column.append(part.astype(np.int32))
+    columns = [np.concatenate(parts.pop(0) or [np.zeros(0, np.int32)]) for _ in fields(Reads)]
     order = np.argsort(columns[0], kind="stable")
-    return Reads(*(column[order] for column in columns))
+    return Reads(*(columns.pop(0)[order].astype(np.int64) for _ in fields(Reads)))
 
 
 def reads_at(moment: Moment) -> Reads:

@@ -80,14 +80,14 @@ def _campaign(names: list[str], args: argparse.Namespace, seed: int) -> int:
     end = time.monotonic() + seconds
     length = min(_LONGEST_S, max(_SHORTEST_S, seconds * workers / len(names)))
     tried, stepped, reasons = dict.fromkeys(names, 0), dict.fromkeys(names, 0), set[str]()
-    turn, lock = cycle(names), Lock()
+    turn, lock, start = cycle(names), Lock(), random.Random(seed).randrange(1 << 20)  # in the lists of every case
     seeds: Iterator[int] = count(seed)
 
     def work() -> None:
         while (left := end - time.monotonic()) > 1.0:
             with lock:
                 name = next(turn)
-                one = Round(name, next(seeds), stepped[name], min(length, left), args.plant)
+                one = Round(name, next(seeds), start + stepped[name], min(length, left), args.plant)
             done = ended(one, args.keep)
             with lock:
                 tried[name] += done.tried
