@@ -65,9 +65,10 @@ def cards() -> dict[str, Subject]:
     setup = setup_of("02_naive", 256, BLOCK=32)
     shot = Shot(setup, instant=0.4)
     narrow, wide = (Reader(Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=width))) for width in (2, 4))
-    lens = trace_of("08_register_tiled", 64, 64, 64)
+    lens = Reader(Replay.of(trace_of("08_register_tiled", 64, 64, 64)))
+    lens.replay.terms(lens.scope)  # so many are worked out before a picture asks for them
     return {
-        "stage": moment_of(lens, lens.steps // 3),
+        "stage": lens.at(lens.replay.steps // 3),
         "occupancy": sure(occupancy_case(shot)),
         "grid": sure(grid_case(shot)),
         "why": speed_case_of(shot, counted(setup), Recorded().time(setup)),
