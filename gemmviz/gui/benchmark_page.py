@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _SETTLED_MS = 60
 _NO_GPU = "There is no GPU here to measure on"
 _NOTHING = "nothing measured yet"
-_FASTEST = "Fastest width"
+_FASTEST = "Fastest"
 
 
 class BenchmarkPage(QWidget):
@@ -80,7 +80,7 @@ class BenchmarkPage(QWidget):
         self.sizes = QLineEdit("128:4096")
         self.sizes.setToolTip("Which sizes N to measure: 128:4096 doubles, 100,200 lists")
         self.sizes.setAccessibleName("Sizes")
-        self.sizes.setMaximumWidth(110)
+        self.sizes.setFixedWidth(90)
         self.start = QPushButton("&Measure")
         self.start.clicked.connect(self.measure)
         self.stop = QPushButton("&Cancel")
