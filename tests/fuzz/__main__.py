@@ -64,7 +64,7 @@ def _again(path: Path) -> int:
 
 def _one_round(args: argparse.Namespace, seed: int) -> int:
     """One campaign for a while, in a process of its own: a signal or a lack of memory is a finding of the caller's."""
-    attempt = Attempt(args.round, args.keep)
+    attempt = Attempt(args.round, args.keep, ends_process=True)
     found = attempt.run(_CASES, seed, time.monotonic() + args.minutes * 60, args.first)
     print(
         json.dumps({"tried": attempt.tried, "stepped": attempt.stepped, "found": "" if found is None else str(found)}),

@@ -27,10 +27,15 @@ class _TimeIsUp(KeyboardInterrupt):
     """Ends Hypothesis at once: it keeps any other exception."""
 
 
-def try_case(campaign: Campaign, case: bytes) -> None:
+def try_case(campaign: Campaign, case: bytes, ends_process: bool = False) -> None:
     """Raises Finding for anything but a result, an error in a sentence, or a timely answer to being called off."""
     try:
-        with guarded(case, campaign) as path, memory(), processor_time(campaign.own_time) as is_over, cancellable(is_over):
+        with (
+            guarded(case, campaign) as path,
+            memory(),
+            processor_time(campaign.own_time, ends_process) as is_over,
+            cancellable(is_over),
+        ):
             _run(campaign, path, is_over)
     except Finding:
         raise
@@ -50,15 +55,16 @@ def _run(campaign: Campaign, path: Path, is_over: Callable[[], bool]) -> None:
 
 class Attempt:
     """Runs a campaign. ``tried``: cases so far, ``stepped``: those of them that were next in the list of every case. A file in
-    ``keep`` holds the case that is being tried. ``smaller_s``: how long a finding may be made smaller.
+    ``keep`` holds the case that is being tried. ``smaller_s``: how long a finding may be made smaller;
+    ``ends_process``: as for ``processor_time``.
     """
 
-    def __init__(self, name: str, keep: Path, smaller_s: float = _MAKE_SMALLER_S) -> None:
+    def __init__(self, name: str, keep: Path, smaller_s: float = _MAKE_SMALLER_S, ends_process: bool = False) -> None:
         self.name, self.campaign, self.keep = name, CAMPAIGNS[name], keep
         self.current = keep / f"current-{name}{self.campaign.suffix}"
         self.tried = self.stepped = 0
         self.failed: tuple[bytes, str] | None = None
-        self._smaller_s = smaller_s
+        self._smaller_s, self._ends_process = smaller_s, ends_process
         self._until: float | None = None  # when to leave a finding as it is
 
     def run(self, cases: int, seed: int, until: float, first: int = 0) -> Path | None:
@@ -108,7 +114,7 @@ class Attempt:
         self.tried += 1
         self.current.write_bytes(case)
         try:
-            try_case(self.campaign, case)
+            try_case(self.campaign, case, self._ends_process)
         except Finding as finding:
             self.failed = case, str(finding)
             if self._until is None:

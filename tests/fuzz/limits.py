@@ -13,6 +13,7 @@ import psutil
 
 PATIENCE_S = 3.0  # when a case is called off
 ANSWER_S = 5.0  # how much longer it may take to answer then
+_AGAIN_S = 2.0
 _LOST_S = 6.0  # how much longer until the process is ended from outside
 MOST_MIB = 1536  # more than before a case
 _ROOM = 3 << 30  # bytes that a case can get at all
@@ -30,17 +31,17 @@ class Greedy(AssertionError):
 
 
 @contextmanager
-def processor_time(own: bool = False) -> Iterator[Callable[[], bool]]:
-    """Gives a function that tells when to give up. Raises Endless in a case that doesn't.
+def processor_time(own: bool = False, ends_process: bool = False) -> Iterator[Callable[[], bool]]:
+    """Gives a function that tells when to give up. Raises Endless in a case that doesn't, again and again until it ends.
 
-    A case stuck in code that runs no Python ends the process by SIGXCPU. ``own``: only the main thread's time counts.
+    ``own``: only the main thread's time counts. ``ends_process``: a case stuck in code that runs no Python ends the process by
+    SIGXCPU.
     """
     clock: Clock = time.thread_time if own else time.process_time
     start = clock()
 
     def end(number: int, frame: FrameType | None) -> None:
         if clock() - start < PATIENCE_S + ANSWER_S:
-            signal.setitimer(signal.ITIMER_PROF, 1.0)
             return
         where = "" if frame is None else f" in {frame.f_code.co_qualname} (line {frame.f_lineno})"
         raise Endless(
@@ -49,10 +50,10 @@ def processor_time(own: bool = False) -> Iterator[Callable[[], bool]]:
 
     before = signal.signal(signal.SIGPROF, end)
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(
-        resource.RLIMIT_CPU, (int(time.process_time() + PATIENCE_S + ANSWER_S + _LOST_S * (4 if own else 1)), hard)
-    )
-    signal.setitimer(signal.ITIMER_PROF, PATIENCE_S + ANSWER_S)
+    if ends_process:
+        most = PATIENCE_S + ANSWER_S + _LOST_S * (4 if own else 1)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + most), hard))
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE_S + ANSWER_S, _AGAIN_S)
     try:
         yield lambda: clock() - start > PATIENCE_S
     finally:
