@@ -214,9 +214,8 @@ class _Users:
             epochs[mine] = np.searchsorted(np.array(reached, np.int64), some.step[mine])
             for number in np.unique(warp[mine & is_alone]).tolist() if steps["warp barrier"] else []:
                 lanes = active[:, number * width : (number + 1) * width]
-                last = (
-                    len(lanes) - 1 - np.argmax(lanes[::-1], axis=0)
-                )  # who is never active again may be taken to have returned
+                # A thread that is never active again may be taken to have returned.
+                last = len(lanes) - 1 - np.argmax(lanes[::-1], axis=0)
                 waits = [step for step in steps["warp barrier"] if (lanes[row := int(trace.row[step])] | (last < row)).all()]
                 chosen = mine & is_alone & (warp == number)
                 epochs[chosen] = np.searchsorted(np.array(sorted(reached + waits), np.int64), some.step[chosen])
