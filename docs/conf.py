@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gemmviz
 from gemmviz.files.resources import resource
-from gemmviz.scenes.text import text_width
+from gemmviz.scenes.kit.text import text_width
 
 ROOT = Path(__file__).resolve().parent.parent
 project, author = "gemmviz", "The gemmviz authors"

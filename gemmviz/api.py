@@ -25,16 +25,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from gemmviz.analysis.counts import LaunchCounter, LaunchCounts, totals
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.position import Position
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.export.prepare import Manner, run_reel, staged, staged_run
+from gemmviz.export.stills import check_view, focus_inside, phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import KINDS, kind_of
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
+from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
+from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.kernel import KernelSpec
@@ -50,19 +54,15 @@ from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import CHOICES, On, chosen, engine_for
 from gemmviz.run.engine import Engine
-from gemmviz.run.room import record_limit
+from gemmviz.run.recording import record_limit
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import Layer
-from gemmviz.scenes.primitives import Scene
-from gemmviz.show.benchmarks import named, recorded
-from gemmviz.show.lesson import Lesson, lesson_names, named_kernel, named_lesson, save_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.picture import moment_of, picture, run, searched_blocks, with_hazards
-from gemmviz.show.shot import SYSTEM_THEME, Shot, save_view
-from gemmviz.show.staging import Manner, run_reel, staged, staged_run
-from gemmviz.show.stills import check_view, focus_inside, phase_numbered, step_numbered
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for, launch_for, setup_for
+from gemmviz.scenes.kit.frame import Layer
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.state.shot import SYSTEM_THEME, Shot, save_view
+from gemmviz.subjects.benchmarks import named, recorded
+from gemmviz.subjects.picture import moment_of, picture, run, searched_blocks, with_hazards
+from gemmviz.teaching.lesson import Lesson, named_lesson, save_lesson
+from gemmviz.teaching.reel import lesson_reel
 
 __all__ = [
     "Count", "GemmvizError", "Kernel", "Lesson", "Loaded", "Measurements", "Picture", "Player", "Run", "Shot",
@@ -456,7 +456,7 @@ def _setup(kernel: Named | Shot, numbers: Mapping[str, SupportsIndex]) -> Setup:
     if isinstance(kernel, Shot):
         setup = kernel.setup
     else:
-        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else named_kernel(str(kernel)))
+        setup = setup_for(kernel.spec if isinstance(kernel, Kernel) else load_kernel(str(kernel)))
     known = setup.sizes_and_parameters
     for name in numbers:
         if name not in known:

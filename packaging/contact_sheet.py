@@ -7,12 +7,13 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
+from gemmviz.export.prepare import Manner
+from gemmviz.launch.catalog import COURSE
 from gemmviz.render.export import save_numbered
 from gemmviz.render.format import Look
 from gemmviz.run.choosing import engine_for
-from gemmviz.show.lesson import COURSE, shipped_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.staging import Manner
+from gemmviz.teaching.lesson import shipped_lesson
+from gemmviz.teaching.reel import lesson_reel
 
 SHEET = Path(__file__).resolve().parent.parent / "assets" / "pictures" / "course.png"
 WIDTH, HEIGHT, COLUMNS, GAP = 400, 225, 6, 6

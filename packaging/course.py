@@ -22,12 +22,13 @@ from typing import Any
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.codec import to_plain
 from gemmviz.files.schedule_file import Launched, Schedules, read_schedules, write_schedules
+from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns
 from gemmviz.model.schedule import GridCase
-from gemmviz.run.remote import RemoteGpu
+from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.scenes.catalog import view_named
-from gemmviz.show.lesson import lesson_names, shipped_lesson
+from gemmviz.teaching.lesson import shipped_lesson
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
 SIZES, REPEATS, TILE = (512, 1024, 2048, 4096), 15, 32

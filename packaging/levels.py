@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.files.codec import to_plain
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import launch_for, legal_choices
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run import profiler
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import launch_for, legal_choices
+from gemmviz.run.worker import profiler
+from gemmviz.run.worker.remote import RemoteGpu
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
 SIZES = (512, 1024, 2048, 4096)

@@ -11,29 +11,29 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.position import Position
-from gemmviz.analysis.replay import Replay
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.export.prepare import Manner, Staged, run_reel, staged
 from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.format import Film, Look
-from gemmviz.run.executor import trace_kernel
-from gemmviz.run.interpreter import Interpreter
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.theme import load_theme
-from gemmviz.show.pairs import counted_by, pair_at, reader_by
-from gemmviz.show.picture import Subject, picture
-from gemmviz.show.shot import Against, Shot, default_shot, shot_text
-from gemmviz.show.speeds import speed_case_by
-from gemmviz.show.staging import Manner, Staged, run_reel, staged
-from gemmviz.show.subjects import grid_case
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.state.shot import Against, Shot, default_shot, shot_text
+from gemmviz.subjects.pairs import counted_by, pair_at, reader_by
+from gemmviz.subjects.picture import Subject, picture
+from gemmviz.subjects.speeds import speed_case_by
+from gemmviz.subjects.subjects import grid_case
 
 GALLERY = Path(__file__).resolve().parent.parent / "assets" / "gallery"
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"

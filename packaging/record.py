@@ -15,14 +15,14 @@ from pathlib import Path
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.trace_file import write_trace
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.executor import Recording
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import launch_for, legal_choices, setup_for
+from gemmviz.run.recording import Recording
+from gemmviz.run.worker.remote import RemoteGpu
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASUREMENTS, TRACES = ROOT / "assets" / "measurements", ROOT / "tests" / "data" / "device"

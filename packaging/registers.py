@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 
 from gemmviz.files.measurements import parameter_key
+from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.model.kernel import KernelSpec, text_hash
-from gemmviz.spec.catalog import kernel_names, load_kernel
 
 ARCHITECTURES = ("8.0", "8.6", "8.9", "9.0")
 RECORD = Path(__file__).resolve().parent.parent / "assets" / "measurements" / "registers.json"

@@ -6,12 +6,12 @@ from datetime import date
 from pathlib import Path
 
 from gemmviz.files.schedule_file import Launched, Schedules, write_schedules
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import launch_for, legal_choices, setup_for
+from gemmviz.run.worker.remote import RemoteGpu
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
 SIZES = (256, 512, 1024, 2048)

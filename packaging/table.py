@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from gemmviz.analysis.speeds import rates
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.words import number
+from gemmviz.scenes.charts.speeds import rates
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "speeds.md"
 _BEGIN, _END = "<!-- recorded speeds: made by make table -->\n", "<!-- end of recorded speeds -->\n"

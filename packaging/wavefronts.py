@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gemmviz.run.profiler import find_profiler, profiler_version
+from gemmviz.run.worker.profiler import find_profiler, profiler_version
 
 RECORD = Path(__file__).resolve().parent.parent / "tests" / "data" / "h200-shared-wavefronts.json"
 PROFILED = "memory_l1_wavefronts_shared"

@@ -16,16 +16,17 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 
-from gemmviz.analysis.counts import LaunchCounter
+from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import Recording, stream_launch, trace_kernel
-from gemmviz.show.shot import Camera, default_shot, shot_text
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for, legal_choices, setup_for
+from gemmviz.run.cpu.executor import stream_launch, trace_kernel
+from gemmviz.run.recording import Recording
+from gemmviz.state.shot import Camera, default_shot, shot_text
 from tests.conftest import DATA
 
 REPEATS = 7
@@ -34,7 +35,7 @@ _FIRST = """
 import time
 start = time.perf_counter()
 from PySide6.QtWidgets import QApplication
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.window.main_window import MainWindow
 app = QApplication([])
 window = MainWindow()
 window.resize(1920, 1080)
@@ -53,9 +54,9 @@ from dataclasses import replace
 from gemmviz.cli.main import main
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.problem import Problem
-from gemmviz.run.executor import trace_kernel
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 kernel = load_kernel("04_tiled")
 start = time.perf_counter()
 kernel = parse_kernel(kernel.text, kernel.file)
@@ -139,8 +140,8 @@ def window() -> None:
     """A real window of 1920 x 1080, software rendering."""
     from PySide6.QtWidgets import QApplication
 
-    from gemmviz.gui.main_window import MainWindow
     from gemmviz.gui.preferences import Nowhere
+    from gemmviz.gui.window.main_window import MainWindow
 
     app = QApplication.instance() or QApplication([])
     shown = MainWindow(Nowhere(shot=shot_text(default_shot())))
@@ -189,9 +190,9 @@ def a_page(folder: str) -> None:
     from contextlib import nullcontext
     from pathlib import Path
 
+    from gemmviz.export.prepare import Manner, run_reel, staged
     from gemmviz.render.export import save_reel
-    from gemmviz.run.interpreter import Interpreter
-    from gemmviz.show.staging import Manner, run_reel, staged
+    from gemmviz.run.cpu.interpreter import Interpreter
 
     stage = staged(default_shot(), lambda kernel: nullcontext(Interpreter()))
     save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), Path(folder) / "p.html")

@@ -1,7 +1,7 @@
 """Shared fixtures: kernels from text, quick traces, golden files."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,21 +9,23 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import Recording, bound, trace_kernel, traced_space
-from gemmviz.run.recorder import StepCounter
-from gemmviz.run.room import inputs
-from gemmviz.run.simt.interpret import interpret
-from gemmviz.scenes.primitives import Scene
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.cpu.executor import bound, trace_kernel, traced_space
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.recorder import StepCounter
+from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.recording import Recording
+from gemmviz.scenes.kit.primitives import Scene
+from tests.desk import Desk
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
@@ -119,3 +121,13 @@ def _one_application(request: pytest.FixtureRequest) -> None:
     """A QApplication serves windows and images alike; the reverse would not. The engine is tested where there is no Qt, too."""
     if request.config.pluginmanager.hasplugin("pytest-qt"):
         request.getfixturevalue("qapp")
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    made = Desk()
+    made.session.start()
+    made.settle()
+    yield made
+    made.opening.close()
+    made.session.close()

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import gemmviz
-from gemmviz.analysis.counts import LaunchCounter, totals
-from gemmviz.analysis.position import Position
+from gemmviz.analysis.memory.counts import LaunchCounter, totals
+from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.main import main
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import SettingError
-from gemmviz.run.executor import stream_launch
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for, setup_for
+from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import DATA, kernel_from, trace_of
 
 WITHOUT_QT = """

@@ -9,20 +9,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.position import Position
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.main import commands, main
 from gemmviz.files.trace_file import read_trace
+from gemmviz.launch.catalog import all_names, kernel_names, lesson_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
-from gemmviz.run.executor import Recording, trace_kernel
-from gemmviz.scenes.theme import load_theme
-from gemmviz.show.flags import words_of
-from gemmviz.show.lesson import lesson_names
-from gemmviz.show.shot import default_shot, save_view
-from gemmviz.spec.catalog import all_names, kernel_names, load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.recording import Recording
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.state.arguments import words_of
+from gemmviz.state.shot import default_shot, save_view
 from tests.conftest import DATA, kernel_from, sure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -159,7 +159,7 @@ def test_a_wrong_kernel_gives_one(
     body: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gemmviz.run.simt.interpret.step_budget", lambda k: 5000)
+    monkeypatch.setattr("gemmviz.run.cpu.simt.interpret.step_budget", lambda k: 5000)
     Path("mine.cu").write_text(kernel_from(body).text)
     assert main(["trace", "mine.cu", "-m", "4", "-n", "4", "-k", "4", "-o", "x.gvt"]) == 1
     error = capsys.readouterr().err
@@ -174,7 +174,7 @@ def test_blocks_left_open_are_as_many_as_are_quick(
     command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "-o", path]
     assert main(command) == 0
     assert "64 of 64 blocks" in capsys.readouterr().out
-    monkeypatch.setattr("gemmviz.show.picture.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
+    monkeypatch.setattr("gemmviz.subjects.picture.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
     assert main(command) == 0
     assert "4 of 64 blocks" in (said := capsys.readouterr().out)
     assert "--blocks all records all blocks" in said
@@ -188,7 +188,7 @@ def test_the_record_may_take_half_of_the_free_memory(
 ) -> None:
     needed = 4 * 129 * 64 * 64
     command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "--blocks", "all"]
-    monkeypatch.setattr("gemmviz.run.room._LEAST_RECORD", 1)
+    monkeypatch.setattr("gemmviz.run.cpu.memory_budget._LEAST_RECORD", 1)
     for available, code in ((2 * needed, 0), (2 * needed - 2, 2)):
         monkeypatch.setattr("psutil.virtual_memory", lambda available=available: SimpleNamespace(available=available))
         assert main([*command, "-o", str(tmp_path / "t.gvt")]) == code
@@ -278,7 +278,7 @@ def test_what_needs_a_gpu_says_what_is_missing(capsys: pytest.CaptureFixture[str
 
 def test_verify_without_the_profiler_says_so(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("gemmviz.run.profiler._PLACES", ())
+    monkeypatch.setattr("gemmviz.run.worker.profiler._PLACES", ())
     assert main(["verify", "04_tiled"]) == 1
     assert "Nsight Compute is not installed" in capsys.readouterr().err
     assert main(["verify", "nosuch"]) == 2

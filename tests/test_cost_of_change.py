@@ -15,20 +15,20 @@ import gemmviz.cli.commands
 import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cli.main import command_extensions, main
 from gemmviz.files import resources
 from gemmviz.files.devices import device_extensions, device_names
-from gemmviz.gui.actions import actions
-from gemmviz.gui.docks import panel_extensions
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.docks import panel_extensions
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.render.export import format_extensions
-from gemmviz.scenes import text
 from gemmviz.scenes.catalog import view_extensions, views_of
-from gemmviz.scenes.text import bundled_font
-from gemmviz.scenes.theme import load_theme, theme_names
-from gemmviz.show import metrics
-from gemmviz.spec.catalog import kernel_names, load_kernel
+from gemmviz.scenes.kit import text
+from gemmviz.scenes.kit.text import bundled_font
+from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.subjects import metrics
 from tests.gui.conftest import metrics_of, pictured, text_in
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,9 +82,9 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
     dropped(
         gemmviz.scenes.views,
         "plain_view",
-        "from gemmviz.analysis.moment import Moment\n"
-        "from gemmviz.scenes.frame import framed, message\n"
-        "from gemmviz.scenes.view import View\n"
+        "from gemmviz.analysis.replay.moment import Moment\n"
+        "from gemmviz.scenes.kit.frame import framed, message\n"
+        "from gemmviz.scenes.kit.view import View\n"
         "VIEW = View('Plain', Moment, lambda moment, options: framed([message('plain', options)], moment, options))\n",
     )
     assert list(views_of(Moment))[-1] == "plain"
@@ -125,7 +125,7 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
         gemmviz.gui.panels,
         "notes",
         "from PySide6.QtWidgets import QLabel\n"
-        "from gemmviz.gui.panel import Panel\n"
+        "from gemmviz.gui.panels.panel import Panel\n"
         "PANEL = Panel('Notes', 'right', lambda desk: QLabel('notes'), tour=('Notes', 'What you noted.'))\n",
     )
     window = MainWindow()
@@ -214,7 +214,9 @@ def test_a_field_of_the_wrong_type_leaves_a_view_out(
     dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     dropped(
-        gemmviz.scenes.views, "odd_view", "from gemmviz.scenes.view import View\nVIEW = View('Odd', int, print, order='1')\n"
+        gemmviz.scenes.views,
+        "odd_view",
+        "from gemmviz.scenes.kit.view import View\nVIEW = View('Odd', int, print, order='1')\n",
     )
     assert main(["kernels"]) == 0
     assert "VIEW.order must be of type int, not str" in capsys.readouterr().err
@@ -235,7 +237,10 @@ def test_a_command_whose_arguments_fail_costs_no_other(
 
 @pytest.mark.parametrize(
     "text",
-    ["import nothing_of_the_kind\n", "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', 'left', lambda desk: 1 / 0)\n"],
+    [
+        "import nothing_of_the_kind\n",
+        "from gemmviz.gui.panels.panel import Panel\nPANEL = Panel('P', 'left', lambda desk: 1 / 0)\n",
+    ],
 )
 def test_a_broken_panel_is_named_in_the_window(
     dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot, text: str
@@ -308,7 +313,7 @@ def test_the_engine_draws_no_qt_in_by_the_way() -> None:
         "import sys\n"
         "for name in ('PySide6', 'pyqtgraph', 'cupy'): sys.modules[name] = None\n"
         "from gemmviz.scenes.catalog import views\nfrom gemmviz.render.export import formats\n"
-        "from gemmviz.cli.main import commands\nfrom gemmviz.show.session import Session\n"
+        "from gemmviz.cli.main import commands\nfrom gemmviz.session.session import Session\n"
         "print(len(views()), len(formats()), len(commands()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ import pytest
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.files.schedule_file import recorded_schedules
-from gemmviz.spec.catalog import kernel_names
+from gemmviz.launch.catalog import kernel_names
 from tests.conftest import DATA
 
 ROOT = Path(__file__).resolve().parent.parent

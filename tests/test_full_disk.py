@@ -19,22 +19,22 @@ _MOST = 40  # writes that are tried one by one; of more than these, some of the 
 def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     """What writes a file, by the file's name."""
     import gemmviz
-    from gemmviz.analysis.focus import Focus
+    from gemmviz.analysis.replay.focus import Focus
+    from gemmviz.export.prepare import Manner, run_reel, staged_run
     from gemmviz.files.benchmark_file import recorded_benchmarks
     from gemmviz.files.chart_table import chart_csv
     from gemmviz.files.schedule_file import recorded_schedules, write_schedules
     from gemmviz.files.whole import write_text
+    from gemmviz.launch.catalog import load_kernel
+    from gemmviz.launch.legality import setup_for
     from gemmviz.model.outcome import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
     from gemmviz.render.format import Look
-    from gemmviz.run.interpreter import Interpreter
+    from gemmviz.run.cpu.interpreter import Interpreter
     from gemmviz.scenes.catalog import view_named
-    from gemmviz.show.moodle import moodle_xml
-    from gemmviz.show.quiz import quiz_of
-    from gemmviz.show.shot import Shot
-    from gemmviz.show.staging import Manner, run_reel, staged_run
-    from gemmviz.spec.catalog import load_kernel
-    from gemmviz.spec.legality import setup_for
+    from gemmviz.state.shot import Shot
+    from gemmviz.teaching.moodle import moodle_xml
+    from gemmviz.teaching.quiz import quiz_of
 
     run = gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2, on="cpu", values=True)
     stage = staged_run(Shot(run.setup, Focus()), Outcome(run.trace, run.trace.by))

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.launch.catalog import kernel_names, lesson_names
 from gemmviz.render.export import formats
-from gemmviz.show.lesson import lesson_names
-from gemmviz.spec.catalog import kernel_names
 
 ROOT = Path(__file__).resolve().parent.parent
 FOR_DOCUMENTATION = ("pictures", "gallery")

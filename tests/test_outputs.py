@@ -9,9 +9,9 @@ import pytest
 import gemmviz
 from gemmviz.cli.main import commands, main, parser
 from gemmviz.files.resources import resource
-from gemmviz.show.lesson import read_lesson, shipped_lesson
-from gemmviz.show.shot import default_shot, save_view
-from gemmviz.spec.catalog import load_kernel
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.state.shot import default_shot, save_view
+from gemmviz.teaching.lesson import read_lesson, shipped_lesson
 
 WRITERS = {
     "trace": ["trace", "KERNEL", "-o"],

@@ -15,21 +15,21 @@ from PySide6.QtGui import QAction, QHelpEvent, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text, written_whole
-from gemmviz.gui.controls import tip_text
-from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
-from gemmviz.gui.timeline import ScoreSlider
+from gemmviz.gui.stage.timeline import ScoreSlider
+from gemmviz.gui.widgets.controls import tip_text
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
-from gemmviz.run.link import own_command
-from gemmviz.show.findings import recorded_run
-from gemmviz.show.lesson import Choice, Exercise, Lesson, Question, Stop
-from gemmviz.spec.catalog import load_kernel
+from gemmviz.run.worker.link import own_command
+from gemmviz.subjects.background_analysis import recorded_run
+from gemmviz.teaching.lesson import Choice, Exercise, Lesson, Question, Stop
 from tests.conftest import trace_of
 
 EVIL = "<img src=x onerror=alert(1)><b>x"

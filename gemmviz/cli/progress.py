@@ -4,7 +4,7 @@ import sys
 import time
 
 from gemmviz.model.cancelling import checkpoint
-from gemmviz.show.exporting import SAVED
+from gemmviz.session.export_job import SAVED
 
 _EVERY_S = 2.0
 

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from gemmviz.cli.interruption import interruptible
 from gemmviz.cli.progress import Progress
+from gemmviz.export.prepare import Manner, Staged, run_reel, staged, staged_benchmark, staged_run
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.trace_file import read_trace
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.words import many
@@ -16,12 +19,9 @@ from gemmviz.render.export import save_numbered, save_reel
 from gemmviz.render.format import Look
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.engine import Engine
-from gemmviz.show.lesson import named_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.shot import Shot, default_shot
-from gemmviz.show.staging import Manner, Staged, run_reel, staged, staged_benchmark, staged_run
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.state.shot import Shot, default_shot
+from gemmviz.teaching.lesson import named_lesson
+from gemmviz.teaching.reel import lesson_reel
 
 _FOLDER, _MOST_FRAMES = Path("out"), 60
 

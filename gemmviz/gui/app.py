@@ -10,8 +10,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.files.resources import resource
-from gemmviz.gui.main_window import MainWindow
-from gemmviz.show.shot import Shot
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.state.shot import Shot
 
 _BEFORE_TOUR_MS = 1500
 _SWITCH_S = 0.001

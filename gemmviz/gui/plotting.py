@@ -2,10 +2,10 @@
 
 from types import ModuleType
 
+from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.tasks import Latest
 from gemmviz.run.engine import Cancel
-from gemmviz.show.events import Event, Post
-from gemmviz.show.session import Session
-from gemmviz.show.tasks import Latest
+from gemmviz.session.session import Session
 
 
 class Plotting:

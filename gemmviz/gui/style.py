@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.scenes.theme import Theme, mixed
+from gemmviz.scenes.kit.theme import Theme, mixed
 
 _LETTERS = 13  # pixels
 

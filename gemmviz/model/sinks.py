@@ -92,7 +92,7 @@ class LaunchSink(Protocol):
         """Sums by site and phase (-1 outside of phases), in the order of ``COST_COLUMNS``."""
 
 
-# What is counted of an access, summed over warps. See gemmviz.analysis.counts for what each means.
+# What is counted of an access, summed over warps. See gemmviz.analysis.memory.counts for what each means.
 COST_COLUMNS = (
     "requests", "lanes", "bytes_asked", "bytes_used", "sectors", "ideal_sectors", "lines", "wavefronts", "ideal_wavefronts",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from gemmviz.files.whole import written_whole
 from gemmviz.model.errors import UsageError
 from gemmviz.render.format import Deck, Film, Format, Look, Page, Still
 from gemmviz.render.reel import Reel
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.primitives import Scene
 
 Told = Callable[[int, int], None]  # how many pictures of how many are done; may raise to end it all
 Item = TypeVar("Item")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gemmviz.model.errors import UsageError
 from gemmviz.render.reel import Reel
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.primitives import Scene
 
 LEAST_PIXELS, MOST_PIXELS = 64, 7680
 LEAST_FPS, MOST_FPS = 1, 120

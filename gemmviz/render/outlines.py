@@ -5,8 +5,8 @@ from functools import lru_cache
 from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
 
-from gemmviz.scenes.primitives import Face
-from gemmviz.scenes.text import bundled_font
+from gemmviz.scenes.kit.primitives import Face
+from gemmviz.scenes.kit.text import bundled_font
 
 
 @lru_cache(maxsize=8192)

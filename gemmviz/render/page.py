@@ -17,7 +17,7 @@ import numpy as np
 from gemmviz.files.resources import resource
 from gemmviz.render.reel import Reel, Step
 from gemmviz.render.svg import font_faces
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, Squares
 
 THEMES = ("dark", "light")
 _TENTHS = 10

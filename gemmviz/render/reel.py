@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gemmviz.scenes.primitives import Primitive, Scene
+from gemmviz.scenes.kit.primitives import Primitive, Scene
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from gemmviz.render.png import encode_png
 from gemmviz.render.xml import legible, xml_attribute, xml_text
-from gemmviz.scenes.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.text import CAP_HEIGHT, font_path, text_width
-from gemmviz.scenes.theme import channels
+from gemmviz.scenes.kit.primitives import ANCHORED, Anchor, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.text import CAP_HEIGHT, font_path, text_width
+from gemmviz.scenes.kit.theme import channels
 
 Letters = Literal["fonts", "named", "outlines"]
 _MOST_VECTOR_CELLS = 256 * 256

@@ -15,7 +15,7 @@ from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Ints
-from gemmviz.run.simt.interpret import Binding
+from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program
 

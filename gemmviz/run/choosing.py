@@ -4,13 +4,13 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Literal
 
+from gemmviz.launch.catalog import is_own
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine, FirstToAnswer
-from gemmviz.run.interpreter import Interpreter
+from gemmviz.run.measure.recorded import Recorded
 from gemmviz.run.protocol import TIMEOUT_S
-from gemmviz.run.recorded import Recorded
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import is_own
+from gemmviz.run.worker.remote import RemoteGpu
 
 On = Literal["auto", "gpu", "cpu"]
 CHOICES: Mapping[On, str] = {

@@ -12,7 +12,7 @@ from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.timing import Counters, KernelSpeed
 from gemmviz.model.watched import Watched
-from gemmviz.run.executor import Recording
+from gemmviz.run.recording import Recording
 
 Cancel = Callable[[], bool]
 Progress = Callable[[int, int], None]

@@ -3,11 +3,11 @@
 import numpy as np
 
 from gemmviz.files.measurements import recorded_registers
+from gemmviz.launch.legality import device_for, wished_launch
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.source.nodes import SharedArray
 from gemmviz.source.program import program_for
-from gemmviz.spec.legality import device_for, wished_launch
 
 
 def needs_of(setup: Setup) -> tuple[Needs, str]:

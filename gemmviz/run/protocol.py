@@ -19,6 +19,7 @@ from gemmviz.model.errors import (
 )
 
 TIMEOUT_S = 10.0  # how long a launch may take
+PROFILED_LAUNCHES = 5  # of each kernel under a profiler: the first warms the caches, the fastest of the others counts
 Facts = dict[str, Any]
 _ERRORS: dict[str, Any] = {
     each.__name__: each for each in (DeviceError, GemmvizError, KernelFault, SettingError, SourceError, UsageError)

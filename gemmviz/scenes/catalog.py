@@ -5,7 +5,7 @@ from functools import cache
 import gemmviz.scenes.views as folder
 from gemmviz.files.extensions import Extensions, extensions_in
 from gemmviz.model.errors import UsageError, closest
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.view import View
 
 
 @cache

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from gemmviz.launch.formula import evaluate
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import SourceError
 from gemmviz.source.expanded import ExpandedSource, Segment, line_starts_of, place_of
 from gemmviz.source.headers import KNOWN
-from gemmviz.spec.formula import evaluate
 
 _TOKEN = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n]){1,8}' | [A-Za-z_]\w*

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.banks import bank_words, profiled_wavefronts, wavefronts, words_of
-from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.memory.banks import bank_words, profiled_wavefronts, wavefronts, words_of
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.model.device import MemoryRules
 from tests.conftest import DATA, moment_of, trace_of
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemmviz.analysis.coalescing import requests
-from gemmviz.analysis.warps import request_rows, warp_rows
+from gemmviz.analysis.memory.coalescing import requests
+from gemmviz.analysis.memory.warps import request_rows, warp_rows
 from gemmviz.model.device import MemoryRules
 
 LANES = np.arange(32)[None]

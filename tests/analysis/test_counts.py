@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemmviz.analysis.counts import Counts, LaunchCounter, count_rows, count_steps
-from gemmviz.analysis.warps import request_rows
+from gemmviz.analysis.memory.counts import Counts, LaunchCounter, count_rows, count_steps
+from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
 from gemmviz.model.kernel import Launch
@@ -17,9 +19,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
-from gemmviz.run.executor import stream_launch, trace_kernel
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for, legal_choices, setup_for
+from gemmviz.run.cpu.executor import stream_launch, trace_kernel
 from tests.conftest import kernel_from
 from tests.run.program_writer import Writer, kernel_text
 

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.global_hazards import global_hazards
-from gemmviz.analysis.hazards import Hazard
-from gemmviz.analysis.ordering import ordering_of
+from gemmviz.analysis.hazards.global_hazards import global_hazards
+from gemmviz.analysis.hazards.hazards import Hazard
+from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.main import main
 from gemmviz.files.trace_file import read_trace, write_trace
+from gemmviz.launch.catalog import all_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.trace import Trace
-from gemmviz.run.executor import Recording, trace_kernel
-from gemmviz.spec.catalog import all_names, load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.recording import Recording
 from tests.conftest import kernel_from, trace_of
 
 INDEX = "int i = blockIdx.x * 4 + threadIdx.x;"

@@ -1,11 +1,11 @@
 import pytest
 
-from gemmviz.analysis.hazards import LaunchHazards
-from gemmviz.analysis.ordering import ordering_of
+from gemmviz.analysis.hazards.hazards import LaunchHazards
+from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.run.executor import stream_launch
-from gemmviz.spec.catalog import load_kernel
+from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import kernel_from, trace_of
 
 BARRIERS = ("        __syncthreads();   // nobody reads", "        __syncthreads();   // nobody overwrites")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.counts import totals
-from gemmviz.analysis.merging import Explanation, MergingCounter, explained
+from gemmviz.analysis.memory.counts import totals
+from gemmviz.analysis.memory.merging import Explanation, MergingCounter, explained
+from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.setup import Setup
-from gemmviz.run.executor import stream_launch
-from gemmviz.spec.legality import device_for, setup_for
+from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import kernel_from
 
 TURNED = """__shared__ float as[4][16]; __shared__ float bs[16][4];

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from gemmviz.analysis.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
+from gemmviz.analysis.models.occupancy import REGISTERS, SHARED, SLOTS, WARPS, occupancy_limits, tried, what_ifs
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.levels_file import recorded_levels
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.problem import Problem
 from gemmviz.run.needs import needs_of
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import setup_for
 from tests.conftest import DATA
 
 RECORDED = json.loads((DATA / "h200-counters.json").read_text(encoding="utf-8"))["launches"]

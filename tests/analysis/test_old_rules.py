@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.banks import passes_by_one_word, wavefronts
-from gemmviz.analysis.coalescing import requests
+from gemmviz.analysis.memory.banks import passes_by_one_word, wavefronts
+from gemmviz.analysis.memory.coalescing import requests
 from gemmviz.files.devices import load_device
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
-from gemmviz.show.facts import Facts
-from gemmviz.show.quantities import quantity
-from gemmviz.show.shot import Shot
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import Facts
+from gemmviz.teaching.quantities import quantity
 
 G80 = load_device("8800gtx").rules
 LANES = np.arange(16)

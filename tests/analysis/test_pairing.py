@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.pairing import LOCKS, Lock, Pair, clock, differences, step_like
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.pairing import LOCKS, Lock, Pair, clock, differences, step_like
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.primitives import Cells, Labels, Rects
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Rects
 from gemmviz.scenes.views.pair_view import pair_scene
-from gemmviz.show.shot import Against, Shot, parse_shot, save_view, shot_text
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.state.shot import Against, Shot, parse_shot, save_view, shot_text
 from tests.analysis.test_reasons import counted
 from tests.conftest import piece, sure, trace_of
 

@@ -2,23 +2,23 @@
 
 import pytest
 
-from gemmviz.analysis.counts import LaunchCounter, LaunchCounts
-from gemmviz.analysis.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.reasons import Kind, Reason, reason_of
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
+from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models.reasons import Kind, Reason, reason_of
 from gemmviz.files.levels_file import recorded_levels
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.executor import stream_launch
+from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.run.measure.recorded import Recorded
 from gemmviz.run.needs import needs_of
-from gemmviz.run.recorded import Recorded
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.primitives import Labels, Rects
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
-from gemmviz.show.cures import cures_for
-from gemmviz.show.shot import Shot
-from gemmviz.show.speeds import DRAM, speed_case_of, traffic_of
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import device_for, launch_for, setup_for
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.speeds import DRAM, speed_case_of, traffic_of
+from gemmviz.subjects.suggestions import cures_for
 from tests.conftest import piece
 
 

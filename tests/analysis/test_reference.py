@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.counts import LaunchCounter, totals
-from gemmviz.analysis.merging import MergingCounter, explained
+from gemmviz.analysis.memory.counts import LaunchCounter, totals
+from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.files.resources import resource
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
-from gemmviz.run.executor import stream_launch
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import device_for, setup_for
+from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import DATA, trace_of
 
 REFERENCE = json.loads((DATA / "h200-counters.json").read_text())
@@ -44,7 +44,7 @@ def test_reference_is_whole() -> None:
 
 @pytest.mark.parametrize("name", ["naive", "tiled"])
 def test_streamed_counts_equal_those_of_the_full_trace(name: str) -> None:
-    from gemmviz.analysis.counts import count_steps
+    from gemmviz.analysis.memory.counts import count_steps
 
     spec = load_kernel(str(DATA / "kernels" / f"{name}.cu"))
     trace = trace_of(spec, 40, 24, 20)

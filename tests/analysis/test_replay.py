@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemmviz.analysis.counts import Counts
-from gemmviz.analysis.flights import THREADS
-from gemmviz.analysis.focus import Focus, scope_of
-from gemmviz.analysis.grid import Grid
-from gemmviz.analysis.history import element_history
-from gemmviz.analysis.moment import Cursors, Reader
-from gemmviz.analysis.position import position_of, step_at
-from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.reuse import LoadCounts
-from gemmviz.analysis.step_costs import cost_chart
-from gemmviz.analysis.tiles import EMPTY
+from gemmviz.analysis.memory.counts import Counts
+from gemmviz.analysis.replay.flights import THREADS
+from gemmviz.analysis.replay.focus import Focus, scope_of
+from gemmviz.analysis.replay.grid import Grid
+from gemmviz.analysis.replay.history import element_history
+from gemmviz.analysis.replay.moment import Cursors, Reader
+from gemmviz.analysis.replay.position import position_of, step_at
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.reuse import LoadCounts
+from gemmviz.analysis.replay.tiles import EMPTY
 from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.scenes.charts.step_costs import cost_chart
 from tests.conftest import kernel_from, moment_of, sure, trace_of
 
 
@@ -275,7 +275,7 @@ def test_more_steps_than_a_frame_holds_are_drawn_as_means(monkeypatch: pytest.Mo
     replay = Replay.of(trace_of("04_tiled", 8, 8, 8, TILE_WIDTH=4))
     scope = Reader(replay).scope
     single = cost_chart(replay, scope, 0)
-    monkeypatch.setattr("gemmviz.analysis.step_costs._MOST_BARS", 10)
+    monkeypatch.setattr("gemmviz.scenes.charts.step_costs._MOST_BARS", 10)
     means = cost_chart(replay, scope, 0)
     assert "each bar is the mean of 3 steps" in means.notes[0]
     for bars in means.bars:

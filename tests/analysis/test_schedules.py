@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.analysis.occupancy import occupancy_limits
-from gemmviz.analysis.schedules import DONE, RUNNING, WAITING, modelled, residents, states, waves
+from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, modelled, residents, states, waves
 from gemmviz.files.devices import load_device
 from gemmviz.files.schedule_file import read_schedules, recorded_schedules, write_schedules
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.needs import needs_of
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.primitives import Cells, Labels
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.views.grid_view import grid_scene
-from gemmviz.show.shot import Shot
-from gemmviz.show.subjects import grid_case
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import launch_for, setup_for
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.subjects import grid_case
 from tests.conftest import piece, sure
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.score import BARRIER, COMPUTE, LOAD_A, LOAD_B, STORE_C, STORE_TILE
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.primitives import Cells, Rects
-from gemmviz.scenes.score import place_of, score_primitives, segment_text, step_under
-from gemmviz.scenes.theme import load_theme
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, LOAD_A, LOAD_B, STORE_C, STORE_TILE
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.primitives import Cells, Rects
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.timeline import place_of, score_primitives, segment_text, step_under
 from tests.conftest import trace_of
 
 

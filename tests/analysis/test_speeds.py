@@ -1,6 +1,11 @@
 import pytest
 
-from gemmviz.analysis.speeds import (
+from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.problem import Problem
+from gemmviz.model.timing import Measured, Timing, Transfer
+from gemmviz.scenes.catalog import views_of
+from gemmviz.scenes.charts.speeds import (
     by_tile,
     cache_lines,
     narrowed,
@@ -12,11 +17,6 @@ from gemmviz.analysis.speeds import (
     widths_of,
     with_transfer,
 )  # fmt: skip
-from gemmviz.files.benchmark_file import recorded_benchmarks
-from gemmviz.model.benchmark import CUBLAS, Benchmark
-from gemmviz.model.problem import Problem
-from gemmviz.model.timing import Measured, Timing, Transfer
-from gemmviz.scenes.catalog import views_of
 from tests.conftest import sure
 from tests.files.test_benchmark_file import GPU
 

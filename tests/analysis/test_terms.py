@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.focus import Focus, scope_of
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.terms import of_thread
+from gemmviz.analysis.replay.focus import Focus, scope_of
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.terms import of_thread
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.theme import load_theme
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.theme import load_theme
 from tests.conftest import kernel_from, moment_of, outcome_of, sure, trace_of
 
 CASES = [
@@ -75,7 +75,7 @@ def test_every_sum_is_whole_in_the_end(kernel: str, size: tuple[int, int, int], 
 
 def test_reads_are_looked_through_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trace, pieces = trace_of("sequential", 8, 32, 4), []
-    monkeypatch.setattr("gemmviz.analysis.terms.checkpoint", lambda: pieces.append(1))
+    monkeypatch.setattr("gemmviz.analysis.replay.terms.checkpoint", lambda: pieces.append(1))
     assert Replay.of(trace).terms(scope_of(Focus(), trace)) is not None
     assert len(pieces) < 8 < trace.steps
 

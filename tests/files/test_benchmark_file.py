@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.sizes import problems, sizes_of
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.gpu import Gpu
@@ -11,8 +13,6 @@ from gemmviz.model.kernel import text_hash
 from gemmviz.model.problem import Problem
 from gemmviz.model.timing import Measured, Occupancy, Resources, Timing, Transfer
 from gemmviz.model.trace import Check
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.sizes import problems, sizes_of
 
 GPU = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 KERNEL = Measured(

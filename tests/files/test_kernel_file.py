@@ -1,10 +1,10 @@
 import pytest
 
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.errors import SettingError, SourceError, UsageError
 from gemmviz.model.problem import Problem
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import launch_for, setup_for
 from tests.conftest import sure
 
 GOOD = (

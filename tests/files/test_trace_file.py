@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.model.errors import TraceFileError, UsageError

@@ -9,22 +9,22 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.export.prepare import Manner
 from gemmviz.files.devices import device_extensions, device_names, load_device
 from gemmviz.files.resources import resource, user_folder
+from gemmviz.launch.catalog import lesson_names, load_kernel
+from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.show.checking import complaint, findings
-from gemmviz.show.lesson import Lesson, Stop, lesson_names, lesson_text, parse_lesson, read_lesson, shipped_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.parts import parts_of
-from gemmviz.show.picture import run
-from gemmviz.show.shot import Shot, default_shot, read_view, shot_text
-from gemmviz.show.staging import Manner
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import launch_for, setup_for
+from gemmviz.state.shot import Shot, default_shot, read_view, shot_text
+from gemmviz.subjects.picture import run
+from gemmviz.teaching.checking import complaint, findings
+from gemmviz.teaching.lesson import Lesson, Stop, lesson_text, parse_lesson, read_lesson, shipped_lesson
+from gemmviz.teaching.reel import lesson_reel
+from gemmviz.teaching.reveal import parts_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, interpreter, random_of
 from tests.fuzz.kernels import encoded

@@ -6,20 +6,20 @@ from pathlib import Path
 from random import Random
 from zlib import crc32
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.pairing import LOCKS, Pair
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.pairing import LOCKS, Pair
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
-from gemmviz.run.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views, views_of
-from gemmviz.scenes.frame import LAYERS, ViewOptions
-from gemmviz.scenes.theme import load_theme
-from gemmviz.show.cases import OF_SHOTS
-from gemmviz.show.shot import Shot
-from gemmviz.show.subjects import OF_LAUNCHES
+from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.cases import OF_SHOTS
+from gemmviz.subjects.subjects import OF_LAUNCHES
 
 INTERPRETER = Interpreter()
 

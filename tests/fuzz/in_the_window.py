@@ -11,14 +11,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.launch.catalog import all_names, lesson_names
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
-from gemmviz.scenes.frame import LAYERS
-from gemmviz.show.fields import fields_of
-from gemmviz.show.lesson import lesson_names
-from gemmviz.show.shot import Camera, default_shot, shot_text
-from gemmviz.spec.catalog import all_names
+from gemmviz.scenes.kit.frame import LAYERS
+from gemmviz.state.fields import fields_of
+from gemmviz.state.shot import Camera, default_shot, shot_text
 from tests.fuzz.campaign import Campaign, application
 
 _ASK = ("…", "&Quit", "&About", "&Keys")  # actions that open a dialog, which nobody would close
@@ -130,8 +129,8 @@ def _settle(window: Any, passed: Callable[[], object]) -> None:
 
 def start_with(path: Path, cancelled: Cancel) -> None:
     """A window that finds what was kept; it shows a picture or says why not, and closes."""
-    from gemmviz.gui.main_window import MainWindow
     from gemmviz.gui.preferences import Nowhere
+    from gemmviz.gui.window.main_window import MainWindow
 
     application()
     raised = _raised()
@@ -258,8 +257,8 @@ def _point(stage: Any, x: float, y: float, clicks: bool) -> None:
 def window_made() -> Any:
     """The window that all cases share, in which everything has been looked at once."""
     application()
-    from gemmviz.gui.main_window import MainWindow
     from gemmviz.gui.preferences import Nowhere
+    from gemmviz.gui.window.main_window import MainWindow
 
     made = MainWindow(Nowhere(shot=shot_text(default_shot()), tour="seen"))
     made.start()

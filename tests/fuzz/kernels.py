@@ -8,14 +8,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemmviz.analysis.counts import LaunchCounter
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.run.engine import Cancel
-from gemmviz.show.findings import look, search
-from gemmviz.show.picture import run
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for, launch_for, setup_for
+from gemmviz.subjects.background_analysis import look, search
+from gemmviz.subjects.picture import run
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of
 from tests.fuzz.mutators import HEADER, NUMBERS, ODD, EachPlace, EachWord, spoiled_text, toml_bytes

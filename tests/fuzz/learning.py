@@ -10,15 +10,15 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.engine import Cancel
-from gemmviz.show.exercises import judged
-from gemmviz.show.keys import answers_of
-from gemmviz.show.lesson import Stop, lesson_names, lesson_text, parse_lesson, shipped_lesson
-from gemmviz.show.moodle import moodle_xml
-from gemmviz.show.quiz import quiz_of
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.exercises import judged
+from gemmviz.teaching.lesson import Stop, lesson_text, parse_lesson, shipped_lesson
+from gemmviz.teaching.moodle import moodle_xml
+from gemmviz.teaching.quiz import quiz_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER
 from tests.fuzz.mutators import MARKUP, NUMBERS, WORDS

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from gemmviz.cli.main import main
 from gemmviz.files.trace_file import write_trace
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.run.choosing import has_cupy
 from gemmviz.run.engine import Cancel
-from gemmviz.run.worker import Server
-from gemmviz.show.lesson import Lesson, Stop, lesson_text
-from gemmviz.show.shot import default_shot, shot_text
-from gemmviz.spec.catalog import load_kernel
+from gemmviz.run.worker.worker import Server
+from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.teaching.lesson import Lesson, Stop, lesson_text
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.mutators import spoiled_facts
 from tests.fuzz.records import small_trace

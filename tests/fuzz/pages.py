@@ -11,14 +11,14 @@ from typing import Any
 from hypothesis import strategies as st
 from selenium import webdriver
 
+from gemmviz.export.prepare import Manner, run_reel, staged_run
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.outcome import Outcome
 from gemmviz.render.export import save_reel
 from gemmviz.run.engine import Cancel
-from gemmviz.show.lesson import read_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.shot import Shot
-from gemmviz.show.staging import Manner, run_reel, staged_run
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.lesson import read_lesson
+from gemmviz.teaching.reel import lesson_reel
 from tests.fuzz.campaign import Campaign, application
 from tests.fuzz.documents import lesson_facts
 from tests.fuzz.drawing import interpreter

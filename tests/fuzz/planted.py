@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.global_hazards import GlobalHazards
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.hazards.global_hazards import GlobalHazards
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.catalog import view_named, views
 
@@ -197,13 +197,13 @@ PLANTED: dict[str, Defect] = {
         1500,
     ),
     "a formula's error leaks": Defect(
-        "headers", "ZeroDivisionError", _around("gemmviz.spec.legality:evaluate", _leaking(ZeroDivisionError))
+        "headers", "ZeroDivisionError", _around("gemmviz.launch.legality:evaluate", _leaking(ZeroDivisionError))
     ),
     "a formula never ends in C": Defect(
         "headers",
         "not Python",
         _around(
-            "gemmviz.spec.legality:evaluate",
+            "gemmviz.launch.legality:evaluate",
             _also(lambda *_: np.linalg.svd(np.ones((6000, 6000))), lambda formula, *_: "2147483647" in formula),
         ),
         1500,
@@ -222,21 +222,22 @@ PLANTED: dict[str, Defect] = {
     "a benchmark's times are not checked": Defect(
         "benchmarks", "Error", _without("gemmviz.files.benchmark_file:_is_sound", True)
     ),
-    "a view's kernel raises": Defect("views", "KeyError", _around("gemmviz.show.shot:load_kernel", _leaking(KeyError))),
+    "a view's kernel raises": Defect("views", "KeyError", _around("gemmviz.state.shot:load_kernel", _leaking(KeyError))),
     "a wrong view is reported over the network": Defect(
-        "views", "opens a connection", _around("gemmviz.show.shot:toml_to_plain", _on_error(_report))
+        "views", "opens a connection", _around("gemmviz.state.shot:toml_to_plain", _on_error(_report))
     ),
     "a saved lesson loses its minutes": Defect(
         "lessons",
         "is another one",
         _around(
-            "gemmviz.show.lesson:_plain_stop", lambda function, stop: {**function(stop), "minutes": min(stop.minutes, 100.0)}
+            "gemmviz.teaching.lesson:_plain_stop",
+            lambda function, stop: {**function(stop), "minutes": min(stop.minutes, 100.0)},
         ),
     ),
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),
-    "a question's choice is doubled": Defect("quizzes", "stands there twice", _around("gemmviz.show.quiz:_stop", _doubled)),
+    "a question's choice is doubled": Defect("quizzes", "stands there twice", _around("gemmviz.teaching.quiz:_stop", _doubled)),
     "a kernel becomes markup in a quiz": Defect(
-        "quizzes", "markup|ParseError", _around("gemmviz.show.moodle:escape", lambda function, text: text)
+        "quizzes", "markup|ParseError", _around("gemmviz.teaching.moodle:escape", lambda function, text: text)
     ),
     "an empty answer raises": Defect(
         "answers",
@@ -246,7 +247,7 @@ PLANTED: dict[str, Defect] = {
     "a right answer fails": Defect(
         "answers",
         "don't pass",
-        _around("gemmviz.show.lesson:Expectation.is_met_by", lambda function, each, found: found is True),
+        _around("gemmviz.teaching.lesson:Expectation.is_met_by", lambda function, each, found: found is True),
     ),
     "a picture is also written elsewhere": Defect(
         "writers", "outside of its folder", _around("tests.fuzz.writers:save_frame", _also_beside)
@@ -263,7 +264,7 @@ PLANTED: dict[str, Defect] = {
     "the worker waits for ever": Defect(
         "worker",
         "did nothing",
-        _around("gemmviz.run.worker:Server.run", _also(lambda server: threading.Event().wait())),
+        _around("gemmviz.run.worker.worker:Server.run", _also(lambda server: threading.Event().wait())),
         kills=True,
     ),
     "a name becomes markup in a page": Defect("pages", "markup|script", _as_markup),
@@ -271,21 +272,21 @@ PLANTED: dict[str, Defect] = {
         "programs", "another result", _around("gemmviz.source.rounding:to_integer", _truncated), 20
     ),
     "a barrier orders nothing": Defect(
-        "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards:HazardFinder.barrier")
+        "faults", "a right kernel is accused", _without("gemmviz.analysis.hazards.hazards:HazardFinder.barrier")
     ),
     "hazards between blocks are not looked for": Defect(
         "faults",
         "is missed",
-        _around("gemmviz.analysis.ordering:global_hazards", lambda function, *args: GlobalHazards()),
+        _around("gemmviz.analysis.hazards.ordering:global_hazards", lambda function, *args: GlobalHazards()),
         1500,
     ),
     "a view keeps the window": Defect(
-        "window", "kept the window", _around("gemmviz.show.session:Session.show_layer", _also(_burn)), 60
+        "window", "kept the window", _around("gemmviz.session.session:Session.show_layer", _also(_burn)), 60
     ),
     "a jump backwards raises": Defect(
         "window",
         "ValueError",
-        _around("gemmviz.show.player:Player.jump", _raising(ValueError, lambda player, step, *_: step < 0)),
+        _around("gemmviz.session.player:Player.jump", _raising(ValueError, lambda player, step, *_: step < 0)),
         100,
     ),
     "a setting that was kept raises": Defect(

@@ -21,9 +21,9 @@ from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.trace import Trace
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views_of
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.theme import load_theme
-from gemmviz.show.findings import recorded_run, search
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.subjects.background_analysis import recorded_run, search
 from tests.conftest import trace_of
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
@@ -17,8 +17,8 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.show.shot import default_shot, save_view
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.state.shot import default_shot, save_view
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.records import small_trace
 

@@ -16,20 +16,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gemmviz.analysis.counts import LaunchCounter
-from gemmviz.analysis.occupancy import occupancy_limits
+from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.analysis.models.occupancy import occupancy_limits
 from gemmviz.files.devices import device_names, device_of
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.trace import Trace
+from gemmviz.run.cpu.executor import stream_launch, trace_kernel
 from gemmviz.run.engine import CannotAnswer
-from gemmviz.run.executor import Recording, stream_launch, trace_kernel
 from gemmviz.run.needs import needs_of
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import device_for, legal_choices, setup_for
+from gemmviz.run.recording import Recording
+from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import kernel_from, sure
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.test_kernels_people_bring import BROUGHT

@@ -9,20 +9,20 @@ import pytest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.callout import Callout
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.field_row import Control
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.app_model import Desk
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.source import Source
+from gemmviz.gui.panels.view_dock import ViewDock
 from gemmviz.gui.preferences import Nowhere
-from gemmviz.gui.tables import Table
-from gemmviz.gui.view_dock import ViewDock
-from gemmviz.scenes.primitives import Cells, Labels, Rects, Scene
-from gemmviz.show.findings import Shown
-from gemmviz.show.shot import default_shot, shot_text
+from gemmviz.gui.widgets.callout import Callout
+from gemmviz.gui.widgets.field_row import Control
+from gemmviz.gui.widgets.tables import Table
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
+from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.subjects.background_analysis import Shown
 
 _LONG_MS = 20_000
 Kind = TypeVar("Kind")

@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.trace_file import write_trace
-from gemmviz.gui.benchmark_page import BenchmarkPage
-from gemmviz.gui.chart_plot import ChartPlot
-from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+from gemmviz.gui.benchmark.chart_plot import ChartPlot
+from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Curve
 from gemmviz.model.errors import DeviceError

@@ -3,7 +3,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.window.main_window import MainWindow
 from tests.gui.conftest import metrics_of, pictured, settings_of, settled, shown_of, spin_of
 
 pytestmark = pytest.mark.gpu

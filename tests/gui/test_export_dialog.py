@@ -6,10 +6,10 @@ import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.render.export import formats
-from gemmviz.scenes.primitives import Labels
+from gemmviz.scenes.kit.primitives import Labels
 from tests.conftest import sure
 
 pytestmark = pytest.mark.slow

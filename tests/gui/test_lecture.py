@@ -14,12 +14,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.lecture import Wall
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.lecture.lecture_window import Wall
 from gemmviz.gui.preferences import Nowhere
-from gemmviz.scenes.primitives import Labels, Primitive, Scene
-from gemmviz.show.lesson import read_lesson, save_lesson, shipped_lesson
-from gemmviz.show.parts import caption_of
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.teaching.lesson import read_lesson, save_lesson, shipped_lesson
+from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
 
 Key = Qt.Key

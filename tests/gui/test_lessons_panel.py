@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.panels.lessons import Lessons
 from gemmviz.gui.preferences import Nowhere
-from gemmviz.run.interpreter import Interpreter
-from gemmviz.show.keys import answers_of
-from gemmviz.show.lesson import save_lesson, shipped_lesson
-from gemmviz.show.quiz import quiz_of
-from gemmviz.show.shot import default_shot, shot_text
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.state.shot import default_shot, shot_text
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.lesson import save_lesson, shipped_lesson
+from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
 from tests.gui.conftest import open_file, settled
 

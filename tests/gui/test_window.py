@@ -23,23 +23,23 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from gemmviz.analysis.focus import Focus
+from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.trace_file import write_trace
-from gemmviz.gui.about import about_text
-from gemmviz.gui.actions import actions
-from gemmviz.gui.export_dialog import ExportDialog
-from gemmviz.gui.keys import keys_text
-from gemmviz.gui.main_window import MainWindow
+from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.window.about import about_text
+from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.keys import keys_text
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SettingError, TraceFileError
 from gemmviz.model.problem import Problem
-from gemmviz.scenes.hover import hover_lines
-from gemmviz.scenes.layout import plan_of
-from gemmviz.scenes.primitives import Hit
-from gemmviz.scenes.theme import load_theme
-from gemmviz.show.shot import Camera, default_shot, shot_text
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.stage.hover import hover_lines
+from gemmviz.scenes.stage.layout import plan_of
+from gemmviz.state.shot import Camera, default_shot, shot_text
 from tests.conftest import kernel_from
 from tests.gui.conftest import (
     callout_of,

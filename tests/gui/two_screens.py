@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.gui.main_window import MainWindow
 from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.window.main_window import MainWindow
 
 app = QApplication([])
 window = MainWindow(Nowhere(tour="seen"))

@@ -6,20 +6,20 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.traffic import traffic_chart
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.chart import ticks
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.show.cases import traffic_case
-from gemmviz.show.shot import Shot
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.scenes.charts.traffic import traffic_chart
+from gemmviz.scenes.kit.chart import ticks
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.cases import traffic_case
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

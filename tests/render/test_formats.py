@@ -18,21 +18,21 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.analysis.position import Position
+from gemmviz.analysis.replay.position import Position
+from gemmviz.export.prepare import Manner, Staged, run_reel, staged, still_reel
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
 from gemmviz.render.format import Look
 from gemmviz.render.reel import Reel
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
-from gemmviz.run.interpreter import Interpreter
-from gemmviz.scenes.primitives import Cells, Lines, Scene
-from gemmviz.show.lesson import Lesson, Stop, lesson_text, parse_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.shot import Shot
-from gemmviz.show.staging import Manner, Staged, run_reel, staged, still_reel
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.scenes.kit.primitives import Cells, Lines, Scene
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.lesson import Lesson, Stop, lesson_text, parse_lesson
+from gemmviz.teaching.reel import lesson_reel
 
 Pixels = npt.NDArray[np.int64]
 

@@ -17,13 +17,16 @@ from PySide6.QtWidgets import QApplication
 from selenium import webdriver
 
 import gemmviz
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.export.prepare import Manner, run_reel, staged_run
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
 from gemmviz.files.codec import read_toml, toml_text
 from gemmviz.files.resources import resource
 from gemmviz.files.trace_file import read_trace
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.device import Device
 from gemmviz.model.errors import GemmvizError
@@ -34,19 +37,16 @@ from gemmviz.render.export import formats, save_frame, save_reel
 from gemmviz.render.format import Look
 from gemmviz.render.page import packed
 from gemmviz.render.reel import Reel
-from gemmviz.run.interpreter import Interpreter
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.primitives import Scene
-from gemmviz.scenes.theme import load_theme
-from gemmviz.show.lesson import Lesson, lesson_text, parse_lesson, shipped_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.moodle import moodle_xml
-from gemmviz.show.quiz import quiz_of
-from gemmviz.show.shot import Shot
-from gemmviz.show.staging import Manner, run_reel, staged_run
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.lesson import Lesson, lesson_text, parse_lesson, shipped_lesson
+from gemmviz.teaching.moodle import moodle_xml
+from gemmviz.teaching.quiz import quiz_of
+from gemmviz.teaching.reel import lesson_reel
 from tests.render.test_formats import interpreter, needs
 from tests.render.test_page import browser  # noqa: F401 - a fixture
 

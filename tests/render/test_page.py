@@ -17,14 +17,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
+from gemmviz.export.prepare import Manner, run_reel, slide_at
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.render.export import save_frame, save_reel
 from gemmviz.render.format import Look
-from gemmviz.show.lesson import Lesson, Stop
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.shot import Shot
-from gemmviz.show.staging import Manner, run_reel, slide_at
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.lesson import Lesson, Stop
+from gemmviz.teaching.reel import lesson_reel
 from tests.render.test_formats import difference, interpreter, pixels, stage_of
 
 pytestmark = [
@@ -141,7 +141,7 @@ def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp:
 
 
 def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
-    from gemmviz.show.staging import staged
+    from gemmviz.export.prepare import staged
 
     stage = staged(Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16)), interpreter)
     save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), tmp_path / "p.html")

@@ -7,24 +7,24 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Reader
-from gemmviz.analysis.pairing import Pair
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.render.format import Look
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.recorded import Recorded
+from gemmviz.run.measure.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import Layer, ViewOptions
-from gemmviz.scenes.primitives import Cells, Scene, Squares
-from gemmviz.scenes.theme import channels, load_theme
+from gemmviz.scenes.kit.frame import Layer, ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Scene, Squares
+from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.views.stage_view import stage_scene
-from gemmviz.show.picture import Subject
-from gemmviz.show.shot import Shot
-from gemmviz.show.speeds import speed_case_of
-from gemmviz.show.subjects import grid_case, occupancy_case
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.picture import Subject
+from gemmviz.subjects.speeds import speed_case_of
+from gemmviz.subjects.subjects import grid_case, occupancy_case
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import moment_of, piece, sure, trace_of
 

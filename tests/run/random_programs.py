@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
-from gemmviz.run.executor import bound, traced_space
-from gemmviz.run.recorder import StepCounter
-from gemmviz.run.room import inputs
-from gemmviz.run.simt.interpret import interpret
-from gemmviz.run.simt.machine import NeedsValues
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.cpu.executor import bound, traced_space
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.recorder import StepCounter
+from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.cpu.simt.machine import NeedsValues
 from tests.run.program_writer import BLOCKS, PRELUDE, THREADS, WORDS, Writer, kernel_text
 
 GXX = shutil.which("g++")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from gemmviz.files.trace_file import read_trace
+from gemmviz.launch.catalog import kernel_names
 from gemmviz.model.trace import CONSTANT
-from gemmviz.run.executor import Recording, trace_kernel
-from gemmviz.spec.catalog import kernel_names
+from gemmviz.run.cpu.executor import trace_kernel
+from gemmviz.run.recording import Recording
 from tests.conftest import DATA, sure
 
 RECORDED = sorted((DATA / "device").glob("*.gvt"))

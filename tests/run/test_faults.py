@@ -5,11 +5,11 @@ import time
 
 import pytest
 
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault
 from gemmviz.model.problem import Problem
-from gemmviz.run.executor import trace_kernel
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from, sure, trace_of
 
 LINE = 10

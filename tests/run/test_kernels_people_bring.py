@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from gemmviz.analysis.counts import count_steps, totals
+from gemmviz.analysis.memory.counts import count_steps, totals
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
-from gemmviz.run.interpreter import Interpreter
-from gemmviz.show.picture import run
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.source.headers import without
-from gemmviz.spec.legality import setup_for
+from gemmviz.subjects.picture import run
 from tests.conftest import trace_of
 
 VECTORISED = """// gemmviz = 1
@@ -168,7 +168,7 @@ def test_column_major_with_macros_named_like_the_matrices() -> None:
 
 def test_extern_shared_double_buffering_in_float64() -> None:
     text = DOUBLE_BUFFERED
-    from gemmviz.analysis.ordering import ordering_of
+    from gemmviz.analysis.hazards.ordering import ordering_of
 
     trace = trace_of(parse_kernel(text, "dynamic.cu"), 16, 16, 32)
     assert trace.check.passed, str(trace.check)

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from gemmviz.files.codec import from_plain
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, Place, SettingError, SourceError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Timing
-from gemmviz.run.link import WorkerLink, own_command
 from gemmviz.run.protocol import error_from_plain, error_to_plain, line_of
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.run.worker.link import WorkerLink, own_command
+from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import sure
 
 try:
@@ -243,7 +243,7 @@ for line in sys.stdin:
 
 @pytest.mark.slow
 def test_a_worker_at_a_job_that_is_wanted_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemmviz.run.link._STUCK_S", 0.3)
+    monkeypatch.setattr("gemmviz.run.worker.link._STUCK_S", 0.3)
     link = speaking(
         """
 for line in sys.stdin:

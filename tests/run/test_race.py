@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.problem import Problem
-from gemmviz.run.race import race_of
-from gemmviz.scenes.frame import ViewOptions
+from gemmviz.run.cpu.race import race_of
+from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.views.race_view import race_scene
-from gemmviz.spec.catalog import load_kernel
-from gemmviz.spec.legality import setup_for
 from tests.conftest import kernel_from
 
 
@@ -84,7 +84,7 @@ def test_what_c_held_before_is_known() -> None:
 
 
 def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemmviz.run.race.MOST_TRIES", 3)
+    monkeypatch.setattr("gemmviz.run.cpu.race.MOST_TRIES", 3)
     found = race("phases_by_ceil")
     assert (found.ahead, found.tried) == (-1, 3)
     assert found.orders == 4 * (max(turn.step for turn in found.turns) + 1)
@@ -92,7 +92,7 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_block_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemmviz.run.race.MOST_S", 0.05)
+    monkeypatch.setattr("gemmviz.run.cpu.race.MOST_S", 0.05)
     with pytest.raises(GemmvizError, match="one order of this block's 16 threads takes longer than"):
         race("08_register_tiled", 256)
 

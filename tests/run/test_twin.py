@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from gemmviz.files.kernel_file import parse_kernel
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import legal_choices, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment
-from gemmviz.run.executor import trace_kernel
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import legal_choices, setup_for
+from gemmviz.run.cpu.executor import trace_kernel
 from tests.conftest import kernel_from
 from tests.run.program_writer import Writer, kernel_text
 from tests.run.twin_on_host import GXX, HostTwins

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.launch.legality import evaluated
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.run.align import Alignment, PathBook, Region, alignment, check_hashes, outside
-from gemmviz.run.executor import bound
+from gemmviz.run.cpu.executor import bound
 from gemmviz.run.inputs import matrices
 from gemmviz.source.instrument import shared_numbers, twin_for
-from gemmviz.spec.legality import evaluated
 
 GXX = shutil.which("g++")
 SHIM = Path(__file__).with_name("twin_on_host.h")

@@ -8,10 +8,10 @@ import pytest
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.chart import curve_colours
-from gemmviz.scenes.palette import AREA, BASE, LIT, SOURCE, inks_for, matrix_palette
-from gemmviz.scenes.score import score_palette
-from gemmviz.scenes.theme import Theme, channels, load_theme, theme_names
+from gemmviz.scenes.kit.chart import curve_colours
+from gemmviz.scenes.kit.palette import AREA, BASE, LIT, SOURCE, inks_for, matrix_palette
+from gemmviz.scenes.kit.theme import Theme, channels, load_theme, theme_names
+from gemmviz.scenes.kit.timeline import score_palette
 
 Floats = npt.NDArray[np.float64]
 THEMES = [load_theme(name) for name in theme_names()]

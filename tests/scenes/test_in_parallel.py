@@ -4,13 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.frame import LAYERS, ViewOptions
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
+from gemmviz.scenes.kit.primitives import Scene
 from tests.conftest import trace_of
 
 THREADS = 4

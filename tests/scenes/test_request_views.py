@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.frame import ViewOptions
-from gemmviz.scenes.primitives import Cells, Labels, Lines
-from gemmviz.scenes.theme import load_theme
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines
+from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.views.banks_view import banks_scene, punchcard
 from gemmviz.scenes.views.memory_view import memory_scene, touched_lines
 from tests.conftest import DATA, kernel_from, moment_of, piece, sure, trace_of

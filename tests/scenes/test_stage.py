@@ -5,25 +5,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.grid import Grid
-from gemmviz.analysis.hazards import examined
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.ordering import Ordering
-from gemmviz.analysis.replay import Replay
+from gemmviz.analysis.hazards.hazards import examined
+from gemmviz.analysis.hazards.ordering import Ordering
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.grid import Grid
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.trace import Trace
-from gemmviz.run.watch import watch_thread
+from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.frame import ARRIVAL, Layer, ViewOptions
-from gemmviz.scenes.layout import CellGrid, plan_of
-from gemmviz.scenes.matrix import label_size
-from gemmviz.scenes.palette import AREA, BASE, FIRST_FILL, FIRST_GROUP, FIRST_OWNER, LIT, SEVERAL, SOURCE, heat_levels
-from gemmviz.scenes.primitives import Cells, Labels, Rects, Scene, Squares
-from gemmviz.scenes.text import fitted, text_width
-from gemmviz.scenes.theme import load_theme
+from gemmviz.scenes.kit.frame import ARRIVAL, Layer, ViewOptions
+from gemmviz.scenes.kit.palette import AREA, BASE, FIRST_FILL, FIRST_GROUP, FIRST_OWNER, LIT, SEVERAL, SOURCE, heat_levels
+from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene, Squares
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.kit.window import Lens
+from gemmviz.scenes.stage.layout import CellGrid, plan_of
+from gemmviz.scenes.stage.matrix import label_size
 from gemmviz.scenes.views.stage_view import matrix_state
 from gemmviz.scenes.views.stage_view import stage_scene as drawn
-from gemmviz.scenes.window import Lens
 from tests.conftest import kernel_from, outcome_of, piece, sure, trace_of
 
 

@@ -6,23 +6,23 @@ from itertools import combinations
 
 import pytest
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment, Reader
-from gemmviz.analysis.pairing import Pair
-from gemmviz.analysis.replay import Replay
-from gemmviz.analysis.score import COMPUTE, LOAD_A
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.timeline import COMPUTE, LOAD_A
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
-from gemmviz.run.recorded import Recorded
-from gemmviz.run.watch import watch_thread
+from gemmviz.run.cpu.watch import watch_thread
+from gemmviz.run.measure.recorded import Recorded
 from gemmviz.scenes.catalog import view_named, views_of
-from gemmviz.scenes.frame import LAYERS, ViewOptions
-from gemmviz.scenes.primitives import Cells, Labels, Scene
-from gemmviz.scenes.text import FONT_FILES, _advances, bundled_font, load_faces, text_width
-from gemmviz.show.shot import Against, Shot, Trial
-from gemmviz.show.speeds import speed_case_of
-from gemmviz.show.subjects import grid_case, occupancy_case
-from gemmviz.spec.catalog import kernel_names, load_kernel
-from gemmviz.spec.legality import setup_for
+from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
+from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, load_faces, text_width
+from gemmviz.state.shot import Against, Shot, Trial
+from gemmviz.subjects.speeds import speed_case_of
+from gemmviz.subjects.subjects import grid_case, occupancy_case
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sure, trace_of
 

@@ -1,6 +1,6 @@
+from gemmviz.launch.catalog import load_kernel
 from gemmviz.source.instrument import twin_for
 from gemmviz.source.program import program_for
-from gemmviz.spec.catalog import load_kernel
 from tests.conftest import kernel_from, sure
 
 

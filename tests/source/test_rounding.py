@@ -147,7 +147,7 @@ def test_literals_are_rounded_once(text: str, wanted: float) -> None:
 
 @pytest.mark.parametrize("to", [INT, LONG, ULONG])
 def test_numbers_convert_as_arrays_do(to: Scalar) -> None:
-    from gemmviz.run.simt.values import conversion
+    from gemmviz.run.cpu.simt.values import conversion
     from gemmviz.source import fold
 
     for source in (FLOAT, DOUBLE):

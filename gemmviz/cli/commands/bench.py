@@ -8,16 +8,15 @@ from dataclasses import replace
 from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, seconds
 from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
 from gemmviz.files.whole import write_text
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.sizes import problems, sizes_of
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.words import number
-from gemmviz.run.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
-from gemmviz.run.host_speed import METHODS
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.show.lesson import named_kernel
-from gemmviz.spec.catalog import kernel_names
-from gemmviz.spec.sizes import problems, sizes_of
+from gemmviz.run.measure.benchmarking import LONGEST_S, Case, cases_for, run_benchmark
+from gemmviz.run.worker.host_speed import METHODS
+from gemmviz.run.worker.remote import RemoteGpu
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [named_kernel(name) for name in args.kernels or kernel_names()]
+    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
         for benchmark in recorded_benchmarks():
             shown = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))

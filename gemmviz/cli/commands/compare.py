@@ -5,10 +5,10 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from gemmviz.analysis.counts import totals
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.pairing import LOCKS, Difference
-from gemmviz.analysis.position import Position
+from gemmviz.analysis.memory.counts import totals
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.pairing import LOCKS, Difference
+from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.command import (
     Command,
     add_json,
@@ -23,18 +23,18 @@ from gemmviz.cli.command import (
 )
 from gemmviz.cli.interruption import interruptible
 from gemmviz.files.devices import device_names
+from gemmviz.launch.legality import can_run
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, stills
-from gemmviz.scenes.theme import theme_names
-from gemmviz.show.flags import add_setup, parameter, setup_from, share
-from gemmviz.show.pairs import Counted, check_marked, counted_by, pair_at, reader_by
-from gemmviz.show.picture import picture
-from gemmviz.show.shot import Against, Shot
-from gemmviz.show.subjects import grid_case, title_of_launch
-from gemmviz.spec.legality import can_run
+from gemmviz.scenes.kit.theme import theme_names
+from gemmviz.state.arguments import add_setup, parameter, setup_from, share
+from gemmviz.state.shot import Against, Shot
+from gemmviz.subjects.pairs import Counted, check_marked, counted_by, pair_at, reader_by
+from gemmviz.subjects.picture import picture
+from gemmviz.subjects.subjects import grid_case, title_of_launch
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

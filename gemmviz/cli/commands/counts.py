@@ -4,16 +4,16 @@ import argparse
 from dataclasses import fields
 from typing import Any
 
-from gemmviz.analysis.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
-from gemmviz.analysis.hazards import Hazard, LaunchHazards
+from gemmviz.analysis.hazards.hazards import Hazard, LaunchHazards
+from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, add_on, add_timeout, engine_of, print_json, report_hazards
+from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.words import all_blocks
-from gemmviz.show.flags import add_setup, setup_from
-from gemmviz.spec.legality import device_for, launch_for
+from gemmviz.state.arguments import add_setup, setup_from
 
 
 class _CountsAndHazards(LaunchCounter):

@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gemmviz.analysis.focus import Focus
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cli.command import Command, add_on, add_timeout, complain, declare_output, engine_of, remark, wrong
 from gemmviz.cli.interruption import interruptible
 from gemmviz.cli.progress import Progress
+from gemmviz.export.prepare import PARTS, Manner, Staged, run_reel, staged, staged_benchmark, staged_run, still_reel
+from gemmviz.export.stills import phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
@@ -24,14 +26,12 @@ from gemmviz.render.format import Film, Look, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
-from gemmviz.show.cases import OF_SHOTS
-from gemmviz.show.flags import add_setup, add_view, is_set, shot_from, view_from, with_setup
-from gemmviz.show.lesson import Lesson, named_lesson
-from gemmviz.show.lesson_reel import lesson_reel
-from gemmviz.show.shot import Shot, default_shot
-from gemmviz.show.staging import PARTS, Manner, Staged, run_reel, staged, staged_benchmark, staged_run, still_reel
-from gemmviz.show.stills import phase_numbered, step_numbered
-from gemmviz.show.subjects import OF_LAUNCHES
+from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
+from gemmviz.state.shot import Shot, default_shot
+from gemmviz.subjects.cases import OF_SHOTS
+from gemmviz.subjects.subjects import OF_LAUNCHES
+from gemmviz.teaching.lesson import Lesson, named_lesson
+from gemmviz.teaching.reel import lesson_reel
 
 _MOST_SLIDES = 400
 _INSTANTS = 10

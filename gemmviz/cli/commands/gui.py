@@ -8,11 +8,11 @@ from pathlib import Path
 from gemmviz.cli.command import Command
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.whole import is_file
+from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import UsageError
 from gemmviz.render.qt.libraries import platform_here, require_qt
-from gemmviz.show.flags import add_setup, is_set, setup_from
-from gemmviz.show.lesson import lesson_names
-from gemmviz.show.shot import Shot
+from gemmviz.state.arguments import add_setup, is_set, setup_from
+from gemmviz.state.shot import Shot
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

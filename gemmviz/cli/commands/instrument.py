@@ -3,9 +3,9 @@
 import argparse
 
 from gemmviz.cli.command import Command
-from gemmviz.run.executor import bound
-from gemmviz.show.flags import add_setup, setup_from
+from gemmviz.run.cpu.executor import bound
 from gemmviz.source.instrument import twin_for
+from gemmviz.state.arguments import add_setup, setup_from
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

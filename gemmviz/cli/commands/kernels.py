@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
+from gemmviz.launch.catalog import course_names, kernel_names, load_kernel
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.spec.catalog import course_names, kernel_names, load_kernel
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -4,13 +4,14 @@ import argparse
 from contextlib import closing
 
 from gemmviz.cli.command import Command, add_json, complain, print_json
+from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
-from gemmviz.show.captions import shown_value
-from gemmviz.show.checking import complaint, findings
-from gemmviz.show.lesson import Lesson, lesson_names, named_lesson
-from gemmviz.show.quantities import known
+from gemmviz.teaching.captions import shown_value
+from gemmviz.teaching.checking import complaint, findings
+from gemmviz.teaching.lesson import Lesson, named_lesson
+from gemmviz.teaching.quantities import known
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -2,15 +2,15 @@
 
 import argparse
 
-from gemmviz.analysis.occupancy import OccupancyLimits, occupancy_limits
+from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
 from gemmviz.cli.command import Command, add_json, print_json
 from gemmviz.files.devices import load_device
 from gemmviz.model.errors import UsageError
 from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.words import many
-from gemmviz.show.flags import add_setup, shot_from_setup
-from gemmviz.show.shot import Trial
-from gemmviz.show.subjects import occupancy_case
+from gemmviz.state.arguments import add_setup, shot_from_setup
+from gemmviz.state.shot import Trial
+from gemmviz.subjects.subjects import occupancy_case
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -8,11 +8,11 @@ from gemmviz.cli.command import Command, add_json, add_output, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
-from gemmviz.run.interpreter import Interpreter
-from gemmviz.show.flags import add_setup, setup_from
-from gemmviz.show.lesson import Question, read_lesson, save_lesson
-from gemmviz.show.moodle import moodle_xml
-from gemmviz.show.quiz import quiz_of
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.teaching.lesson import Question, read_lesson, save_lesson
+from gemmviz.teaching.moodle import moodle_xml
+from gemmviz.teaching.quiz import quiz_of
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from contextlib import closing
 from gemmviz.cli.command import Command, add_json, add_timeout
 from gemmviz.files.codec import to_plain
 from gemmviz.model.words import many
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.show.flags import add_setup, setup_from
+from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.state.arguments import add_setup, setup_from
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -2,13 +2,13 @@
 
 import argparse
 
-from gemmviz.analysis.ordering import ordering_of
+from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, report_hazards, wrong
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
-from gemmviz.run.room import record_limit
-from gemmviz.show.flags import add_setup, setup_from
-from gemmviz.show.picture import run
+from gemmviz.run.recording import record_limit
+from gemmviz.state.arguments import add_setup, setup_from
+from gemmviz.subjects.picture import run
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 

@@ -8,24 +8,23 @@ from contextlib import closing
 from datetime import date
 from typing import Any
 
-from gemmviz.analysis.banks import profiled_wavefronts
-from gemmviz.analysis.counts import LaunchCounter, totals
-from gemmviz.analysis.merging import MergingCounter, explained
+from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.counts import LaunchCounter, totals
+from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, complain
 from gemmviz.files.codec import to_plain
 from gemmviz.files.whole import write_text
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.legality import device_for, legal_choices
+from gemmviz.launch.sizes import sizes_of
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
-from gemmviz.run import profiler
-from gemmviz.run.executor import stream_launch
-from gemmviz.run.remote import RemoteGpu
-from gemmviz.show.lesson import named_kernel
-from gemmviz.spec.catalog import kernel_names
-from gemmviz.spec.legality import device_for, legal_choices
-from gemmviz.spec.sizes import sizes_of
+from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.run.worker import profiler
+from gemmviz.run.worker.remote import RemoteGpu
 
 AS_WRITTEN = "as written"
 _VERIFIED = ((8, 8, 8), (24, 16, 32), (128, 128, 128), (100, 70, 50), (192, 64, 128), (512, 512, 512))
@@ -42,7 +41,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = [named_kernel(name) for name in args.kernels or kernel_names()]
+    kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
     asked = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in sizes_of(args.sizes))
     profiler.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:

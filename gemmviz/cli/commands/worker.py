@@ -3,7 +3,7 @@
 import argparse
 
 from gemmviz.cli.command import Command, nothing
-from gemmviz.run.worker import serve
+from gemmviz.run.worker.worker import serve
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gemmviz.analysis.step_costs import cost_chart
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.refresh import Refresh
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.scenes.charts.step_costs import cost_chart
 
 if TYPE_CHECKING:
-    from gemmviz.gui.chart_plot import ChartPlot
+    from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
 
 class Costs(QWidget):
@@ -39,7 +39,7 @@ class Costs(QWidget):
             self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.desk.theme)
 
     def _made(self) -> "ChartPlot":
-        from gemmviz.gui.chart_plot import ChartPlot
+        from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
         made = ChartPlot(self.desk, "Cost per step", small=True)
         made.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))

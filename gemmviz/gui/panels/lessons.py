@@ -15,12 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.controls import Look, line
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.wheel import WheelGuard
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.widgets.controls import Look, line
+from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.words import letter, many
-from gemmviz.show.lesson import Exercise, Lesson, Question, Stop, lesson_names, lesson_title
+from gemmviz.teaching.lesson import Exercise, Lesson, Question, Stop, lesson_title
 
 _NONE, _OWN = "No lesson: choose one", "A lesson from a file"
 _NUMBERS = "Working out the numbers …"

@@ -3,19 +3,19 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
-from gemmviz.analysis.counts import Counts, LaunchCounts
-from gemmviz.analysis.moment import Moment
-from gemmviz.gui.controls import line
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.refresh import Refresh
-from gemmviz.gui.tables import NUMBER, Table
+from gemmviz.analysis.memory.counts import Counts, LaunchCounts
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.widgets.controls import line
+from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.tables import NUMBER, Table
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
 from gemmviz.model.words import spaced
-from gemmviz.show import metrics
-from gemmviz.show.findings import Shown
-from gemmviz.show.pointing import step_at_site
+from gemmviz.session.pointing import step_at_site
+from gemmviz.subjects import metrics
+from gemmviz.subjects.background_analysis import Shown
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _PLACE = NUMBER + 1

@@ -2,12 +2,12 @@
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.focus_form import FocusForm
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.runner_form import RunnerForm
-from gemmviz.gui.setup_form import SetupForm
-from gemmviz.gui.wheel import WheelGuard
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.forms.focus_form import FocusForm
+from gemmviz.gui.forms.runner_form import RunnerForm
+from gemmviz.gui.forms.setup_form import SetupForm
+from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.widgets.wheel import WheelGuard
 
 
 class Settings(QWidget):

@@ -3,13 +3,13 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter
 
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.panel import Panel
-from gemmviz.gui.refresh import Refresh
-from gemmviz.gui.source_text import SourceText
-from gemmviz.gui.variables import Variables
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.source_text import SourceText
+from gemmviz.gui.widgets.variables import Variables
 from gemmviz.model.errors import UsageError
-from gemmviz.show.pointing import step_at_text
+from gemmviz.session.pointing import step_at_text
 
 
 class Source(QSplitter):

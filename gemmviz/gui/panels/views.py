@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui import dialogs
-from gemmviz.gui.desk import Desk
-from gemmviz.gui.panel import Panel
-from gemmviz.show.lesson import BUILDS
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.widgets import dialogs
+from gemmviz.teaching.lesson import BUILDS
 
 _BUILDS = {
     "": "All at once",

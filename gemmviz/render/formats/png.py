@@ -5,7 +5,7 @@ from pathlib import Path
 from gemmviz.render.format import Look, Still
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.primitives import Scene
 
 
 def _save(scene: Scene, path: Path, look: Look) -> None:

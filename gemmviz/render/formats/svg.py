@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gemmviz.render.format import Look, Still
 from gemmviz.render.svg import scene_svg
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.primitives import Scene
 
 
 def _save(scene: Scene, path: Path, look: Look) -> None:

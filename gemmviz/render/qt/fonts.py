@@ -5,8 +5,8 @@ from functools import cache
 from PySide6.QtGui import QFont, QFontDatabase
 
 from gemmviz.model.errors import InstallationError
-from gemmviz.scenes.primitives import Face
-from gemmviz.scenes.text import font_path
+from gemmviz.scenes.kit.primitives import Face
+from gemmviz.scenes.kit.text import font_path
 
 
 @cache

@@ -14,8 +14,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, 
 
 from gemmviz.render.qt.fonts import font
 from gemmviz.render.qt.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
-from gemmviz.scenes.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
-from gemmviz.scenes.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
+from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
 _MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16

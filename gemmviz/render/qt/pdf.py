@@ -11,7 +11,7 @@ from gemmviz.render.qt.fonts import load_fonts
 from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.primitives import Scene
 
 _DPI = 144
 _POINTS_HIGH = 540.0  # 13.33 x 7.5 inches for a slide

@@ -11,7 +11,7 @@ from gemmviz.render.format import Look
 from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.render.reel import Frame
-from gemmviz.scenes.primitives import Scene
+from gemmviz.scenes.kit.primitives import Scene
 
 
 def png_of(image: QImage) -> bytes:

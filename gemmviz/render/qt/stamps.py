@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 from shiboken6 import Shiboken
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.scenes.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 Floats = npt.NDArray[Any]
 

@@ -6,12 +6,15 @@ from itertools import islice
 from typing import TypeVar
 
 from gemmviz.files.codec import to_json
+from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.launch.legality import other_choices, setup_for
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace
+from gemmviz.run.cpu.executor import asks_for_phases
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
@@ -19,10 +22,8 @@ from gemmviz.run.cuda.scheduling import schedule_on_device
 from gemmviz.run.cuda.stopwatch import Timed, time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, workload
-from gemmviz.run.executor import Recording, asks_for_phases
 from gemmviz.run.protocol import TIMEOUT_S
-from gemmviz.spec.catalog import DEFAULT_KERNEL, load_kernel
-from gemmviz.spec.legality import other_choices, setup_for
+from gemmviz.run.recording import Recording
 
 _MOST_WORKLOADS = 2
 _MOST_AHEAD = 8

@@ -9,6 +9,7 @@ import cupy
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
@@ -16,12 +17,12 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
+from gemmviz.run.cpu.executor import UNCHECKED, Phases, asked_phases, checked, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload, entry_of
-from gemmviz.run.executor import UNCHECKED, Phases, Recording, asked_phases, checked, traced_space
+from gemmviz.run.recording import Recording
 from gemmviz.source.instrument import shared_numbers, twin_for
-from gemmviz.spec.legality import device_for, launch_for
 
 _ALIGN = Path(__file__).with_name("align.cu")
 _THREADS = 256

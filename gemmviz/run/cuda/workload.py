@@ -12,10 +12,10 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
 from gemmviz.run.align import Region
+from gemmviz.run.cpu.executor import bound
+from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Unit, free_memory
-from gemmviz.run.executor import bound
 from gemmviz.run.inputs import matrices
-from gemmviz.run.simt.interpret import Binding, number_argument
 from gemmviz.source.instrument import without_launchers
 from gemmviz.source.types import Pointer, Scalar
 

@@ -4,16 +4,16 @@ from collections import Counter
 
 import numpy as np
 
-from gemmviz.analysis.focus import thread_place
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.reads import Reads, reads_at
+from gemmviz.analysis.replay.focus import thread_place
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.reads import Reads, reads_at
 from gemmviz.model.words import many, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.primitives import Labels, Scene, points
-from gemmviz.scenes.table import Entry, table
-from gemmviz.scenes.text import fitted
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Labels, Scene, points
+from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.view import View
 
 _MOST_THREADS, _MOST_KS = 8, 8
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.banks import passes_by_one_word, served_groups, words_of
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.memory.banks import passes_by_one_word, served_groups, words_of
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.device import MemoryRules
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.matrix import label_size
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.sentence import no_access
-from gemmviz.scenes.tile_cells import tile_matrix
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.sentence import no_access
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.tile_cells import tile_matrix
 from gemmviz.scenes.views.memory_view import followed_lane
 
 _IDLE, _FIRST, _AGAIN = range(3)

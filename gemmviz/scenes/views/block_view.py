@@ -6,11 +6,11 @@ import numpy as np
 
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.text import text_line, text_width
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.view import View
 
 _MOST_LAYERS, _MOST_ROWS = 4, 32
 _FEW, _NARROW = 8, 1000.0  # so few warps are folded in two where there is little width

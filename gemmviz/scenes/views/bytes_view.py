@@ -2,11 +2,11 @@
 
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import number, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, message, titled
-from gemmviz.scenes.primitives import Primitive, Rects, Scene, boxes
-from gemmviz.scenes.text import text_line
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, message, titled
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Scene, boxes
+from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
 _COLOURS = ("A", "B", "C")

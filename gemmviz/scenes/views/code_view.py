@@ -6,12 +6,12 @@ import numpy as np
 
 from gemmviz.model.code_case import CodeCase, Listing
 from gemmviz.model.kernel import BLANK
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.table import Entry, table
-from gemmviz.scenes.text import fitted, text_line, text_width
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.text import fitted, text_line, text_width
+from gemmviz.scenes.kit.view import View
 
 _LEADING, _LARGEST, _LEAST = 1.3, 26.0, 9.0
 

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.step_costs import cost_chart
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.chart import Chart
-from gemmviz.scenes.chart import chart_view
+from gemmviz.scenes.charts.step_costs import cost_chart
+from gemmviz.scenes.kit.chart import chart_view
 
 
 def _chart(moment: Moment) -> Chart:

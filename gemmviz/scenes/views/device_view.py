@@ -7,12 +7,12 @@ import numpy as np
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.words import many, number, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_line
-from gemmviz.scenes.theme import mixed
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
 _REGISTER_BYTES = 4

@@ -8,17 +8,17 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.schedules import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
+from gemmviz.analysis.models.schedules import DONE, RUNNING, WAITING, WAVE_NS, residents, states, waves
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.words import many, number, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, title_size
-from gemmviz.scenes.magnify import moved
-from gemmviz.scenes.matrix import label_size
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_line, text_width, wrapped
-from gemmviz.scenes.theme import Theme, mixed
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
+from gemmviz.scenes.kit.magnify import moved
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrapped
+from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.matrix import label_size
 
 _COLUMNS, _LEVELS = 400, 8
 _TOP, _FOOT = 118.0, 132.0

@@ -2,17 +2,17 @@
 the bytes that have passed it so far.
 """
 
-from gemmviz.analysis.counts import Counts
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.memory.counts import Counts
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import capital, number, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed
-from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_line
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line
+from gemmviz.scenes.kit.view import View
 
 _SHARE = (0.3, 0.27, 0.27)  # of the height: registers, shared memory, global memory; arrows stand between them
 _REGISTER_BYTES = 4

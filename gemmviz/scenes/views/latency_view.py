@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from gemmviz.analysis.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
-from gemmviz.analysis.occupancy import what_ifs
+from gemmviz.analysis.models.latency import BUSY, CYCLES, LATENCY, Hiding, hiding_of
+from gemmviz.analysis.models.occupancy import what_ifs
 from gemmviz.model.occupancy import OccupancyCase
 from gemmviz.model.words import many
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import text_line
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_line
+from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.occupancy_view import what_if_curve
 
 _MOST_ROWS = 16

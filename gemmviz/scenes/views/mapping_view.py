@@ -4,19 +4,19 @@ element stands. The watched warp's lanes have the colours of their order.
 
 import numpy as np
 
-from gemmviz.analysis.counts import count_rows
-from gemmviz.analysis.focus import thread_place
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.reads import reads_at
+from gemmviz.analysis.memory.counts import count_rows
+from gemmviz.analysis.replay.focus import thread_place
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.reads import reads_at
 from gemmviz.model.sites import Operand
 from gemmviz.model.words import many
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.groups import group_colours
-from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.text import text_line, text_width
-from gemmviz.scenes.theme import mixed
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.groups import group_colours
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.view import View
 
 _REST = 8  # the colour of threads of other warps
 

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.counts import Counts, count_rows
-from gemmviz.analysis.grid import spread
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.replay.grid import spread
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import spaced
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.matrix import label_size
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, points
-from gemmviz.scenes.sentence import no_access
-from gemmviz.scenes.text import text_width
-from gemmviz.scenes.theme import Theme, mixed
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, points
+from gemmviz.scenes.kit.sentence import no_access
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.matrix import label_size
 
 Longs = npt.NDArray[np.int64]
 Shades = tuple[str, str, str]

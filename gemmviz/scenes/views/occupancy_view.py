@@ -4,15 +4,15 @@ with the block's size, its registers and its shared memory.
 
 import numpy as np
 
-from gemmviz.analysis.occupancy import OccupancyLimits, WhatIf, occupancy_limits, tried, what_ifs
+from gemmviz.analysis.models.occupancy import OccupancyLimits, WhatIf, occupancy_limits, tried, what_ifs
 from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.words import many, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions
-from gemmviz.scenes.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, wrapped
-from gemmviz.scenes.theme import Theme, mixed
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, wrapped
+from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import View
 
 _NAMES = {"threads": "threads a block", "registers": "registers a thread", "shared": "shared bytes a block"}
 _BAR_NAME = 210.0

@@ -3,16 +3,16 @@
 import math
 from dataclasses import replace
 
-from gemmviz.analysis.pairing import Difference, Pair, differences
+from gemmviz.analysis.replay.pairing import Difference, Pair, differences
 from gemmviz.model.words import number
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions
-from gemmviz.scenes.magnify import moved
-from gemmviz.scenes.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.score import score_palette
-from gemmviz.scenes.text import fitted, text_width
-from gemmviz.scenes.theme import Theme
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
+from gemmviz.scenes.kit.magnify import moved
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.timeline import score_palette
+from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.stage_view import VIEW as STAGE
 
 _ROW = 27.0

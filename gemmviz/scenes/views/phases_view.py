@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from gemmviz.analysis.focus import thread_place
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.reads import Copy, Product, copies_of, has_plain_products, products_of
+from gemmviz.analysis.replay.focus import thread_place
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.reads import Copy, Product, copies_of, has_plain_products, products_of
 from gemmviz.model.words import many
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.primitives import Scene
-from gemmviz.scenes.table import Entry, table
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.view import View
 
 _MOST_THREADS, _MOST_CELLS, _MOST_PRODUCTS = 8, 2, 4
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.words import capital, many, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import text_line, text_width, wrapped
-from gemmviz.scenes.theme import Theme
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_line, text_width, wrapped
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import View
 
 _MOST_TURNS, _MOST_ROWS, _MOST_SIDE = 64, 12, 16
 _GLOBAL_READ, _SHARED_WRITE, _SHARED_READ, _BARRIER, _STORE, _SPOILT, _NOBODY = range(7)

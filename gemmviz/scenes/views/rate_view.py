@@ -1,7 +1,7 @@
 """GFLOP/s by size, of a benchmark."""
 
-from gemmviz.analysis.speeds import rate_chart
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.scenes.chart import chart_view
+from gemmviz.scenes.charts.speeds import rate_chart
+from gemmviz.scenes.kit.chart import chart_view
 
 VIEW = chart_view("GFLOP/s by size", Benchmark, rate_chart, order=11)

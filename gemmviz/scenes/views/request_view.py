@@ -1,9 +1,9 @@
 """The request of this step in the picture that suits it: the address line for global memory, the banks for shared memory."""
 
-from gemmviz.analysis.moment import Moment
-from gemmviz.scenes.frame import ViewOptions, framed, message
-from gemmviz.scenes.primitives import Scene
-from gemmviz.scenes.view import View
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.scenes.kit.frame import ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.banks_view import banks_scene
 from gemmviz.scenes.views.memory_view import memory_scene
 

@@ -8,11 +8,11 @@ Guide 1.0, 5.1.2.
 
 from gemmviz.model.device import Device
 from gemmviz.model.launch_case import LaunchCase
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, titled
-from gemmviz.scenes.primitives import Scene
-from gemmviz.scenes.table import Entry, table
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
 _HEADS = ("memory", "where", "cached", "access", "who", "lasts as long as", "in the source", "size here")

@@ -1,7 +1,7 @@
 """Speed-up over untiled, of a benchmark."""
 
-from gemmviz.analysis.speeds import speed_up_chart
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.scenes.chart import chart_view
+from gemmviz.scenes.charts.speeds import speed_up_chart
+from gemmviz.scenes.kit.chart import chart_view
 
 VIEW = chart_view("Speed-up over untiled", Benchmark, speed_up_chart, order=14)

@@ -9,20 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.grid import Grid, spread
-from gemmviz.analysis.moment import Moment, Touched
+from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.moment import Moment, Touched
 from gemmviz.model.sites import MemoryArray
-from gemmviz.scenes.axes import axis_primitives
-from gemmviz.scenes.barrier import barrier_gate
-from gemmviz.scenes.code_lines import code_primitives
-from gemmviz.scenes.frame import Layer, ViewOptions, time_strip, words_beside, words_between
-from gemmviz.scenes.groups import GROUPED, group_accents, group_colours, group_numbers
-from gemmviz.scenes.layout import CellGrid, Plan, plan_of
-from gemmviz.scenes.legend import legend
-from gemmviz.scenes.lens import lens_primitives
-from gemmviz.scenes.matrix import counting_grid, grid_of, in_window, matrix_cells
-from gemmviz.scenes.motion import stage_motion
-from gemmviz.scenes.palette import (
+from gemmviz.scenes.kit.frame import Layer, ViewOptions, time_strip, words_beside, words_between
+from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
+from gemmviz.scenes.kit.palette import (
     AREA,
     BASE,
     FILL_LEVELS,
@@ -39,13 +31,21 @@ from gemmviz.scenes.palette import (
     most_loads,
     shared_cells,
 )
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.registers import register_primitives
-from gemmviz.scenes.stop_marks import stop_marks
-from gemmviz.scenes.text import text_width
-from gemmviz.scenes.theme import Theme
-from gemmviz.scenes.tile_cells import tile_primitives
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.axes import axis_primitives
+from gemmviz.scenes.stage.barrier import barrier_gate
+from gemmviz.scenes.stage.code_lines import code_primitives
+from gemmviz.scenes.stage.layout import CellGrid, Plan, plan_of
+from gemmviz.scenes.stage.legend import legend
+from gemmviz.scenes.stage.lens import lens_primitives
+from gemmviz.scenes.stage.matrix import counting_grid, grid_of, in_window, matrix_cells
+from gemmviz.scenes.stage.motion import stage_motion
+from gemmviz.scenes.stage.registers import register_primitives
+from gemmviz.scenes.stage.stop_marks import stop_marks
+from gemmviz.scenes.stage.tile_cells import tile_primitives
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
 _LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # units of a cell of C with a bar in it, and how many have one
@@ -83,7 +83,7 @@ def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
 
 
 def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
-    """What each cell of a matrix is, uint8 (rows, columns): see ``gemmviz.scenes.palette``."""
+    """What each cell of a matrix is, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``."""
     by_group = layer in GROUPED
     flat = grid.table()
     state = grid.shaped(flat)

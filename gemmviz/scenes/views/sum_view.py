@@ -4,14 +4,14 @@ one lit.
 
 import numpy as np
 
-from gemmviz.analysis.focus import thread_text
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.terms import Longs, Terms
+from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.terms import Longs, Terms
 from gemmviz.model.words import many
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import text_width
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.view import View
 
 _MOST = 8
 _NEVER = np.iinfo(np.int32).max

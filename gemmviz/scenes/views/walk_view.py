@@ -4,14 +4,14 @@ and which lines they bring.
 
 import numpy as np
 
-from gemmviz.analysis.moment import Moment
-from gemmviz.analysis.reads import stride_of, walk_of
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.words import many, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.primitives import Cells, Labels, Primitive, Scene, points
-from gemmviz.scenes.text import text_line, text_width
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.text import text_line, text_width
+from gemmviz.scenes.kit.view import View
 
 _MOST = 12
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from gemmviz.analysis.focus import thread_text
-from gemmviz.analysis.moment import Moment
+from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.words import spaced
-from gemmviz.scenes.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.primitives import Labels, Primitive, Rects, Scene, points
-from gemmviz.scenes.sentence import element_text
-from gemmviz.scenes.text import fitted
-from gemmviz.scenes.tile_cells import tile_matrix
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, points
+from gemmviz.scenes.kit.sentence import element_text
+from gemmviz.scenes.kit.text import fitted
+from gemmviz.scenes.kit.view import View
+from gemmviz.scenes.stage.tile_cells import tile_matrix
 
 _COLUMNS = 4
 _GAP = 8.0

@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 
-from gemmviz.analysis.counts import intensity
+from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import SpeedCase
 from gemmviz.model.words import number, spaced
-from gemmviz.scenes.box import Box
-from gemmviz.scenes.chart import Scale
-from gemmviz.scenes.frame import MARGIN, ViewOptions
-from gemmviz.scenes.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.text import fitted, text_line, text_width, wrapped
-from gemmviz.scenes.theme import Theme
-from gemmviz.scenes.view import View
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.chart import Scale
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrapped
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.view import View
 
 CURE = "cure-"  # the keys of what can be tried begin so
 _LEAST_INTENSITY, _MOST_INTENSITY = 1 / 64, 1024.0

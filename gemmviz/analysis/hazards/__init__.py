@@ -1,0 +1,1 @@
+"""Races and missing barriers, in shared and in global memory."""

@@ -1,0 +1,247 @@
+"""Hazards in global memory: threads that touch the same element of a matrix in no order, at least one of them writing.
+
+Blocks of a grid run in any order, also at the same time (CUDA C++ Programming Guide, Thread Hierarchy): nothing orders them.
+Threads of one block are ordered by its barriers, those of a warp by __syncwarp() too. Threads that write the same value into an
+element do no harm, whatever their order.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.hazards.hazards import Hazard, Kind
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import Cancelled
+from gemmviz.model.sinks import Bools, Longs
+from gemmviz.model.trace import Touches, Trace
+
+Values = npt.NDArray[np.float64]
+_NOBODY, _ACCESSES_AT_ONCE, _MOST_INSIDE = np.iinfo(np.int64).max, 1 << 20, 1 << 14
+
+
+@dataclass(frozen=True)
+class GlobalHazards:
+    """``hazards``: one for each kind, array and scope (between blocks, or inside one). ``undecided``: elements that several
+    threads write in no order, with values that the trace doesn't hold.
+    """
+
+    hazards: tuple[Hazard, ...] = ()
+    undecided: int = 0
+
+
+def global_hazards(
+    trace: Trace, values: npt.NDArray[np.float32] | None = None, cancelled: Callable[[], bool] = is_cancelled
+) -> GlobalHazards:
+    """The hazards of the traced blocks in global memory. ``values`` (rows, threads): what accesses read and wrote, where it is
+    known and the trace doesn't hold it. Raises Cancelled.
+    """
+    found: list[Hazard] = []
+    undecided = 0
+    for number in sorted({touches.operand.array for touches in trace.touches if _writes_globally(trace, touches)}):
+        users = _Users(trace, number, trace.value if values is None else values, cancelled)
+        found += users.hazards()
+        undecided += users.undecided
+    return GlobalHazards(tuple(sorted(found, key=lambda hazard: hazard.step)), undecided)
+
+
+def _writes_globally(trace: Trace, touches: Touches) -> bool:
+    return touches.operand.access == "write" and trace.arrays[touches.operand.array].space == "global"
+
+
+class _Accesses(NamedTuple):
+    """Accesses as columns. ``value``: the bits of what was written, 0 for a read or where it is not ``known``."""
+
+    element: Longs
+    thread: Longs
+    step: Longs
+    writes: Bools
+    value: Longs
+    known: Bools
+
+    def chosen(self, which: npt.NDArray[np.generic]) -> "_Accesses":
+        return _Accesses(*(column[which] for column in self))
+
+
+class _Range:
+    """The least and the greatest number added for each of some elements."""
+
+    def __init__(self, count: int) -> None:
+        self.low, self.high = np.full(count, _NOBODY), np.full(count, -_NOBODY)
+
+    def add(self, at: Longs, numbers: Longs) -> None:
+        np.minimum.at(self.low, at, numbers)
+        np.maximum.at(self.high, at, numbers)
+
+    @property
+    def is_empty(self) -> Bools:
+        return np.asarray(self.low > self.high)
+
+    def joined(self, other: "_Range") -> "_Range":
+        found = _Range(0)
+        found.low, found.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return found
+
+    def is_split(self, unit: int = 1) -> Bools:
+        """Whether the numbers are in several units of so many."""
+        return np.asarray(~self.is_empty & (self.low // unit != self.high // unit))
+
+
+class _Users:
+    """Who reads and writes those elements of an array that are written at all."""
+
+    def __init__(
+        self, trace: Trace, number: int, values: npt.NDArray[np.float32] | None, cancelled: Callable[[], bool]
+    ) -> None:
+        self.trace, self.number, self.values, self.cancelled = trace, number, values, cancelled
+        self.array, self.unit = trace.arrays[number], trace.space.threads_per_block
+        self.touches = trace.touches_of(number)
+        written = [np.unique(each.element) for touches in self.touches for each in self._accesses(touches, writes_only=True)]
+        self.elements = np.unique(np.concatenate(written))
+        count = len(self.elements)
+        self.readers, self.writers, self.bits = _Range(count), _Range(count), _Range(count)
+        self.is_unknown = np.zeros(count, bool)
+        for touches in self.touches:
+            for some in self._accesses(touches):
+                at = np.minimum(np.searchsorted(self.elements, some.element), count - 1)
+                is_written = self.elements[at] == some.element
+                at, some = at[is_written], some.chosen(is_written)
+                (self.writers if touches.operand.access == "write" else self.readers).add(at, some.thread)
+                self.bits.add(at[some.known], some.value[some.known])
+                self.is_unknown[at[some.writes & ~some.known]] = True
+        self.users = self.readers.joined(self.writers)
+        self.undecided = 0
+
+    def _has_values(self, touches: Touches) -> bool:
+        """Whether it is known what these stores wrote into the first of their elements."""
+        return self.values is not None or all(row in self.trace.stored for row in touches.rows.tolist())
+
+    def _accesses(self, touches: Touches, writes_only: bool = False) -> Iterator[_Accesses]:
+        """All accesses of one operand, some rows of the trace at a time."""
+        writes = touches.operand.access == "write"
+        if writes_only and not writes:
+            return
+        at_once = max(1, _ACCESSES_AT_ONCE // self.trace.space.thread_count)
+        for start in range(0, len(touches.rows), at_once):
+            if self.cancelled():
+                raise Cancelled
+            rows, steps = touches.rows[start : start + at_once], touches.steps[start : start + at_once]
+            element = self.trace.element[rows]
+            row, thread = np.nonzero(element >= 0)
+            first, bits = element[row, thread].astype(np.int64), np.zeros(len(row), np.int64)
+            if writes and self._has_values(touches):
+                bits = self._written(rows)[row, thread].view(np.int64)
+            for place, offset in enumerate(touches.operand.offsets):
+                known = np.full(len(row), writes and place == 0 and self._has_values(touches))
+                yield _Accesses(first + offset, thread, steps[row].astype(np.int64), np.full(len(row), writes), bits, known)
+
+    def _written(self, rows: Longs) -> Values:
+        """What the stores of some rows wrote: (rows, threads)."""
+        if self.values is not None:
+            return self.values[rows].astype(np.float64)
+        return np.stack([self.trace.stored[row].astype(np.float64) for row in rows.tolist()])
+
+    def hazards(self) -> Iterator[Hazard]:
+        """Those between blocks, then those inside blocks."""
+        split = self.writers.is_split(self.unit)
+        read_elsewhere = ~self.readers.is_empty & self.users.is_split(self.unit)
+        yield from self._between_blocks(read_elsewhere, reads=True)
+        yield from self._between_blocks(self._harmful(split & ~read_elsewhere), reads=False)
+        yield from self._inside_blocks(self.users.is_split() & ~self.users.is_split(self.unit))
+
+    def _harmful(self, several: Bools) -> Bools:
+        """Of elements that several threads write, those where known values differ."""
+        differ = several & self.bits.is_split()
+        self.undecided += int((several & self.is_unknown & ~differ).sum())
+        return differ
+
+    def _between_blocks(self, which: Bools, reads: bool) -> Iterator[Hazard]:
+        if which.any():
+            chosen = self._detailed(np.flatnonzero(which)[:1])
+            yield self._hazard(chosen, int(which.sum()), self.unit, reads)
+
+    def _inside_blocks(self, which: Bools) -> Iterator[Hazard]:
+        """Elements that several threads of one block use: some accesses may lie between the same two barriers."""
+        places = np.flatnonzero(which)[:_MOST_INSIDE]
+        if not len(places):
+            return
+        some = self._detailed(places)
+        group = self._epochs(some)
+        order = np.lexsort((some.step, group, some.element))
+        some, group = some.chosen(order), group[order]
+        is_first = (np.diff(some.element, prepend=-1) != 0) | (np.diff(group, prepend=-1) != 0)
+        number, count = np.cumsum(is_first) - 1, int(is_first.sum())
+        threads, readers, bits = _Range(count), _Range(count), _Range(count)
+        threads.add(number, some.thread)
+        readers.add(number[~some.writes], some.thread[~some.writes])
+        bits.add(number[some.known], some.value[some.known])
+        has_writes, is_unknown = np.zeros(count, bool), np.zeros(count, bool)
+        has_writes[number[some.writes]] = True
+        is_unknown[number[some.writes & ~some.known]] = True
+        several = threads.is_split() & has_writes
+        for reads, bad in ((True, several & ~readers.is_empty), (False, several & readers.is_empty)):
+            if not reads:
+                self.undecided += int((bad & is_unknown & ~bits.is_split()).sum())
+                bad &= bits.is_split()
+            if bad.any():
+                yield self._hazard(some.chosen(number == np.flatnonzero(bad)[0]), int(bad.sum()), 1, reads)
+
+    def _detailed(self, places: Longs) -> _Accesses:
+        """All accesses to some of the elements, in the order of the steps."""
+        wanted = self.elements[places]
+        parts = [some.chosen(np.isin(some.element, wanted)) for touches in self.touches for some in self._accesses(touches)]
+        joined = _Accesses(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return joined.chosen(np.lexsort((joined.thread, joined.writes, joined.step)))
+
+    def _epochs(self, some: _Accesses) -> Longs:
+        """How many barriers each access's block had passed; of an element that only one warp uses, those of the warp too."""
+        trace, unit, width = self.trace, self.unit, self.trace.rules.warp_size
+        steps: dict[str, list[int]] = {"barrier": [], "warp barrier": []}
+        for step in range(trace.steps):
+            if trace.site_of(step).is_barrier:
+                steps[trace.site_of(step).kind].append(step)
+        warp, place = some.thread % unit // width, np.searchsorted(self.elements, some.element)
+        warps = _Range(len(self.elements))
+        warps.add(place, warp)
+        is_alone = ~warps.is_split()[place]
+        epochs = np.zeros(len(some.step), np.int64)
+        for block in np.unique(some.thread // unit).tolist():
+            active = trace.element[:, block * unit : (block + 1) * unit] >= 0
+            reached = [step for step in steps["barrier"] if active[trace.row[step]].any()]
+            mine = some.thread // unit == block
+            epochs[mine] = np.searchsorted(np.array(reached, np.int64), some.step[mine])
+            for number in np.unique(warp[mine & is_alone]).tolist() if steps["warp barrier"] else []:
+                lanes = active[:, number * width : (number + 1) * width]
+                # A thread that is never active again may be taken to have returned.
+                last = len(lanes) - 1 - np.argmax(lanes[::-1], axis=0)
+                waits = [step for step in steps["warp barrier"] if (lanes[row := int(trace.row[step])] | (last < row)).all()]
+                chosen = mine & is_alone & (warp == number)
+                epochs[chosen] = np.searchsorted(np.array(sorted(reached + waits), np.int64), some.step[chosen])
+        return epochs
+
+    def _hazard(self, some: _Accesses, count: int, unit: int, reads: bool) -> Hazard:
+        """The first two accesses to one element, in the order of the steps, that nothing orders."""
+        for later in range(1, len(some.step)):
+            earlier = np.flatnonzero(
+                (some.thread[:later] // unit != some.thread[later] // unit)
+                & (some.writes[:later] | some.writes[later])
+                & (not reads or ~some.writes[:later] | ~some.writes[later])
+            )
+            if len(earlier):
+                return self._of_pair(some, int(earlier[-1]), later, count, unit > 1)
+        raise AssertionError("no two accesses collide")
+
+    def _of_pair(self, some: _Accesses, earlier: int, later: int, count: int, between_blocks: bool) -> Hazard:
+        trace, element = self.trace, int(some.element[later])
+        kinds: dict[tuple[bool, bool], Kind] = {
+            (True, True): "write after write", (True, False): "read after write", (False, True): "write after read",
+        }  # fmt: skip
+        blocks = [trace.space.indices(int(some.thread[place]))[0] for place in (earlier, later)]
+        threads = int(some.thread[earlier]) % self.unit, int(some.thread[later]) % self.unit
+        return Hazard(
+            kinds[bool(some.writes[earlier]), bool(some.writes[later])], trace.site_of(int(some.step[earlier])),
+            trace.site_of(int(some.step[later])), self.array.name, element, self.array.subscripted(element), blocks[1],
+            threads, int(some.step[later]), count, blocks[0] if between_blocks else None,
+        )  # fmt: skip

@@ -1,0 +1,75 @@
+"""What an order of threads other than the traced one may change: hazards in shared and in global memory, and barriers that some
+threads don't reach.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.hazards.global_hazards import global_hazards
+from gemmviz.analysis.hazards.hazards import Conflicts, Hazard, examined
+from gemmviz.files.devices import load_device
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.trace import Trace
+from gemmviz.model.words import many
+
+_INDEPENDENT = 7  # compute capability from which __syncthreads() waits thread by thread
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """``hazards`` in the order of their first step; ``conflicts``: the cells where threads collide in shared memory;
+    ``remarks``: sentences about what is no hazard, or could not be decided.
+    """
+
+    hazards: tuple[Hazard, ...] = ()
+    conflicts: Conflicts = field(default_factory=Conflicts)
+    remarks: tuple[str, ...] = ()
+
+
+def ordering_of(
+    trace: Trace,
+    blocks: int | None = None,
+    values: npt.NDArray[np.float32] | None = None,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> Ordering:
+    """What is known of a trace's order. ``blocks``: how many of the traced blocks are searched for hazards in shared memory;
+    ``values``: what accesses read and wrote, as for ``global_hazards``. Raises Cancelled.
+    """
+    finder = examined(trace, blocks, cancelled)
+    found = global_hazards(trace, values, cancelled)
+    hazards = sorted([*finder.hazards, *found.hazards], key=lambda hazard: hazard.step)
+    remarks = returned_early(trace)
+    if blocks == 0:
+        remarks += ("Hazards in shared memory were not looked for: the trace is too large",)
+    if found.undecided:
+        stored = f"{many(found.undecided, 'element')} of a matrix, stored by several threads"
+        remarks += (f"It was not checked whether the order matters of {stored}: the values are not known",)
+    return Ordering(tuple(hazards), finder.conflicts, remarks)
+
+
+def returned_early(trace: Trace) -> tuple[str, ...]:
+    """A sentence for each barrier that some threads of a block don't reach because they have returned.
+
+    Source: CUDA C++ Programming Guide, Synchronization Functions and Compute Capability 7.x, Independent Thread Scheduling.
+    """
+    found = []
+    for number, site in enumerate(trace.sites):
+        if site.kind != "barrier":
+            continue
+        rows = trace.row[:-1][trace.site == number]
+        arrived = trace.element[rows].reshape(len(rows), -1, trace.space.threads_per_block) >= 0
+        absent = (~arrived).sum(axis=2)[arrived.any(axis=2)]
+        if absent.any():
+            found.append(_returned(trace, site.place.line, int(absent.max())))
+    return tuple(found)
+
+
+def _returned(trace: Trace, line: int, threads: int) -> str:
+    device = load_device(trace.setup.device)
+    capability = device.compute_capability.partition(".")[0]
+    waits = not capability.isdecimal() or int(capability) >= _INDEPENDENT
+    outcome = "it waits for the others alone" if waits else f"that is undefined on an {device.name}"
+    return f"Up to {many(threads, 'thread')} of a block have returned before the barrier in line {line}: {outcome}"

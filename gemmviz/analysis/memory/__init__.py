@@ -1,0 +1,1 @@
+"""What memory requests cost: sectors, banks, merged counts."""

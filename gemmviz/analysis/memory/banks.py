@@ -1,0 +1,148 @@
+"""Shared memory: how many passes (wavefronts) one request takes over the banks.
+
+Rule: 32-bit accesses are served for all lanes at once, 64-bit ones in halves, 128-bit ones in quarters. A load merges its
+groups in pairs when every active lane i has an inactive or equal lane i^1, or every active lane i an inactive or equal lane
+i^2. A group costs the largest number of distinct words that it needs from one bank. Measured on an H200: exact on 995 single
+accesses (Nsight Compute, l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st}.sum).
+
+On compute capability 1.x half a warp is served at a time, and a pass serves all lanes of one word and, from every other
+bank, one lane. Which word that is NVIDIA leaves open; here it is the one that most lanes want. Wider words go as several
+requests of 4 bytes. Source: CUDA C Programming Guide 4.2, Appendix F.3.3, Shared Memory.
+"""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.memory.warps import Rows
+from gemmviz.model.device import MemoryRules
+
+PerRow = npt.NDArray[np.int64]
+_INACTIVE_WORD = -1
+
+
+def words_of(rows: Rows, itemsize: int, rules: MemoryRules, width: int = 1) -> tuple[Rows, int]:
+    """First word of a bank for each lane (-1 inactive) and the words per lane, for ``width`` elements of ``itemsize`` bytes."""
+    per_lane = max(1, itemsize * width // rules.bank_bytes)
+    return np.where(rows >= 0, rows * itemsize // rules.bank_bytes, _INACTIVE_WORD), per_lane
+
+
+def wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> tuple[PerRow, PerRow]:
+    """Wavefronts of each request, and the fewest that could carry its words: int64 (rows,) each.
+
+    ``words``: first word of each lane (rows, lanes), -1 inactive. The ideal is the words asked for over the banks that fit
+    one wavefront, or what it took where broadcasts made it fewer.
+    """
+    actual = _served(words, words_per_lane, is_load, rules)
+    return actual, np.minimum(actual, _fewest(words, words_per_lane, rules))
+
+
+def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> tuple[PerRow, PerRow]:
+    """What Nsight Compute says instead: memory_l1_wavefronts_shared and its ideal, which are its own reckoning.
+
+    It is that of the hardware, but for wide loads: two groups go together where that costs one wavefront, and either the rule
+    of pairs lets them or the last group asks for nothing; and so do all lanes that ask for the same. Measured as the hardware's
+    counter is: exact but for loads by lanes picked at random.
+    """
+    actual, fewest = _served(words, words_per_lane, is_load, rules), _fewest(words, words_per_lane, rules)
+    groups, lanes = min(words_per_lane, 8), words.shape[1]
+    if is_load and groups > 1:
+        size = lanes // groups
+        may_pair = _merges(words) | (words[:, -size:] < 0).all(axis=1)
+        reckoned = np.zeros(len(words), np.int64)
+        for start in range(0, lanes, 2 * size):
+            parts = words[:, start : start + size], words[:, start + size : start + 2 * size]
+            apart = sum(_conflicts(part, words_per_lane, rules) for part in parts)
+            together = _conflicts(words[:, start : start + 2 * size], words_per_lane, rules)
+            reckoned += np.where(may_pair & (together == 1), together, apart)
+        same = ((words < 0) | (words == words.max(axis=1, keepdims=True))).all(axis=1)
+        actual = np.where(same, np.minimum(reckoned, -(-fewest // 2)), reckoned)
+    return actual, np.minimum(actual, fewest)
+
+
+def _fewest(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
+    """The words asked for over the banks."""
+    asked: PerRow = np.count_nonzero(words >= 0, axis=1) * words_per_lane
+    return -(-asked // rules.banks)
+
+
+def passes_by_one_word(words: npt.NDArray[np.int64], rules: MemoryRules) -> list[dict[int, list[int]]]:
+    """Which lanes each pass serves, by bank, where a pass broadcasts one word. ``words`` (lanes,), -1 inactive."""
+    left = {lane: int(word) for lane, word in enumerate(words.tolist()) if word >= 0}
+    found: list[dict[int, list[int]]] = []
+    while left:
+        wanted = Counter(left.values())
+        chosen = max(wanted, key=lambda word: wanted[word])
+        served = {chosen % rules.banks: [lane for lane, word in left.items() if word == chosen]}
+        for lane, word in left.items():
+            served.setdefault(word % rules.banks, [lane])
+        for lanes in served.values():
+            for lane in lanes:
+                left.pop(lane, None)
+        found.append(served)
+    return found
+
+
+def _served_one_by_one(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
+    """Passes of each row; rows that differ by whole rounds of the banks alone are looked at once."""
+    total = np.zeros(len(words), np.int64)
+    for part in range(words_per_lane):
+        some = np.where(words >= 0, words + part, _INACTIVE_WORD)
+        low = np.where(some >= 0, some, np.iinfo(np.int64).max).min(axis=1) // rules.banks * rules.banks
+        alike, which = np.unique(np.where(some >= 0, some - low[:, None], _INACTIVE_WORD), axis=0, return_inverse=True)
+        passes = np.array([len(passes_by_one_word(row, rules)) for row in alike], np.int64)
+        total += passes[which.ravel()]
+    return total
+
+
+def _served(words: Rows, words_per_lane: int, is_load: bool, rules: MemoryRules) -> PerRow:
+    if rules.broadcast == "one word":
+        return _served_one_by_one(words, words_per_lane, rules)
+    groups, lanes = min(words_per_lane, 8), words.shape[1]
+    if groups == 1:
+        return _conflicts(words, words_per_lane, rules)
+    total = np.zeros(len(words), np.int64)
+    merges = _merges(words) if is_load else np.zeros(len(words), bool)
+    for chosen, size in ((~merges, lanes // groups), (merges, 2 * lanes // groups)):
+        some = words[chosen]
+        for start in range(0, lanes if len(some) else 0, size):
+            total[chosen] += _conflicts(some[:, start : start + size], words_per_lane, rules)
+    return total
+
+
+def served_groups(words: npt.NDArray[np.int64], words_per_lane: int, is_load: bool) -> list[slice]:
+    """The lanes of one request (lanes,) that are served together, group after group."""
+    groups, lanes = min(words_per_lane, 8), len(words)
+    size = lanes // groups * (2 if groups > 1 and is_load and _merges(words[None])[0] else 1)
+    return [slice(start, min(lanes, start + size)) for start in range(0, lanes, size)]
+
+
+def _merges(words: Rows) -> npt.NDArray[np.bool_]:
+    """Whether each request's groups go in pairs."""
+    active = words >= 0
+    lanes = np.arange(words.shape[1])
+    paired = [
+        (~active | ~active[:, lanes ^ step] | (words == words[:, lanes ^ step])).all(axis=1) for step in (1, 2)
+    ]  # fmt: skip
+    return np.asarray(paired[0] | paired[1])
+
+
+def _conflicts(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
+    """The largest number of distinct words in one bank, per row."""
+    return np.asarray(bank_words(words, words_per_lane, rules).max(axis=1), np.int64)
+
+
+def bank_words(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
+    """Distinct words that each row needs from each bank: int64 (rows, banks)."""
+    if words_per_lane > 1:
+        spread = words[:, :, None] + np.arange(words_per_lane)
+        words = np.where(words[:, :, None] >= 0, spread, _INACTIVE_WORD).reshape(len(words), -1)
+    ordered = np.sort(words, axis=1)
+    fresh = ordered >= 0
+    fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    row, column = np.nonzero(fresh)
+    bank = ordered[row, column] % rules.banks
+    flat: npt.NDArray[Any] = np.bincount(row * rules.banks + bank, minlength=len(words) * rules.banks)
+    return flat.reshape(-1, rules.banks).astype(np.int64)

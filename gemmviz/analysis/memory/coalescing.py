@@ -1,0 +1,79 @@
+"""Global memory: what one request moves, in sectors and lines.
+
+Rule: a request's sectors are the distinct ``address // sector`` of its active lanes, its lines likewise.
+Measured on an H200: equal to l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum and l1tex__t_requests_... on 22 launches.
+
+On compute capability 1.0 and 1.1 the lanes of half a warp move one aligned segment of 64 bytes (words of 4 bytes) or 128 (8 and
+16 bytes, of which the latter take two) where lane k asks for word k of it, whoever else asks for nothing; otherwise each lane
+moves 32 bytes by itself. Source: CUDA C Programming Guide 4.2, Appendix F.3.2, Global Memory.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.memory.warps import Rows, distinct_per_row
+from gemmviz.model.device import MemoryRules
+
+PerRow = npt.NDArray[np.int64]
+_LARGEST_SEGMENT = 128  # bytes
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Per request (rows,): whether it was made, its sectors and lines, bytes asked for (an element counts for each lane that
+    asks) and used (once), and the sectors that the bytes asked for would fill side by side (never more than it took).
+    """
+
+    made: PerRow
+    sectors: PerRow
+    lines: PerRow
+    bytes_asked: PerRow
+    bytes_used: PerRow
+    ideal_sectors: PerRow
+
+
+def requests(rows: Rows, itemsize: int, rules: MemoryRules, offsets: tuple[int, ...] = (0,)) -> Requests:
+    """What each request moves. ``rows``: elements (rows, lanes), -1 inactive; ``itemsize`` in bytes; ``offsets``: the elements
+    that each lane touches, counted from its own.
+    """
+    active = rows >= 0
+    lanes = np.count_nonzero(active, axis=1)
+    asked = lanes * (itemsize * len(offsets))
+    touched, all_active = _touched(rows, active, itemsize, rules, offsets)
+    sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
+    if rules.coalescing == "segments":
+        sectors = _segments(rows, active, itemsize, rules, offsets)
+    return Requests(
+        made=(lanes > 0).astype(np.int64),
+        sectors=sectors,
+        lines=distinct_per_row(touched // rules.line_bytes, all_active),
+        bytes_asked=asked,
+        bytes_used=distinct_per_row(rows, active) * (itemsize * len(offsets)),
+        ideal_sectors=np.minimum(sectors, -(-asked // rules.sector_bytes)),
+    )
+
+
+def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, offsets: tuple[int, ...]) -> PerRow:
+    """Sectors by the rule of compute capability 1.0: those of a whole segment, or one for each lane."""
+    word = itemsize * len(offsets)
+    own = rows * itemsize - np.arange(rows.shape[1]) * word
+    first = np.where(active, own, np.iinfo(np.int64).max).min(axis=1)
+    in_order = ((own == first[:, None]) | ~active).all(axis=1) & active.any(axis=1)
+    fits = word in (4, 8, 16) and offsets == tuple(range(len(offsets)))
+    together = in_order & (first % min(_LARGEST_SEGMENT, rows.shape[1] * word) == 0) & fits
+    alone = np.count_nonzero(active, axis=1) * max(1, word // rules.sector_bytes)
+    return np.asarray(np.where(together, rows.shape[1] * word // rules.sector_bytes, alone), np.int64)
+
+
+def _touched(
+    rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, offsets: tuple[int, ...]
+) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    """Byte addresses, one a lane where its elements are aligned neighbours within a sector, else one an element."""
+    width = len(offsets)
+    neighbours = offsets == tuple(range(width)) and rules.sector_bytes % (itemsize * width) == 0
+    if neighbours and (width == 1 or not (rows[active] % width).any()):
+        return rows * itemsize, active
+    spread = (rows[:, :, None] + np.array(offsets)).reshape(len(rows), -1) * itemsize
+    return spread, np.repeat(active, width, axis=1)

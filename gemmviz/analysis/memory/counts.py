@@ -1,0 +1,389 @@
+"""Totals: what a step, a site, a phase or a whole launch costs, in the words of Nsight Compute."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.memory.banks import wavefronts, words_of
+from gemmviz.analysis.memory.coalescing import requests
+from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.errors import Cancelled
+from gemmviz.model.sinks import COST_COLUMNS, AccessSink, Bools, Longs
+from gemmviz.model.sites import MemoryArray, Operand, Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import INACTIVE, Trace
+
+Vector = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
+Passes = Callable[[Rows, int, bool, MemoryRules], tuple[Vector, Vector]]  # as ``wavefronts``
+_Key = tuple[Site, Operand, int]
+_MOST_PATTERNS = 1 << 14
+_LARGEST_KEPT = 1 << 20  # offsets
+_SWITCHED_OFF = np.iinfo(np.int64).min
+_LARGEST_PATTERN = 1 << 16  # elements
+_LARGEST_LINE = 128  # bytes, of all segments and lines that there are
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Sums over requests: the executions by a warp of an access to global memory, or of one to shared memory. In the order of
+    COST_COLUMNS.
+
+    Bytes asked for count an element once for each lane that asks, bytes used once for each request. Sectors, lines and bytes
+    used belong to global memory, wavefronts to shared memory.
+    """
+
+    requests: int = 0
+    lanes: int = 0
+    bytes_asked: int = 0
+    bytes_used: int = 0
+    sectors: int = 0
+    ideal_sectors: int = 0
+    lines: int = 0
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def times(self, factor: int) -> "Counts":
+        return Counts(*(getattr(self, f.name) * factor for f in fields(self)))
+
+    def bytes_moved(self, rules: MemoryRules) -> int:
+        """What global memory sends or takes: whole sectors."""
+        return self.sectors * rules.sector_bytes
+
+    @property
+    def excessive_sectors(self) -> int:
+        return self.sectors - self.ideal_sectors
+
+    @property
+    def excessive_wavefronts(self) -> int:
+        return self.wavefronts - self.ideal_wavefronts
+
+
+def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules) -> Counts:
+    """The cost of one access by the requests in ``rows`` (rows, lanes), elements, -1 inactive."""
+    return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
+
+
+def cost_table(
+    rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes = wavefronts
+) -> npt.NDArray[np.int64]:
+    """What each request costs: int64 (rows, columns), columns as COST_COLUMNS names them. ``passes`` reckons the banks."""
+    lanes = np.count_nonzero(rows >= 0, axis=1)
+    asked = lanes * (array.itemsize * operand.width)
+    found: dict[str, npt.NDArray[np.int64]] = {"requests": (lanes > 0).astype(np.int64), "lanes": lanes, "bytes_asked": asked}
+    if array.space == "global":
+        moved = requests(rows, array.itemsize, rules, operand.offsets)
+        found |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
+    else:
+        words, per_lane = words_of(rows, array.itemsize, rules, operand.width)
+        found["wavefronts"], found["ideal_wavefronts"] = passes(words, per_lane, operand.access == "read", rules)
+    nothing = np.zeros(len(rows), np.int64)
+    return np.stack([found.get(name, nothing) for name in COST_COLUMNS], axis=1)
+
+
+@dataclass
+class LaunchCounts:
+    """What a whole launch costs, per access (a site and one of its operands) and per phase (-1 outside of phases)."""
+
+    rules: MemoryRules
+    arrays: tuple[MemoryArray, ...] = ()
+    accesses: dict[tuple[Site, Operand], Counts] = field(default_factory=dict)
+    phases: dict[int, Counts] = field(default_factory=dict)
+
+    def add(self, site: Site, operand: Operand, phase: int, counts: Counts) -> None:
+        self.accesses[site, operand] = self.accesses.get((site, operand), Counts()) + counts
+        self.phases[phase] = self.phases.get(phase, Counts()) + counts
+
+    def total(self, space: str | None = None, *accesses: str) -> Counts:
+        """Of one kind of memory (and some kinds of access)."""
+        chosen = (
+            counts
+            for (_, operand), counts in self.accesses.items()
+            if space in (None, self.arrays[operand.array].space) and (not accesses or operand.access in accesses)
+        )
+        return sum(chosen, Counts())
+
+    def elements(self, space: str, access: str, name: str = "") -> int:
+        """How many elements lanes ask for, each as often as it is asked for; ``name``: of this array alone."""
+        return sum(
+            counts.bytes_asked // self.arrays[operand.array].itemsize
+            for (_, operand), counts in self.accesses.items()
+            if (self.arrays[operand.array].space, operand.access) == (space, access)
+            and name in ("", self.arrays[operand.array].name)
+        )
+
+
+class LaunchCounter:
+    """Counts a launch as its accesses stream by, and holds none of them: a ``LaunchSink``."""
+
+    def __init__(self, rules: MemoryRules, cancelled: Callable[[], bool] = lambda: False, passes: Passes = wavefronts) -> None:
+        self.rules = rules
+        self.cancelled = cancelled
+        self.passes = passes
+        self.arrays: tuple[MemoryArray, ...] = ()
+        self._sums: dict[_Key, Vector] = {}
+        self._groups: list[GroupCounter] = []
+        self._patterns: dict[tuple[Any, ...], Vector] = {}
+
+    @property
+    def counts(self) -> LaunchCounts:
+        """What was counted by now."""
+        found = LaunchCounts(self.rules, self.arrays)
+        for (site, operand, phase), sums in self._all().items():
+            found.add(site, operand, phase, Counts(*sums.tolist()))
+        return found
+
+    def _all(self) -> "dict[_Key, Vector]":
+        """The sums of all groups, in the order in which accesses first came."""
+        found = dict(self._sums)
+        for group in self._groups:
+            for (number, phase), sums in group.sums.items():
+                site = group.sites[number]
+                key = site, site.operands[0], phase
+                found[key] = found[key] + sums if key in found else sums
+        return found
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        self.arrays = arrays
+        self._groups.append(GroupCounter(self, space, phase_loop))
+        return self._groups[-1]
+
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+        self.arrays = arrays
+        for (site, phase), found in sums.items():
+            self._sums[site, site.operands[0], phase] = np.array(found, np.int64)
+
+    def unit(self, array: MemoryArray) -> int:
+        """By how many elements a pattern may be shifted and cost the same: those of a line, or of a row of banks."""
+        rules = self.rules
+        size = max(_LARGEST_LINE, rules.line_bytes) if array.space == "global" else rules.banks * rules.bank_bytes
+        return max(1, size // array.itemsize)
+
+    def cost(self, rows: Rows, operand: Operand) -> Vector:
+        """The sums over some requests, in the order of COST_COLUMNS; a pattern that came before, if shifted by whole units, is
+        not counted again.
+        """
+        array = self.arrays[operand.array]
+        if rows.size > _LARGEST_PATTERN:
+            return np.asarray(cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0))
+        unit = self.unit(array)
+        active = rows >= 0
+        low = int(rows.min()) if active.all() else int(rows[active].min(initial=0))
+        key = operand, rows.shape, np.where(active, rows - low // unit * unit, -1).tobytes()
+        found = self._patterns.get(key)
+        if found is None:
+            if len(self._patterns) >= _MOST_PATTERNS:
+                self._patterns.clear()
+            found = self._patterns[key] = cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0)
+        return found
+
+
+class _Latest:
+    """The latest pattern of a site: its offsets and who is active, and what it costs at each shift within a unit."""
+
+    def __init__(self, offset: Any, mask: Bools | None) -> None:
+        self.offset, self.mask = offset, mask
+        self.costs: dict[int, Vector] = {}
+
+    def shift(self, offset: Any, mask: Bools | None) -> int | None:
+        """By how much the same threads' offsets are shifted against these, None where they aren't all alike."""
+        if mask is not self.mask and (mask is None or self.mask is None or not np.array_equal(mask, self.mask)):
+            return None
+        if offset is self.offset:
+            return 0
+        if np.shape(offset) != np.shape(self.offset):
+            return None
+        beyond = np.asarray(offset - self.offset)
+        if mask is not None and beyond.size > 1:
+            beyond, active = np.broadcast_arrays(beyond, mask)
+            if beyond.size > _LARGEST_KEPT:
+                return None
+            beyond = beyond[active]
+        if not beyond.size:
+            return 0
+        first = int(beyond.flat[0])
+        return first if beyond.size == 1 or bool((beyond == first).all()) else None
+
+
+class GroupCounter(AccessSink):
+    """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied; what is the
+    same as the latest of its site but for a shift is counted once for each shift within a unit; and a part of the run that
+    comes again is added again. ``sums`` are by site and phase.
+    """
+
+    wants = "sums"
+
+    def __init__(self, counter: LaunchCounter, space: ThreadSpace, phase_loop: int) -> None:
+        self.counter = counter
+        self.space = space
+        self.phase_loop = phase_loop
+        self.sites: list[Site] = []
+        self._parts: list[dict[tuple[int, int], Vector]] = [{}]
+        self._latest: dict[int, _Latest] = {}
+
+    @property
+    def sums(self) -> dict[tuple[int, int], Vector]:
+        return self._parts[0]
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def begin(self) -> None:
+        self._parts.append({})
+
+    def end(self) -> dict[tuple[int, int], Vector]:
+        part = self._parts.pop()
+        for key, sums in part.items():
+            self._add(key, sums)
+        return part
+
+    def again(self, part: dict[tuple[int, int], Vector], visits: tuple[int, ...]) -> None:
+        for (number, phase), sums in part.items():
+            self._add((number, self._phase(number, visits, phase)), sums)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        where = self.sites[site]
+        if where.is_barrier:
+            return
+        (operand,) = where.operands
+        unit = self.counter.unit(self.counter.arrays[operand.array])
+        latest = self._latest.get(site)
+        shift = None if latest is None else latest.shift(offset, mask)
+        if latest is None or shift is None:
+            latest, shift = _Latest(offset, mask), 0
+            if np.size(offset) <= _LARGEST_KEPT:
+                self._latest[site] = latest
+        found = latest.costs.get(shift % unit)
+        if found is None:
+            found = latest.costs[shift % unit] = self._counted(operand, offset, mask)
+        self._add((site, self._phase(site, visits, -1)), found)
+
+    def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> Vector:
+        """The sums over all blocks: those that differ by a shift alone are counted together."""
+        space, unit = self.space, self.counter.unit(self.counter.arrays[operand.array])
+        values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
+        if mask is not None:
+            values = np.where(mask, values, _SWITCHED_OFF)
+        values = values.reshape((1,) * (len(space.shape) - values.ndim) + values.shape)
+        shifts = {0: 1}
+        for axis in range(blocks):
+            if values.shape[axis] > 1:
+                found = _shifts_along(values, axis, unit)
+                if found is not None:
+                    shifts = _added(shifts, found, unit)
+                    values = values.take([0], axis)
+        times //= sum(shifts.values()) * int(np.prod(values.shape[:blocks]))
+        sums = np.zeros(len(COST_COLUMNS), np.int64)
+        for shift, count in shifts.items():
+            moved = values + shift if mask is None else np.where(values == _SWITCHED_OFF, INACTIVE, values + shift)
+            for rows in access_rows(space, self.counter.rules, moved):
+                if self.counter.cancelled():
+                    raise Cancelled
+                sums += self.counter.cost(rows, operand) * (count * times)
+        return sums
+
+    def _phase(self, site: int, visits: tuple[int, ...], otherwise: int) -> int:
+        """The trip of the phase loop that an access of a site is in, as far as ``visits`` say it."""
+        loops = self.sites[site].loops
+        if self.phase_loop not in loops:
+            return -1
+        depth = loops.index(self.phase_loop)
+        return visits[depth] if depth < len(visits) else otherwise
+
+    def _add(self, key: tuple[int, int], sums: Vector) -> None:
+        top = self._parts[-1]
+        top[key] = top[key] + sums if key in top else sums
+
+
+def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
+    """The cost of some steps of a trace, over all traced blocks. Raises Cancelled."""
+    counts = LaunchCounts(trace.rules, trace.arrays)
+    for step in steps:
+        checkpoint()
+        site = trace.site_of(step)
+        for place, operand in enumerate(site.operands):
+            row = trace.element[trace.row[step] + place].reshape(-1, trace.launch.threads_per_block)
+            cost = count_rows(request_rows(row, trace.rules), operand, trace.arrays[operand.array], trace.rules)
+            counts.add(site, operand, int(trace.phase[step]), cost)
+    return counts
+
+
+def totals(counts: LaunchCounts) -> dict[str, int]:
+    """Sums by kind of access, under the names that the hardware's counters go by."""
+    loads, stores = counts.total("global", "read"), counts.total("global", "write")
+    shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write")
+    shared = shared_loads + shared_stores
+    return {
+        "global_load_requests": loads.requests,
+        "global_load_sectors": loads.sectors,
+        "global_load_sectors_ideal": loads.ideal_sectors,
+        "global_load_bytes": loads.bytes_asked,
+        "global_store_requests": stores.requests,
+        "global_store_sectors": stores.sectors,
+        "global_store_sectors_ideal": stores.ideal_sectors,
+        "global_store_bytes": stores.bytes_asked,
+        "shared_load_instructions": shared_loads.requests,
+        "shared_store_instructions": shared_stores.requests,
+        "shared_load_bytes": shared_loads.bytes_asked,
+        "shared_store_bytes": shared_stores.bytes_asked,
+        "shared_wavefronts": shared.wavefronts,
+        "shared_wavefronts_ideal": shared.ideal_wavefronts,
+    }
+
+
+def loads_per_element(counts: LaunchCounts) -> dict[str, float]:
+    """How often an element of each array is loaded, on average over the array (shared arrays: summed over blocks)."""
+    found: dict[str, float] = {}
+    for number, array in enumerate(counts.arrays):
+        loads = sum(
+            counted.lanes * operand.width
+            for (_, operand), counted in counts.accesses.items()
+            if operand.array == number and operand.access == "read"
+        )
+        found[array.name] = loads / array.size
+    return found
+
+
+def values_read(counts: LaunchCounts) -> int:
+    """Values that threads read from shared memory."""
+    return sum(
+        each.lanes * operand.width
+        for (_, operand), each in counts.accesses.items()
+        if operand.access == "read" and counts.arrays[operand.array].space == "shared"
+    )
+
+
+def intensity(flops: int, size_bytes: int) -> float:
+    """Arithmetic intensity in flop per byte; infinite where there are no bytes."""
+    return flops / size_bytes if size_bytes else float("inf")
+
+
+def _shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
+    """Where all slices along an axis are the first one but for a shift: how many there are of each shift within a unit."""
+    first = values.take([0], axis)
+    active = first != _SWITCHED_OFF
+    at = tuple(int(place) for place in np.unravel_index(int(np.argmax(active)), active.shape))
+    line = values[tuple(slice(None) if dim == axis else place for dim, place in enumerate(at))] - first[at]
+    shape = [1] * values.ndim
+    shape[axis] = -1
+    expected = np.where(active, first + line.reshape(shape), _SWITCHED_OFF) if not active.all() else first + line.reshape(shape)
+    if not np.array_equal(values, expected):
+        return None
+    found, counts = np.unique(line % unit, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _added(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, int]:
+    """How many there are of each sum of two shifts."""
+    found: dict[int, int] = {}
+    for x, many in a.items():
+        for y, several in b.items():
+            found[(x + y) % unit] = found.get((x + y) % unit, 0) + many * several
+    return found

@@ -1,0 +1,201 @@
+"""What compilers make of neighbouring accesses: several in one. Counts of a launch with them merged, beside the counters.
+
+ptxas may load or store up to 16 neighbouring bytes of a thread at once where it knows that they are aligned, across trips of
+an unrolled loop too, as long as no barrier and no conflicting access lies between. Which arrays it does that for is its own
+choice: measured on an H200, it is one choice for each array and kind of access (``explained`` finds it for every launch
+recorded there).
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemmviz.analysis.memory.banks import profiled_wavefronts
+from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.errors import Place
+from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
+from gemmviz.model.sites import Access, MemoryArray, Operand, Site
+from gemmviz.model.threads import ThreadSpace
+
+WIDEST_BYTES = (16, 8)
+_MOST_OPEN = 256
+_STORES = "shared_store_instructions"
+_NOWHERE = Place(1, 1, 1, 1)
+Key = tuple[int, Access]
+
+
+class MergingCounter:
+    """Counts a launch as it is written and, for each of WIDEST_BYTES, with all neighbours merged that could be: a
+    ``LaunchSink``. Wavefronts are those that Nsight Compute would reckon.
+    """
+
+    def __init__(self, rules: MemoryRules) -> None:
+        self.written = LaunchCounter(rules, passes=profiled_wavefronts)
+        self.merged = {size: LaunchCounter(rules, passes=profiled_wavefronts) for size in WIDEST_BYTES}
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        written = self.written.sink(space, arrays, phase_loop)
+        merged = [_Merging(counter.sink(space, arrays, -1), arrays, size) for size, counter in self.merged.items()]
+        return Tee(written, *merged)
+
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+        raise NotImplementedError("sums don't say what lies beside one another")
+
+
+class _Merging(AccessSink):
+    """Holds accesses back until it is known what follows them, and passes on wide ones."""
+
+    def __init__(self, sink: AccessSink, arrays: tuple[MemoryArray, ...], widest_bytes: int) -> None:
+        self.sink, self.arrays, self.widest_bytes = sink, arrays, widest_bytes
+        self.sites: list[Site] = []
+        self._open: dict[Key, list[_Run]] = {}
+        self._numbers: dict[tuple[Key, int], int] = {}
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        where = self.sites[site]
+        if where.is_barrier:
+            self.ended()
+            return
+        (operand,) = where.operands
+        for other in [key for key in self._open if key[0] == operand.array and "write" in (key[1], operand.access)]:
+            if other[1] != operand.access:
+                self._close(other)
+        key = operand.array, operand.access
+        if operand.width > 1:
+            self._emit(key, operand.width, offset, mask)
+            return
+        runs = self._open.setdefault(key, [])
+        run = next((run for run in reversed(runs) if run.goes_on_with(offset, mask)), None)
+        if run is not None:
+            run.length += 1
+        else:
+            if len(runs) >= _MOST_OPEN:
+                self._pass_on(key, runs.pop(0))
+            runs.append(_Run(offset, mask))
+
+    def ended(self) -> None:
+        for key in list(self._open):
+            self._close(key)
+
+    def _close(self, key: Key) -> None:
+        for run in self._open.pop(key):
+            self._pass_on(key, run)
+
+    def _pass_on(self, key: Key, run: "_Run") -> None:
+        """A run in pieces, each as wide as its alignment allows."""
+        widest, at = max(1, self.widest_bytes // self.arrays[key[0]].itemsize), 0
+        while at < run.length:
+            width = next(width for width in (widest, widest // 2, 1) if width and run.has_piece(at, width))
+            self._emit(key, width, run.offset + at, run.mask)
+            at += width
+
+    def _emit(self, key: Key, width: int, offset: Any, mask: Bools | None) -> None:
+        if (key, width) not in self._numbers:
+            self._numbers[key, width] = len(self._numbers)
+            self.sink.site(Site(_NOWHERE, f"{width} at a time", (), (Operand(*key, tuple(range(width))),)))
+        self.sink.access(self._numbers[key, width], offset, mask, (), 0)
+
+
+class _Run:
+    """Neighbours that the same threads touch one after the other: the first offsets, and how many."""
+
+    def __init__(self, offset: Any, mask: Bools | None) -> None:
+        self.offset, self.mask, self.length = offset, mask, 1
+
+    def goes_on_with(self, offset: Any, mask: Bools | None) -> bool:
+        if np.shape(offset) != np.shape(self.offset) or not _same_threads(mask, self.mask):
+            return False
+        return bool(np.all(_active(offset - self.offset, mask, self.length) == self.length))
+
+    def has_piece(self, at: int, width: int) -> bool:
+        """Whether ``width`` neighbours from the ``at``-th on are there and aligned."""
+        return at + width <= self.length and not np.any(_active((self.offset + at) % width, self.mask, 0))
+
+
+def _same_threads(a: Bools | None, b: Bools | None) -> bool:
+    return a is b or (a is not None and b is not None and np.array_equal(a, b))
+
+
+def _active(values: Any, mask: Bools | None, otherwise: int) -> Any:
+    return values if mask is None else np.where(mask, values, otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """One choice of a compiler: accesses of an array that are merged into such of so many bytes."""
+
+    array: str
+    access: Access
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"{'loads' if self.access == 'read' else 'stores'} of {self.array} merged, up to {self.bytes} bytes at a time"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``idle_stores``: so many more shared stores were executed with all their threads switched off."""
+
+    merged: tuple[Merging, ...]
+    idle_stores: int
+
+    def __str__(self) -> str:
+        idle = [f"{self.idle_stores:,} shared stores with all threads switched off"] if self.idle_stores else []
+        return "; ".join([*map(str, self.merged), *idle]) or "as written"
+
+
+def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanation | None:
+    """The fewest choices with which the counts of a launch are those of the hardware's counters, by the names of ``totals``.
+
+    Stores whose threads are all switched off are executed and take no wavefront: there may be more of them than are written.
+    None where no choice gives what was counted.
+    """
+    for merged in _choices(counter):
+        found = totals(_chosen(counter, merged))
+        beyond = {name: value - found[name] for name, value in counters.items() if name in found and value != found[name]}
+        idle = beyond.pop(_STORES, 0)
+        if not beyond and idle >= 0:
+            arrays = counter.written.arrays
+            choices = tuple(Merging(arrays[array].name, access, size) for (array, access), size in merged.items())
+            return Explanation(choices, idle)
+    return None
+
+
+def _choices(counter: MergingCounter) -> Iterator[dict[Key, int]]:
+    """What may be merged and how, the fewest first."""
+    written = _by_key(counter.written.counts)
+    ways: list[tuple[Key, int]] = []
+    for size, merged in counter.merged.items():
+        ways += [(key, size) for key, counts in _by_key(merged.counts).items() if counts != written.get(key)]
+    keys = list(dict.fromkeys(key for key, _ in ways))
+    for many in range(len(keys) + 1):
+        for chosen in itertools.combinations(keys, many):
+            sizes = ([size for key, size in ways if key == each] for each in chosen)
+            for each in itertools.product(*sizes):
+                yield dict(zip(chosen, each, strict=True))
+
+
+def _by_key(counts: LaunchCounts) -> dict[Key, list[Any]]:
+    found: dict[Key, list[Any]] = {}
+    for (_, operand), each in counts.accesses.items():
+        found.setdefault((operand.array, operand.access), []).append(each)
+    return {key: sum(several[1:], several[0]) for key, several in found.items()}
+
+
+def _chosen(counter: MergingCounter, merged: Mapping[Key, int]) -> LaunchCounts:
+    """The launch with some of its accesses merged."""
+    found = LaunchCounts(counter.written.rules, counter.written.arrays)
+    sources = {key: counter.merged[size].counts for key, size in merged.items()}
+    for key, each in [(None, counter.written.counts), *sources.items()]:
+        for (site, operand), counts in each.accesses.items():
+            its = operand.array, operand.access
+            if its == key or (key is None and its not in merged):
+                found.add(site, operand, -1, counts)
+    return found

@@ -1,0 +1,1 @@
+"""A trace replayed step by step: what each moment holds."""

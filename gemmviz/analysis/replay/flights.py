@@ -1,0 +1,104 @@
+"""What moves at a step: copies of elements that go from a matrix to a tile, or to the thread that asked for them.
+
+A copy that a thread will put into a shared tile covers the first half of its way when it is loaded and the second half when
+it is stored; between the two it is in a register.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.analysis.replay.tiles import stored_operand
+from gemmviz.model.sites import Operand
+from gemmviz.model.trace import Ints, Trace
+
+THREADS = -1
+_ROWS_AHEAD = 64
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Flights:
+    """One entry a copy. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements there, or
+    the thread's number in the block; ``thread`` who moves it. ``way`` is the part of the way that the step covers.
+    """
+
+    source: int
+    target: int
+    start: Longs
+    end: Longs
+    thread: Longs
+    way: tuple[float, float] = (0.0, 1.0)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
+    """What the chosen threads of the block move at ``step``; nothing for a barrier, and for a store into global memory, where
+    the element arrives in the cell that its thread stands on.
+    """
+    site, found = trace.site_of(step), []
+    for place, operand in enumerate(site.operands):
+        space = trace.arrays[operand.array].space
+        threads, elements = _touches(trace.element[int(trace.row[step]) + place, scope.in_block], operand.offsets)
+        threads += scope.first_thread
+        if operand.access == "write" and space == "shared":
+            found += _into_tile(trace, step, operand, threads, elements, scope)
+        elif operand.access == "read" and space == "shared":
+            found.append(Flights(operand.array, THREADS, elements, threads, threads))
+        elif operand.access == "read" and site.kind != "copy":
+            found += _from_matrix(trace, step, operand, threads, elements, scope)
+    return found
+
+
+def _touches(touched: Ints, offsets: tuple[int, ...]) -> tuple[Longs, Longs]:
+    """The active ones, counted from 0, and the elements that they touch: offset after offset of a wide access."""
+    active = np.flatnonzero(touched >= 0)
+    elements = (touched[active].astype(np.int64) + np.array(offsets)[:, None]).ravel()
+    return np.tile(active, len(offsets)), elements
+
+
+def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
+    """Copies of a matrix's elements come from there, what was computed comes from its thread. What an asynchronous copy moves
+    covers all of its way in this step.
+    """
+    first = int(np.searchsorted(trace.origin_step, step))
+    if first == len(trace.origin_step) or trace.origin_step[first] != step:
+        return [Flights(THREADS, operand.array, threads, cells, threads)]
+    columns = threads + scope.of_block.start
+    row = first + np.repeat(np.arange(operand.width), len(threads) // operand.width)
+    matrix, element = trace.origin_array[row, columns], trace.origin[row, columns].astype(np.int64)
+    way = (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
+    found = []
+    for number in np.unique(matrix).tolist():
+        these = matrix == number
+        if number >= 0:
+            found.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
+        else:
+            found.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
+    return found
+
+
+def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elements: Longs, scope: Scope) -> list[Flights]:
+    """What is stored into a tile next goes there, half of the way; the rest goes to its thread."""
+    columns = threads + scope.of_block.start
+    tile, cell = np.full(len(threads), THREADS), np.zeros(len(threads), np.int64)
+    first = int(np.searchsorted(trace.origin_step, step + 1))
+    for row in range(first, min(first + _ROWS_AHEAD, len(trace.origin_step))):
+        later = int(trace.origin_step[row])
+        place, stored = stored_operand(trace, later)
+        record, offset = int(trace.row[later]) + place, stored.offsets[row - int(np.searchsorted(trace.origin_step, later))]
+        same = (trace.origin_array[row, columns] == operand.array) & (trace.origin[row, columns] == elements)
+        same &= (trace.element[record, columns] >= 0) & (tile == THREADS)
+        tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset
+        if (tile != THREADS).all():
+            break
+    found = []
+    for number in np.unique(tile).tolist():
+        these = tile == number
+        ends, way = (threads, (0.0, 1.0)) if number == THREADS else (cell, (0.0, 0.5))
+        found.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
+    return found

@@ -1,0 +1,90 @@
+"""What has happened to one element: who touches it, how often, and what it holds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.cancelling import checkpoint
+
+Longs = npt.NDArray[np.int64]
+_NOBODY = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementHistory:
+    """``now``: the threads of the trace that touch the element at the step, ascending. ``loads`` and ``stores``: of the whole
+    trace, ``loads_so_far`` up to the step, ``own_so_far`` of these by the chosen threads. ``value`` is what the latest access
+    up to the step read or wrote there, ``value_step`` when; None where that is not known.
+    """
+
+    now: tuple[int, ...]
+    loads: int
+    loads_so_far: int
+    own_so_far: int
+    stores: int
+    value: float | None = None
+    value_step: int | None = None
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """A step that touches the element: by which threads, in which row of the record, and whether the record names it."""
+
+    step: int
+    row: int
+    loads: bool
+    first: bool
+    threads: Longs
+
+
+def element_history(moment: Moment, array: int, element: int) -> ElementHistory:
+    """Of an element of a matrix in all traced blocks; of a shared array in the focus's block. Raises Cancelled."""
+    trace, scope, step = moment.trace, moment.scope, moment.step
+    is_shared = trace.arrays[array].space == "shared"
+    found = _touches(moment, array, element, scope.of_block if is_shared else slice(0, trace.space.thread_count))
+    loads = [touch for touch in found if touch.loads]
+    own = scope.in_block if is_shared else scope.threads
+    value = _value(moment, array, found)
+    return ElementHistory(
+        now=tuple(sorted(thread for touch in found if touch.step == step for thread in touch.threads.tolist())),
+        loads=sum(len(touch.threads) for touch in loads),
+        loads_so_far=sum(len(touch.threads) for touch in loads if touch.step <= step),
+        own_so_far=sum(
+            int(((touch.threads >= own.start) & (touch.threads < own.stop)).sum()) for touch in loads if touch.step <= step
+        ),
+        stores=sum(len(touch.threads) for touch in found if not touch.loads),
+        value=value[0] if value else None,
+        value_step=value[1] if value else None,
+    )
+
+
+def _touches(moment: Moment, array: int, element: int, threads: slice) -> list[_Touch]:
+    """Every touch of the element, in the order of the steps."""
+    trace, found = moment.trace, []
+    for touches in trace.touches_of(array):
+        firsts = [element - offset for offset in touches.operand.offsets if offset <= element]
+        for place, row in enumerate(touches.rows.tolist()):
+            checkpoint()
+            touched = trace.element[row, threads]
+            who = np.flatnonzero(np.logical_or.reduce([touched == first for first in firsts])) if firsts else _NOBODY
+            if len(who):
+                is_first, loads = bool(touched[who[-1]] == element), touches.operand.access == "read"
+                found.append(_Touch(int(touches.steps[place]), row, loads, is_first, who + threads.start))
+    return sorted(found, key=lambda touch: touch.row)
+
+
+def _value(moment: Moment, array: int, found: list[_Touch]) -> tuple[float, int] | None:
+    """What the latest access up to the step read or wrote; of a matrix that is only read, also what a later one reads. Of a
+    wide access only the value of its first element is known.
+    """
+    value = moment.replay.value
+    if value is None:
+        return None
+    before = [touch for touch in found if touch.step <= moment.step]
+    only_read = not moment.trace.touches_of(array, "write")
+    chosen = before[-1] if before else found[0] if found and only_read else None
+    if chosen is None or not chosen.first:
+        return None
+    return float(value[chosen.row, chosen.threads[-1]]), chosen.step

@@ -1,0 +1,287 @@
+"""One step of one replay through one focus, worked out once; and the reader that goes from one moment to the next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.memory.counts import Counts, count_rows
+from gemmviz.analysis.memory.warps import warp_rows
+from gemmviz.analysis.replay.flights import Flights, flights
+from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
+from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.replay import Area, Replay
+from gemmviz.analysis.replay.reuse import LoadCounts
+from gemmviz.analysis.replay.terms import Terms, ThreadTerms, of_thread
+from gemmviz.analysis.replay.tile_loads import TileLoads
+from gemmviz.analysis.replay.tiles import TileContent, Tiles
+from gemmviz.model.sites import MemoryArray, Operand, Site, Space
+from gemmviz.model.trace import Ints, Trace
+from gemmviz.model.watched import Value, Watched
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Kept = TypeVar("Kept")
+
+
+class Reader:
+    """Goes through a replay with a focus, and remembers where it was. Each reader belongs to one thread; many may read one
+    replay.
+    """
+
+    def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
+        self.replay = replay
+        self.scope: Scope = scope_of(focus or Focus(), replay.trace)
+        self._cursors = Cursors(replay, self.scope)
+        self._latest: Moment | None = None
+
+    @property
+    def watched(self) -> Watched | None:
+        """The variables of the first of the watched threads, once they are known."""
+        return self._cursors.watched
+
+    @watched.setter
+    def watched(self, found: Watched | None) -> None:
+        self._cursors.watched = found
+
+    def at(self, step: int) -> "Moment":
+        """The moment of a step; the one before it is over."""
+        if self._latest is None or self._latest.step != step:
+            self._latest = Moment(self._cursors, step)
+        return self._latest
+
+
+class Cursors:
+    """What tiles hold, how often elements were loaded, what steps cost so far: kept up to date from one step to the next."""
+
+    def __init__(self, replay: Replay, scope: Scope) -> None:
+        self.replay, self.scope = replay, scope
+        self.watched: Watched | None = None
+        self._tiles, self._tiles_before = (Tiles(replay.trace, scope.of_block, replay.value) for _ in range(2))
+        self._loads: dict[tuple[int, int], LoadCounts] = {}
+        self._tile_loads: dict[int, TileLoads] = {}
+
+    def tiles(self, step: int) -> dict[int, TileContent]:
+        """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
+        return {} if self.replay.is_after_gap(step) else self._tiles.after(step)
+
+    def tiles_before(self, step: int) -> dict[int, TileContent]:
+        """As ``tiles``, before ``step``."""
+        return {} if self.replay.is_after_gap(step) else self._tiles_before.after(step - 1)
+
+    def loads(self, array: int, step: int, grid: Grid) -> Longs:
+        """How often the chosen threads (of a shared array: those of the block) have loaded each element by ``step``."""
+        key = array, grid.factor
+        if key not in self._loads:
+            shared = self.replay.trace.arrays[array].space == "shared"
+            threads = self.scope.in_block if shared else self.scope.threads
+            self._loads[key] = LoadCounts(self.replay.trace, array, grid, threads)
+        return self._loads[key].after(step)
+
+    def tile_loads(self, array: int, step: int) -> Longs:
+        """How often what each cell of a shared array holds after ``step`` has been loaded since it was stored, flat."""
+        if array not in self._tile_loads:
+            self._tile_loads[array] = TileLoads(self.replay.trace, array, self.scope)
+        return self._tile_loads[array].after(step)
+
+    @cached_property
+    def homes(self) -> npt.NDArray[np.float64]:
+        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        return self.replay.owners.homes(self.scope.of_block)
+
+    def so_far(self, step: int, space: Space) -> Counts:
+        """What all steps up to and with ``step`` cost in one kind of memory."""
+        return Counts(*self.replay.sums(self.scope)[space][step].tolist())
+
+
+@dataclass(frozen=True)
+class Touched:
+    """One operand at a moment: its array, and the elements that the chosen threads touch, -1 inactive. ``in_block``: likewise
+    of the chosen threads of the block.
+    """
+
+    operand: Operand
+    array: MemoryArray
+    row: int
+    elements: Ints
+    in_block: Ints
+
+    @property
+    def cells(self) -> Longs:
+        """All elements that active threads touch, offset by offset."""
+        return spread(self.elements, self.operand.offsets)
+
+    @property
+    def block_cells(self) -> Longs:
+        return spread(self.in_block, self.operand.offsets)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One warp of the block at a moment: its number, and what its lanes touch (lanes,), -1 inactive."""
+
+    warp: int
+    lanes: Longs
+
+
+class Moment:
+    """Everything about one step. ``main`` is what it touches first: the array that is read where it copies.
+
+    Valid until its reader goes on to another step.
+    """
+
+    def __init__(self, cursors: Cursors, step: int) -> None:
+        self._cursors = cursors
+        self.replay: Replay = cursors.replay
+        self.trace: Trace = cursors.replay.trace
+        self.scope: Scope = cursors.scope
+        self.focus: Focus = cursors.scope.focus
+        self.step = step
+        self._kept: dict[Any, Any] = {}
+        self.site: Site = self.trace.site_of(step)
+        self.phase = int(self.trace.phase[step])
+
+    def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
+        """What a picture of this moment was made of before, else made now."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Kept = self._kept[key]
+        return found
+
+    @cached_property
+    def touched(self) -> tuple[Touched, ...]:
+        """What each operand touches; nothing for a barrier."""
+        trace, first, found = self.trace, int(self.trace.row[self.step]), []
+        for place, operand in enumerate(self.site.operands):
+            row = trace.element[first + place]
+            chosen, block = row[self.scope.threads], row[self.scope.in_block]
+            found.append(Touched(operand, trace.arrays[operand.array], first + place, chosen, block))
+        return tuple(found)
+
+    @property
+    def main(self) -> Touched | None:
+        return self.touched[0] if self.touched else None
+
+    def of_array(self, number: int) -> Touched | None:
+        """What is touched of one array, None for nothing."""
+        return next((each for each in self.touched if each.operand.array == number), None)
+
+    @cached_property
+    def arrived(self) -> Ints:
+        """Who of the chosen threads takes part: its element, or 0 at a barrier; -1 for who doesn't."""
+        return self.trace.element[self.trace.row[self.step], self.scope.threads]
+
+    @cached_property
+    def request(self) -> Request | None:
+        """One warp of the block and what its lanes touch: the chosen one, else the first with an active lane; None where no
+        lane is active.
+        """
+        first = int(self.trace.row[self.step])
+        rows = warp_rows(self.trace.element[first : first + 1, self.scope.of_block], self.trace.rules.warp_size)
+        active = np.flatnonzero((rows >= 0).any(axis=1))
+        if self.focus.warp is not None:
+            active = active[active == self.focus.warp]
+        return Request(int(active[0]), rows[active[0]]) if len(active) else None
+
+    @cached_property
+    def cost(self) -> Counts:
+        """What the step costs the chosen block or warps; for one thread, its warp."""
+        if self.replay.knows_costs(self.scope):
+            return Counts(*self.replay.costs(self.scope)[self.step].tolist())
+        found = Counts()
+        for each in self.touched:
+            rows = self.replay.rows_of_warps(self.trace.element[each.row : each.row + 1], self.scope)
+            found += count_rows(rows, each.operand, each.array, self.trace.rules)
+        return found
+
+    @property
+    def tiles(self) -> dict[int, TileContent]:
+        return self._cursors.tiles(self.step)
+
+    @property
+    def tiles_before(self) -> dict[int, TileContent]:
+        return self._cursors.tiles_before(self.step)
+
+    def loads(self, array: int, grid: Grid) -> Longs:
+        return self._cursors.loads(array, self.step, grid)
+
+    def tile_loads(self, array: int) -> Longs:
+        """How often what each cell of a shared array holds now has been loaded since it was stored there, flat."""
+        return self._cursors.tile_loads(array, self.step)
+
+    def area(self, array: int) -> Area | None:
+        return self.replay.area(array, self.step, self.scope)
+
+    def areas(self, name: str) -> dict[int, Area]:
+        """Rows and columns of a matrix that the watched block or warp touches, phase by phase; none where it is not there."""
+        number = self.trace.number_of(name)
+        return {} if number is None else self.replay.areas(number, self.scope)
+
+    @cached_property
+    def terms(self) -> Terms | None:
+        """The sums of the block, term by term; None as long as that has not been worked out, and where it can't be."""
+        return self.replay.terms(self.scope) if self.replay.knows_terms(self.scope) else None
+
+    @cached_property
+    def done(self) -> Longs:
+        """How many terms of each of the block's elements are there by now; none where ``terms`` are not known."""
+        return np.zeros(0, np.int64) if self.terms is None else self.terms.done(self.step)
+
+    @cached_property
+    def thread_terms(self) -> ThreadTerms | None:
+        """Those of the first of the watched threads."""
+        return of_thread(self.terms, self.replay.owners, self.scope.first_thread, self.step) if self.terms else None
+
+    def factors(self, terms: ThreadTerms) -> tuple[Floats, Floats]:
+        """The values of a thread's factors of A (rows,) and of B (columns,), NaN where they are not known."""
+        a, b = (np.full(len(each), np.nan) for each in (terms.rows, terms.columns))
+        for place, has, steps, values in ((0, terms.has_a, terms.steps_a, a), (1, terms.has_b, terms.steps_b, b)):
+            for at in np.flatnonzero(has).tolist():
+                values[at] = self._value_read(int(steps[at]), "AB"[place])
+        return a, b
+
+    def _value_read(self, step: int, matrix: str) -> float:
+        """What the first of the watched threads read at a step, from a matrix or a copy of it."""
+        value, column = self.replay.value, self.scope.of_block.start + self.scope.first_thread
+        for place, operand in enumerate(self.trace.site_of(step).operands):
+            array = self.trace.arrays[operand.array]
+            if operand.access == "read" and operand.width == 1 and (array.name == matrix or array.space == "shared"):
+                return float("nan") if value is None else float(value[int(self.trace.row[step]) + place, column])
+        return float("nan")
+
+    @property
+    def variables(self) -> list[tuple[str, Value]]:
+        """Names and values of the variables of the first of the watched threads, as far as they are known."""
+        return self.variables_at(self.step)
+
+    def variables_at(self, step: int) -> list[tuple[str, Value]]:
+        """Likewise after another step."""
+        watched = self._cursors.watched
+        return [] if watched is None else watched.at(step, self.trace.site_of(step))
+
+    @property
+    def watched_names(self) -> frozenset[str]:
+        """Names of all variables that are known at any step."""
+        watched = self._cursors.watched
+        return frozenset() if watched is None else frozenset(each.name for each in watched.variables)
+
+    @property
+    def homes(self) -> npt.NDArray[np.float64]:
+        """Where the block's threads compute: the middle (row, column) of each one's elements of C, NaN for none."""
+        return self._cursors.homes
+
+    def so_far(self, space: Space) -> Counts:
+        """What all steps up to and with this one cost in one kind of memory."""
+        return self._cursors.so_far(self.step, space)
+
+    def stored(self, grid: Grid) -> npt.NDArray[np.bool_]:
+        """Of which cells of C anything is stored by now: (rows, columns)."""
+        return self.replay.first_stored(grid) <= self.step
+
+    @cached_property
+    def flights(self) -> list[Flights]:
+        """What the chosen threads of the block move."""
+        return flights(self.trace, self.step, self.scope)

@@ -1,0 +1,182 @@
+"""Two replays side by side, locked to the same moment, and what differs between them."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.memory.counts import LaunchCounts, values_read
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, VOICES, voice_of
+from gemmviz.model.sinks import COST_COLUMNS
+
+Lock = Literal["phase", "k", "step", "bytes"]
+LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")
+Floats = npt.NDArray[np.float64]
+_SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavefronts")
+
+
+def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
+    """What time it is after each step: (steps,), never going back; kept with the replay. ``phase``: phases passed, with the
+    share of the present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of
+    global memory.
+    """
+    return replay.kept(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
+
+
+def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
+    trace = replay.trace
+    if lock == "step":
+        return np.arange(trace.steps, dtype=np.float64)
+    if lock == "bytes":
+        return replay.costs(scope)[:, _SECTORS].cumsum().astype(np.float64) * trace.rules.sector_bytes
+    terms = replay.terms(scope) if lock == "k" else None
+    if terms is not None:
+        ends = np.sort(terms.steps.max(axis=0))
+        return np.searchsorted(ends, np.arange(trace.steps), side="right").astype(np.float64)
+    phase = trace.phase.astype(np.float64)
+    starts = np.flatnonzero(np.diff(phase, prepend=phase[0] - 1))
+    lengths = np.diff(np.concatenate([starts, [trace.steps]]))
+    within = np.arange(trace.steps) - np.repeat(starts, lengths)
+    return np.asarray(phase + (within + 1) / np.repeat(lengths, lengths) * (1 - 1e-9), np.float64)
+
+
+def shared_lock(left: tuple[Replay, Scope], right: tuple[Replay, Scope], lock: Lock) -> Lock:
+    """The lock, or that by phases where one side has no sums to tell k from."""
+    if lock == "k" and any(replay.terms(scope) is None for replay, scope in (left, right)):
+        return "phase"
+    return lock
+
+
+def step_like(other: Floats, own: Floats, step: int) -> int:
+    """The last step of another replay at which it is no later there than after ``step`` here."""
+    return max(0, min(len(other) - 1, int(np.searchsorted(other, own[step], side="right")) - 1))
+
+
+def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
+    """Of another run, at the same time as this one is at, and the lock that both have."""
+    found = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
+    clocks = clock(reader.replay, reader.scope, found), clock(now.replay, now.scope, found)
+    return reader.at(step_like(*clocks, now.step)), found
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One quantity on both sides: of the watched blocks so far, and of the whole launch (None where nobody has counted it).
+    ``voice``: the part of the score that it belongs to, None for all.
+    """
+
+    name: str
+    voice: int | None
+    so_far: tuple[float, float] | None
+    in_all: tuple[float | None, float | None]
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as much on the right, in the whole launch; None where that is not known."""
+        left, right = self.in_all
+        if left is None or right is None:
+            return None
+        return right / left if left else math.inf if right else 1.0
+
+    @property
+    def weight(self) -> float:
+        """How different the sides are: the factor between them, whichever way it goes; something against nothing is most."""
+        ratio = self.ratio
+        if ratio is None:
+            return 1.0
+        return math.inf if ratio in (0.0, math.inf) else max(ratio, 1 / ratio)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None where nobody
+    knows, ``time_sources``: who says so; ``marked``: a matrix, row and column that is followed in both.
+    """
+
+    left: Moment
+    right: Moment
+    lock: Lock
+    counts: tuple[LaunchCounts | None, LaunchCounts | None] = (None, None)
+    times_ms: tuple[float | None, float | None] = (None, None)
+    time_sources: tuple[str, str] = ("", "")
+    marked: tuple[str, int, int] | None = None
+
+    @property
+    def is_same_problem(self) -> bool:
+        """Whether both multiply matrices of the same sizes: else nothing says which is better."""
+        return bool(self.left.trace.setup.problem == self.right.trace.setup.problem)
+
+
+def differences(pair: Pair) -> list[Difference]:
+    """All that is counted on both sides, the most different first."""
+    sides, found = (pair.left, pair.right), []
+    for voice, column in _COUNTED:
+        left, right = (_of_voice(moment, voice, column) for moment in sides)
+        whole = tuple(None if each is None else _of_launch(each, voice, column) for each in pair.counts)
+        if left or right or any(whole):
+            name = f"{VOICES[voice]}: {COST_COLUMNS[column]}"
+            found.append(Difference(name, voice, (left, right), (whole[0], whole[1])))
+    for name, each in (("bytes asked for a multiply-add", _asked), ("values of shared memory a multiply-add", _read)):
+        whole = tuple(
+            None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
+            for counts, moment in zip(pair.counts, sides, strict=True)
+        )
+        if any(whole):
+            found.append(Difference(name, None, None, (whole[0], whole[1])))
+    found.sort(key=lambda each: -each.weight)
+    if pair.marked is not None:
+        matrix, row, column = pair.marked
+        so_far = (_loads_of(pair.left, pair.marked), _loads_of(pair.right, pair.marked))
+        found.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
+    return found
+
+
+_COUNTED = tuple((voice, _WAVEFRONTS if voice in (STORE_TILE, COMPUTE) else _SECTORS) for voice in range(BARRIER))
+
+
+def _of_voice(moment: Moment, voice: int, column: int) -> float:
+    """What the steps of a voice have cost the watched blocks so far."""
+    costs, score = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.score
+    return float(costs[score.voice[: moment.step + 1] == voice].sum())
+
+
+def _of_launch(counts: LaunchCounts, voice: int, column: int) -> float:
+    """What the accesses of a voice cost the whole launch."""
+    return float(
+        sum(
+            getattr(each, COST_COLUMNS[column])
+            for (site, _), each in counts.accesses.items()
+            if voice_of(counts.arrays, site) == voice
+        )
+    )
+
+
+def _asked(counts: LaunchCounts) -> float:
+    return float(counts.total("global", "read").bytes_asked)
+
+
+def _read(counts: LaunchCounts) -> float:
+    return float(values_read(counts))
+
+
+def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
+    """How often the watched blocks have loaded an element so far; NaN where there is no such element."""
+    trace, (matrix, row, column) = moment.trace, marked
+    number = trace.number_of(matrix)
+    if number is None:
+        return math.nan
+    array = trace.arrays[number]
+    if row >= array.shape[0] or column >= array.shape[-1]:
+        return math.nan
+    element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
+    so_far = 0
+    for touches in trace.touches_of(number, "read"):
+        rows = touches.rows[touches.steps <= moment.step]
+        touched = trace.element[rows, moment.scope.threads]
+        so_far += sum(int((touched == element - offset).sum()) for offset in touches.operand.offsets if offset <= element)
+    return float(so_far)

@@ -1,0 +1,201 @@
+"""What single threads read from global memory, told by the k of the product that it is for; and what a phase is made of."""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.analysis.replay.tiles import stored_operand
+from gemmviz.model.errors import UsageError
+from gemmviz.model.trace import Ints, Longs, Trace
+
+
+@dataclass(frozen=True)
+class Reads:
+    """All reads of A and B from global memory by the threads of one block, in the order of the run: int64 (n,) each. ``k`` is
+    the index of the inner dimension, ``number`` the array.
+    """
+
+    step: Longs
+    thread: Longs
+    number: Longs
+    element: Longs
+    k: Longs
+
+    @cached_property
+    def _ordered(self) -> tuple[Longs, Longs]:
+        """Which read is which, by thread, then k, then step; and a key of thread and k for each, ascending."""
+        order = np.lexsort((self.step, self.k, self.thread))
+        return order, self._key(self.thread[order], self.k[order])
+
+    @cached_property
+    def _end(self) -> int:
+        """A k beyond all that there are."""
+        return int(self.k.max(initial=0)) + 1
+
+    def _key(self, thread: Any, k: Any) -> Any:
+        return thread * (self._end + 1) + k
+
+    def _between(self, thread: int, first: int, last: int) -> Longs:
+        """The reads of a thread for k from ``first`` to ``last`` - 1, by k and step."""
+        order, keys = self._ordered
+        low, high = np.searchsorted(keys, [self._key(thread, min(each, self._end)) for each in (first, last)])
+        return order[low:high]
+
+    def of(self, thread: int, k: int, until: int) -> list[tuple[int, int]]:
+        """Array and element of what a thread reads for one k up to and with a step."""
+        found = self._between(thread, k, k + 1)
+        found = found[self.step[found] <= until]
+        return list(zip(self.number[found].tolist(), self.element[found].tolist(), strict=True))
+
+    def latest(self, thread: int, until: int) -> int:
+        """The k that a thread read for last, up to and with a step; 0 before its first read."""
+        own = self._between(thread, 0, self._end)
+        own = own[self.step[own] <= until]
+        return int(self.k[own[np.argmax(self.step[own])]]) if len(own) else 0
+
+    def count(self, thread: int, ks: int, until: int) -> int:
+        """How often a thread has read for products up to k = ``ks`` - 1."""
+        return int(np.count_nonzero(self.step[self._between(thread, 0, ks)] <= until))
+
+    @cached_property
+    def _first_steps(self) -> Longs:
+        """The step at which each element is read for the first time, ascending."""
+        far = int(self.element.max(initial=0)) + 1
+        _, first = np.unique(self.number * far + self.element, return_index=True)
+        return np.sort(self.step[first])
+
+    def different(self, until: int) -> int:
+        """How many different elements are read up to and with a step."""
+        return int(np.searchsorted(self._first_steps, until, side="right"))
+
+
+def reads_of(trace: Trace, scope: Scope) -> Reads:
+    """Of the block of a scope."""
+    parts: list[list[Ints]] = [[] for _ in fields(Reads)]
+    for name in ("A", "B"):
+        number = trace.number_of(name)
+        if number is None:
+            continue
+        for touches in trace.touches_of(number, "read"):
+            for step, row in zip(touches.steps.tolist(), touches.rows.tolist(), strict=True):
+                touched = trace.element[row, scope.of_block]
+                thread = np.flatnonzero(touched >= 0)
+                for offset in touches.operand.offsets:
+                    element = touched[thread].astype(np.int64) + offset
+                    r, c = trace.arrays[number].row_column(element)
+                    k = np.asarray(c if name == "A" else r)
+                    found = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
+                    for column, part in zip(parts, found, strict=True):
+                        column.append(part.astype(np.int32))
+    columns = [np.concatenate(parts.pop(0) or [np.zeros(0, np.int32)]) for _ in fields(Reads)]
+    order = np.argsort(columns[0], kind="stable")
+    return Reads(*(columns.pop(0)[order].astype(np.int64) for _ in fields(Reads)))
+
+
+def reads_at(moment: Moment) -> Reads:
+    """Of the watched block; they are kept with the trace."""
+    return moment.replay.kept(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
+
+
+def walk_of(moment: Moment, name: str) -> tuple[Longs, Longs, Longs] | None:
+    """Steps, elements and byte addresses of a matrix that the first of the watched threads reads from global memory; None where
+    it reads none.
+    """
+    reads, number = reads_at(moment), moment.trace.number_of(name)
+    own = (reads.thread == moment.scope.first_thread) & (reads.number == number)
+    if number is None or not own.any():
+        return None
+    return reads.step[own], reads.element[own], reads.element[own] * moment.trace.arrays[number].itemsize
+
+
+def stride_of(addresses: Longs) -> int | None:
+    """Bytes from one to the next, where that is always the same."""
+    steps = np.unique(np.diff(addresses))
+    return int(steps[0]) if len(steps) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """An element of a matrix that a thread puts into shared memory at a step: where from, (row, column), and where to."""
+
+    step: int
+    matrix: str
+    source: tuple[int, int]
+    array: str
+    target: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Two cells of shared memory that a thread reads one after the other to multiply them, when the second one is read."""
+
+    step: int
+    left: tuple[str, int, int]
+    right: tuple[str, int, int]
+
+
+def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]:
+    """What a thread of the block loads into shared memory in a phase, in the order of the run."""
+    column, found = _column(trace, scope, thread), []
+    for at, step in enumerate(trace.origin_step.tolist()):
+        if step >= trace.steps:
+            break  # the run ended before this store
+        number = int(trace.origin_array[at, column])
+        if int(trace.phase[step]) != phase or number < 0:
+            continue
+        place, operand = stored_operand(trace, step)
+        cell = int(trace.element[int(trace.row[step]) + place, column])
+        if cell < 0:
+            continue
+        offset = operand.offsets[at - int(np.searchsorted(trace.origin_step, step))]
+        matrix, tile = trace.arrays[number], trace.arrays[operand.array]
+        source = matrix.place(int(trace.origin[at, column]))
+        found.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + offset)))
+    return found
+
+
+def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[Product]:
+    """What a thread of the block multiplies in a phase: of its reads of shared memory each two that follow each other and are
+    of different arrays. Raises UsageError where these are not its products: for a thread with several elements of C, which
+    keeps what it reads in registers, and for reads of several elements at once.
+    """
+    trace, column = replay.trace, _column(replay.trace, scope, thread)
+    if not has_plain_products(replay, scope):
+        raise UsageError("its threads multiply from registers, where one read is for several products")
+    steps = np.flatnonzero(trace.phase == phase)
+    waiting: tuple[str, int, int] | None = None
+    found = []
+    for step in steps.tolist():
+        for place, operand in enumerate(trace.site_of(step).operands):
+            array = trace.arrays[operand.array]
+            element = int(trace.element[int(trace.row[step]) + place, column])
+            if operand.access != "read" or array.space != "shared" or element < 0:
+                continue
+            cell = (array.name, *array.place(element))
+            if waiting is not None and waiting[0] != array.name:
+                found.append(Product(step, waiting, cell))
+                waiting = None
+            else:
+                waiting = cell
+    return found
+
+
+def has_plain_products(replay: Replay, scope: Scope) -> bool:
+    """Whether each thread of the block has at most one element of C and reads one of a tile at a time."""
+    trace = replay.trace
+    shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
+    wide = any(op.access == "read" and op.array in shared and op.width > 1 for site in trace.sites for op in site.operands)
+    return not wide and bool((np.bincount(replay.owners.of(scope.of_block)[1], minlength=1) <= 1).all())
+
+
+def _column(trace: Trace, scope: Scope, thread: int) -> int:
+    """Of a thread of the block in tables of the trace. Raises UsageError for one that the block has not."""
+    count = trace.space.threads_per_block
+    if not 0 <= thread < count:
+        raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")
+    return int(scope.of_block.start) + thread

@@ -1,0 +1,255 @@
+"""A trace as something to play: what follows from it once and for all, for any number of readers at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.hazards.hazards import Conflicts, Hazard
+from gemmviz.analysis.hazards.ordering import Ordering
+from gemmviz.analysis.memory.counts import cost_table
+from gemmviz.analysis.memory.warps import request_rows
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.owners import NEVER, Owners
+from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
+from gemmviz.analysis.replay.timeline import Score, score_of
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.sinks import COST_COLUMNS
+from gemmviz.model.sites import Space
+from gemmviz.model.trace import Ints, Trace
+
+_ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
+_UNKNOWN = object()
+_SOON = 60_000  # accesses that are looked through within a frame
+Longs = npt.NDArray[np.int64]
+Kept = TypeVar("Kept")
+Area = tuple[int, int, int, int]
+
+
+class _Shared:
+    """What follows from a trace alone: worked out when it is first asked for, and shared by all replays of it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.areas: dict[Any, Area | None] = {}
+        self.costs: dict[Any, Longs] = {}
+        self.sums: dict[Any, dict[Space, Longs]] = {}
+        self.first_stored: dict[int, Longs] = {}
+        self.kept: dict[Any, Any] = {}
+        self.terms: dict[int, Terms | None] = {}
+        self.owner_threads: dict[Any, npt.NDArray[np.int32]] = {}
+
+    @cached_property
+    def owners(self) -> Owners:
+        return Owners(self.trace)
+
+    @cached_property
+    def score(self) -> Score:
+        return score_of(self.trace)
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Immutable: threads may read one at the same time. ``value`` (what was read and written, (rows, threads)) and ``ordering``
+    may be found later than the trace: ``replace`` gives a replay that knows them.
+    """
+
+    trace: Trace
+    value: npt.NDArray[np.float32] | None = None
+    ordering: Ordering = field(default_factory=Ordering)
+    _shared: _Shared | None = None
+
+    @classmethod
+    def of(cls, trace: Trace) -> "Replay":
+        return cls(trace, trace.value, _shared=_Shared(trace))
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        return self.ordering.hazards
+
+    @property
+    def conflicts(self) -> Conflicts:
+        return self.ordering.conflicts
+
+    @property
+    def _facts(self) -> _Shared:
+        assert self._shared is not None
+        return self._shared
+
+    @property
+    def steps(self) -> int:
+        return self.trace.steps
+
+    @property
+    def owners(self) -> Owners:
+        return self._facts.owners
+
+    @property
+    def score(self) -> Score:
+        """What every step does."""
+        return self._facts.score
+
+    @cached_property
+    def phase_starts(self) -> Ints:
+        """The first step of each phase, ascending, and 0."""
+        changes = np.flatnonzero(np.diff(self.trace.phase)) + 1
+        return np.unique(np.concatenate([[0], changes])).astype(np.int32)
+
+    @cached_property
+    def phases(self) -> int:
+        """How many phases there are; of a trace of some phases, the number of its last one."""
+        in_loop = np.array([self.trace.phase_loop in site.loops for site in self.trace.sites])[self.trace.site]
+        return int(self.trace.phase[in_loop].max()) + 1 if in_loop.any() else 0
+
+    def is_after_gap(self, step: int) -> bool:
+        """Whether phases that were not traced may lie between the traced ones and ``step``."""
+        return self.trace.phases is not None and int(self.trace.phase[step]) >= self.phases
+
+    def rows_of_warps(self, element: Ints, scope: Scope) -> Longs:
+        """Rows of the record (rows, threads of the trace) as requests of the warps that pay, row by row: (requests, lanes)."""
+        chosen = element[:, scope.of_warps]
+        if scope.focus.everyone:
+            chosen = chosen.reshape(-1, self.trace.space.threads_per_block)
+        return request_rows(chosen, self.trace.rules)
+
+    def costs(self, scope: Scope) -> Longs:
+        """What every step costs the warps of a scope: int64 (steps, columns), columns as COST_COLUMNS names them."""
+        key = _warps(scope)
+        if key not in self._facts.costs:
+            self._facts.costs[key] = self._costs(scope)
+        return self._facts.costs[key]
+
+    def sums(self, scope: Scope) -> dict[Space, Longs]:
+        """Running sums of the costs, of steps that touch global and of those that touch shared memory."""
+        key = _warps(scope)
+        if key not in self._facts.sums:
+            trace, costs = self.trace, self.costs(scope)
+            spaces = np.array(["" if site.is_barrier else trace.arrays[site.operands[0].array].space for site in trace.sites])
+            self._facts.sums[key] = {
+                space: np.cumsum(costs * (spaces[trace.site] == space)[:, None], axis=0) for space in ("global", "shared")
+            }
+        return self._facts.sums[key]
+
+    def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
+        """What was made of this trace under a key before, else made now: it lasts as long as the trace."""
+        known = self._facts.kept
+        found: Kept | None = known.get(key)
+        if found is None:
+            found = make()
+            if len(known) >= _MOST_THINGS:
+                known.clear()  # another thread may have asked, too: nothing is read back from here
+            known[key] = found
+        return found
+
+    def terms(self, scope: Scope) -> Terms | None:
+        """The sums of a scope's block, term by term. Raises Cancelled."""
+        known, key = self._facts.terms, scope.of_block.start
+        found = known.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = terms_of(self.trace, self.owners, scope)
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            known[key] = found
+        return found  # type: ignore[return-value]
+
+    def knows_terms(self, scope: Scope) -> bool:
+        """Whether they are worked out already, or are in no time."""
+        return scope.of_block.start in self._facts.terms or size_of(self.trace, scope) <= _SOON
+
+    def knows_costs(self, scope: Scope) -> bool:
+        """Whether they and their sums are worked out already."""
+        return _warps(scope) in self._facts.sums
+
+    def _costs(self, scope: Scope) -> Longs:
+        trace = self.trace
+        table = np.zeros((trace.steps, len(COST_COLUMNS)), np.int64)
+        at_once = max(1, _ACCESSES_AT_ONCE // trace.space.thread_count)
+        for touches in trace.touches:
+            for start in range(0, len(touches.steps), at_once):
+                checkpoint()
+                steps, some = touches.steps[start : start + at_once], touches.rows[start : start + at_once]
+                rows = self.rows_of_warps(trace.element[some], scope)
+                costs = cost_table(rows, touches.operand, trace.arrays[touches.operand.array], trace.rules)
+                table[steps] += costs.reshape(len(steps), -1, len(COST_COLUMNS)).sum(axis=1)
+        return table
+
+    def area(self, array: int, step: int, scope: Scope) -> Area | None:
+        """Rows and columns (half-open: r0, r1, c0, c1) of a matrix that the block or warp of a scope touches in the phase of
+        ``step``.
+        """
+        return self._area_of_phase(array, int(self.trace.phase[step]), scope)
+
+    def areas(self, array: int, scope: Scope) -> dict[int, Area]:
+        """What ``area`` gives, by phase, of all phases that have steps and touch the matrix. Raises Cancelled."""
+        phases = np.unique(self.trace.phase).tolist()
+        found = {phase: self._area_of_phase(array, phase, scope) for phase in phases if 0 <= phase < self.phases}
+        return {phase: area for phase, area in found.items() if area is not None}
+
+    def _area_of_phase(self, array: int, phase: int, scope: Scope) -> Area | None:
+        key = array, phase, _warps(scope)
+        if key not in self._facts.areas:
+            checkpoint()
+            self._facts.areas[key] = self._area(array, phase, scope)
+        return self._facts.areas[key]
+
+    def _area(self, array: int, phase: int, scope: Scope) -> Area | None:
+        """Of an array that is stored into, but not in this phase, all of it that is ever touched."""
+        trace, touches = self.trace, self.trace.touches_of(array)
+        inside = [each.rows[trace.phase[each.steps] == phase] for each in touches]
+        if trace.touches_of(array, "write") and not any(map(len, inside)):
+            inside = [each.rows for each in touches]
+        parts = [
+            spread(trace.element[rows, scope.of_warps].ravel(), each.operand.offsets)
+            for each, rows in zip(touches, inside, strict=True)
+        ]
+        touched = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        if not touched.size:
+            return None
+        rows, columns = trace.arrays[array].row_column(touched)
+        return int(rows.min()), int(rows.max()) + 1, int(columns.min()), int(columns.max()) + 1
+
+    def next_step(self, sites: list[int], after: int, scope: Scope) -> int | None:
+        """The next step of one of these sites in which a chosen thread is active, from the beginning again after the last."""
+        trace = self.trace
+        steps = np.flatnonzero(np.isin(trace.site, sites))
+        steps = np.concatenate([steps[steps > after], steps[steps <= after]])
+        return next((int(s) for s in steps if (trace.element[trace.row[s], scope.threads] >= 0).any()), None)
+
+    def first_stored(self, grid: Grid) -> Longs:
+        """The step at which the traced blocks store the first element of each cell of C: (rows, columns), NEVER for none."""
+        if grid.factor == 1:
+            return self.owners.steps_of(grid.elements())
+        known = self._facts.first_stored
+        if grid.factor not in known:
+            known[grid.factor] = self._first_stored(replace(grid, crop=None))
+        return known[grid.factor][grid.part]
+
+    def owner_threads(self, scope: Scope, grid: Grid) -> npt.NDArray[np.int32]:
+        """The thread of the trace that stores each cell of C, of the warps of a scope: (rows, columns), -1 where none does."""
+        key = _warps(scope), grid.factor, grid.crop
+        known = self._facts.owner_threads
+        found = known.get(key)
+        if found is None:
+            elements, threads = self.owners.of(scope.of_warps)
+            table = np.full(grid.cell_count + 1, -1, np.int32)
+            table[grid.cells(elements)] = threads + scope.of_warps.start
+            found = table[: grid.cell_count].reshape(grid.shape)
+            if len(known) >= _MOST_KEPT:
+                known.clear()
+            known[key] = found
+        return found
+
+    def _first_stored(self, grid: Grid) -> Longs:
+        order = np.argsort(-self.owners.steps, kind="stable")
+        table = np.full(grid.cell_count, NEVER)
+        table[grid.cells(self.owners.elements[order])] = self.owners.steps[order]  # where several meet, the last one stays
+        return table.reshape(grid.shape)
+
+
+def _warps(scope: Scope) -> tuple[int, int]:
+    """What costs and owners of a scope depend on: which threads of the trace it is about."""
+    return scope.of_warps.start, scope.of_warps.stop

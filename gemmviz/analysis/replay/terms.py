@@ -1,0 +1,218 @@
+"""When the factors of each product are read: the sums of C, term by term.
+
+C[i, j] is the sum of A[i, k] * B[k, j] over k. A product can be made once the thread that stores C[i, j] has read both of its
+factors into registers: from the matrix itself, or, where a kernel puts copies of the matrix into shared memory, from these.
+What a thread loads only to store it into a tile is no factor yet.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.analysis.replay.owners import Owners
+from gemmviz.analysis.replay.tiles import EMPTY, stored_operand
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.trace import Trace
+
+Longs = npt.NDArray[np.int64]
+_MOST_CELLS = 48_000_000  # of a table of reads
+_ACCESSES_AT_ONCE = 1 << 18
+_PER_STORE = 1000  # entries of the record that take as long
+_LATE = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Of the elements of C that one block stores. ``elements`` (n,) ascending and ``threads`` (n,), who in the block stores
+    each; ``kind`` (n,) is the row of ``steps`` int32 (kinds, K), which says when both factors of each term are read, NEVER's
+    int32 where they never are. ``reads_a`` and ``reads_b`` likewise, of each factor alone.
+    """
+
+    elements: Longs
+    threads: Longs
+    kind: Longs
+    steps: npt.NDArray[np.int32]
+    reads_a: npt.NDArray[np.int32]
+    reads_b: npt.NDArray[np.int32]
+
+    def done(self, step: int) -> Longs:
+        """How many terms of each element can be summed up after ``step``: (n,)."""
+        return np.count_nonzero(self.steps <= step, axis=1).astype(np.int64)[self.kind] if len(self.elements) else self.elements
+
+    @cached_property
+    def length(self) -> int:
+        """How many terms there are: K."""
+        return int(self.steps.shape[1])
+
+
+@dataclass(frozen=True)
+class ThreadTerms:
+    """What one thread has of its sums after a step. ``elements`` (n,): its elements of C; ``rows`` and ``columns``: those of C
+    that they lie in, ascending; ``k``: of the factors that it read last, -1 before any; ``has_a`` (rows,) and ``has_b``
+    (columns,): which factors with this k it has read, ``steps_a`` and ``steps_b``: when; ``owned`` (rows, columns): which
+    elements of that part of C are its own; ``done`` (n,): terms of each element whose factors are read; ``length``:
+    K.
+    """
+
+    elements: Longs
+    rows: Longs
+    columns: Longs
+    k: int
+    has_a: npt.NDArray[np.bool_]
+    has_b: npt.NDArray[np.bool_]
+    steps_a: Longs
+    steps_b: Longs
+    owned: npt.NDArray[np.bool_]
+    done: Longs
+    length: int
+
+
+def size_of(trace: Trace, scope: Scope) -> int:
+    """How much work ``terms_of`` is: entries of the record that it looks at, and stores, which it takes one by one."""
+    reads = sum(len(touches.rows) for touches in trace.touches if touches.operand.access == "read")
+    return reads * int(scope.of_block.stop - scope.of_block.start) + len(trace.origin_step) * _PER_STORE
+
+
+def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
+    """Of the block of a scope; None where that is more than can be kept, or where A and B are not matrices of the trace.
+
+    Raises Cancelled.
+    """
+    names = {array.name: number for number, array in enumerate(trace.arrays) if array.space == "global"}
+    elements, threads = owners.of(scope.of_block)
+    depth = trace.setup.problem.K
+    if not {"A", "B", "C"} <= names.keys() or owners.array is None or not len(elements):
+        return None
+    rows, columns = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
+    tables = []
+    for name, own in (("A", rows), ("B", columns)):
+        pairs, which = _pairs(np.asarray(threads, np.int64), own)
+        if len(pairs) * depth > _MOST_CELLS:
+            return None
+        found = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
+        tables.append(_distinct(found, which))
+    (reads_a, kind_a), (reads_b, kind_b) = tables
+    pairs, kind = _pairs(kind_a, kind_b)
+    a, b = reads_a[pairs[:, 0]], reads_b[pairs[:, 1]]
+    return Terms(elements, threads, kind, np.maximum(a, b), a, b)
+
+
+def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTerms | None:
+    """The sums of one thread, by its number in the block; None for one that stores nothing of C."""
+    own = np.flatnonzero(terms.threads == thread)
+    if not len(own) or owners.array is None:
+        return None
+    elements, kinds = terms.elements[own], terms.kind[own]
+    row, column = (np.asarray(each, np.int64) for each in owners.array.row_column(elements))
+    rows, row_of = np.unique(row, return_inverse=True)
+    columns, column_of = np.unique(column, return_inverse=True)
+    reads = np.stack([terms.reads_a[kinds], terms.reads_b[kinds]])  # (2, elements, K)
+    past = np.where(reads <= step, reads, -1)
+    latest = past.max(axis=(0, 1))
+    k = int(latest.argmax()) if latest.max(initial=-1) >= 0 else -1
+    has_a, has_b = np.zeros(len(rows), bool), np.zeros(len(columns), bool)
+    steps_a, steps_b = np.full(len(rows), -1, np.int64), np.full(len(columns), -1, np.int64)
+    owned = np.zeros((len(rows), len(columns)), bool)
+    owned[row_of, column_of] = True
+    if k >= 0:
+        steps_a[row_of], steps_b[column_of] = past[0, :, k], past[1, :, k]
+        has_a, has_b = steps_a >= 0, steps_b >= 0
+    done = terms.done(step)[own]
+    return ThreadTerms(elements, rows, columns, k, has_a, has_b, steps_a, steps_b, owned, done, terms.length)
+
+
+def _pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
+    """The different pairs of two columns, ascending (pairs, 2), and which of them each row is."""
+    extent = int(second.max()) + 1
+    found, which = np.unique(first * extent + second, return_inverse=True)
+    return np.stack(np.divmod(found, extent), axis=1), which.ravel().astype(np.int64)
+
+
+def _distinct(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:
+    """The different rows of a table, and for each of ``which`` the one that is like that row."""
+    known: dict[bytes, int] = {}
+    number = np.array([known.setdefault(row.tobytes(), len(known)) for row in table], np.int64)
+    _, first = np.unique(number, return_index=True)
+    return table[first], number[which]
+
+
+def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: int, is_row: bool) -> npt.NDArray[np.int32]:
+    """For each (thread, row of A) or (thread, column of B) and each k the first step that reads the factor: (pairs, K)."""
+    table = np.full((len(pairs), depth), _LATE, np.int32)
+    extent = int(pairs[:, 1].max()) + 1
+    keys = pairs[:, 0] * extent + pairs[:, 1]
+    array = trace.arrays[matrix]
+
+    def note(step: Longs, thread: Longs, element: Longs) -> None:
+        """Reads, the earliest first."""
+        row, column = (np.asarray(each, np.int64) for each in array.row_column(element))
+        own, k = (row, column) if is_row else (column, row)
+        key = thread * extent + own
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        known = (keys[at] == key) & (own < extent) & (k < depth)
+        flat = (at * depth + k)[known][::-1]
+        earlier = table.reshape(-1)[flat]
+        table.reshape(-1)[flat] = np.minimum(earlier, step[known][::-1])
+
+    if (trace.origin_array[:, scope.of_block] == matrix).any():
+        _through_tiles(trace, scope, matrix, note)
+    else:
+        for touches in trace.touches_of(matrix, "read"):
+            for step, thread, touched in _accesses(trace, scope, touches.steps, touches.rows):
+                for offset in touches.operand.offsets:
+                    note(step, thread, touched + offset)
+    return table
+
+
+def _accesses(trace: Trace, scope: Scope, steps: Longs, rows: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
+    """Steps, threads of the block and elements of what active threads touch in some steps, the earliest first."""
+    at_once = max(1, _ACCESSES_AT_ONCE // (scope.of_block.stop - scope.of_block.start))
+    for start in range(0, len(steps), at_once):
+        checkpoint()
+        touched = trace.element[rows[start : start + at_once], scope.of_block]
+        at, thread = np.nonzero(touched >= 0)
+        yield steps[start + at], thread, touched[at, thread].astype(np.int64)
+
+
+def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # type: ignore[no-untyped-def]
+    """Reads of copies of a matrix, from stores to the next stores."""
+    for number, array in enumerate(trace.arrays):
+        if array.space != "shared":
+            continue
+        stores = [at for at, step in enumerate(trace.origin_step.tolist()) if _stores_into(trace, step, number)]
+        if not stores:
+            continue
+        held_array, held = np.full(array.size, EMPTY, np.int8), np.zeros(array.size, np.int64)
+        reads = trace.touches_of(number, "read")
+        ends = [*(int(trace.origin_step[at]) for at in stores[1:]), trace.steps]
+        for at, (begin, end) in zip(stores, pairwise([int(trace.origin_step[stores[0]]), *ends]), strict=True):
+            checkpoint()
+            _store(trace, scope, at, held_array, held)
+            for touches in reads:
+                some = slice(*np.searchsorted(touches.steps, [begin, end]))
+                for step, thread, touched in _accesses(trace, scope, touches.steps[some], touches.rows[some]):
+                    for offset in touches.operand.offsets:
+                        cell = touched + offset
+                        is_copy = held_array[cell] == matrix
+                        note(step[is_copy], thread[is_copy], held[cell[is_copy]])
+
+
+def _stores_into(trace: Trace, step: int, number: int) -> bool:
+    return stored_operand(trace, step)[1].array == number
+
+
+def _store(trace: Trace, scope: Scope, at: int, held_array: npt.NDArray[np.int8], held: Longs) -> None:
+    """What a shared array holds after one more of the stores into it."""
+    step = int(trace.origin_step[at])
+    place, operand = stored_operand(trace, step)
+    offset = operand.offsets[at - int(np.searchsorted(trace.origin_step, step))]
+    cells = trace.element[int(trace.row[step]) + place, scope.of_block]
+    active = cells >= 0
+    where = cells[active] + offset
+    held_array[where] = trace.origin_array[at, scope.of_block][active]
+    held[where] = trace.origin[at, scope.of_block][active]

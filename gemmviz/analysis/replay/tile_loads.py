@@ -1,0 +1,54 @@
+"""How often what a shared array holds now has been loaded from there: counted anew for each cell from when it was stored."""
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.focus import Scope
+from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.trace import Trace
+
+Longs = npt.NDArray[np.int64]
+_ROWS_AT_ONCE = 256
+
+
+class TileLoads:
+    """Of one shared array of a scope's block, by its chosen threads: a cursor."""
+
+    def __init__(self, trace: Trace, number: int, scope: Scope) -> None:
+        self.trace, self.scope = trace, scope
+        size = trace.arrays[number].size
+        self._counts = np.zeros(size, np.int64)
+        self._reads = trace.touches_of(number, "read")
+        writes = trace.touches_of(number, "write")
+        self._stores = sorted((int(s), int(r), t.operand.offsets) for t in writes for s, r in zip(t.steps, t.rows, strict=True))
+        self._store_steps = np.array([step for step, _, _ in self._stores], np.int64)
+        self._at = -1
+
+    def after(self, step: int) -> Longs:
+        """Loads of each cell, flat, since the latest store there. Valid until the next call. Raises Cancelled."""
+        if step < self._at:
+            self._counts[:] = 0
+            self._at = -1
+        first, last = np.searchsorted(self._store_steps, [self._at, step], side="right")
+        for store_step, row, offsets in self._stores[int(first) : int(last)]:
+            self._read(self._at, store_step - 1)
+            self._counts[_cells(self.trace.element[row, self.scope.of_block], offsets)] = 0
+            self._at = store_step
+        self._read(self._at, step)
+        self._at = step
+        return self._counts
+
+    def _read(self, after: int, until: int) -> None:
+        """The loads of the steps after one, up to and with another."""
+        for touches in self._reads:
+            first, last = np.searchsorted(touches.steps, [after, until], side="right")
+            for start in range(int(first), int(last), _ROWS_AT_ONCE):
+                checkpoint()
+                rows = touches.rows[start : min(start + _ROWS_AT_ONCE, int(last))]
+                cells = _cells(self.trace.element[rows, self.scope.in_block].ravel(), touches.operand.offsets)
+                self._counts += np.bincount(cells, minlength=len(self._counts))
+
+
+def _cells(touched: npt.NDArray[np.int32], offsets: tuple[int, ...]) -> Longs:
+    first = touched[touched >= 0].astype(np.int64)
+    return first if offsets == (0,) else (first[:, None] + np.array(offsets)).ravel()

@@ -1,0 +1,1 @@
+"""A sequence of scenes for an export: which moments, at what times."""

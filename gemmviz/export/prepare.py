@@ -1,0 +1,384 @@
+"""A shot with what it is about, so that it can be drawn at any of its steps; and as pictures and films that can be saved."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gemmviz.analysis.replay.focus import Focus, focus_text, scope_of
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.pairing import Pair
+from gemmviz.analysis.replay.position import Position, position_of, step_at
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.export.stills import focus_inside
+from gemmviz.export.time import INSTANTS, instant_place
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.schedule import GridCase
+from gemmviz.model.trace import Trace
+from gemmviz.model.watched import Watched
+from gemmviz.render.format import Look
+from gemmviz.render.page import THEMES
+from gemmviz.render.reel import Frame, Reel, Slide, Step
+from gemmviz.run.engine import Engine
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.charts.speeds import narrowed
+from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.band import Said, band_height, with_band
+from gemmviz.scenes.kit.frame import ARRIVAL, eased
+from gemmviz.scenes.kit.magnify import magnified
+from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
+from gemmviz.scenes.kit.theme import load_theme
+from gemmviz.scenes.stage.layout import shown_shape
+from gemmviz.scenes.stage.motion import FAN
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.benchmarks import named, recorded
+from gemmviz.subjects.cases import OF_SHOTS
+from gemmviz.subjects.pairs import counted_by, pair_at, reader_by
+from gemmviz.subjects.picture import Subject, frame_for, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
+from gemmviz.subjects.speeds import speed_case_by
+from gemmviz.subjects.subjects import OF_LAUNCHES
+
+EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
+PARTS: dict[str, tuple[str, ...]] = {
+    "title": ("title", "parameters", "note"),
+    "step": ("progress",),
+    "caption": ("action", "cost"),
+}  # of a picture's words, by the keys of their labels
+_MOST_FACTS = 1 << 20  # accesses that a page holds
+_NEAR = 1e-4
+NOTHING = Said()
+
+
+def _moment_at(share: float) -> float:
+    """How much of a step has passed when copies have gone so much of their way."""
+    tried = np.linspace(0.0, 1.0, 10_001)
+    return float(ARRIVAL * tried[np.searchsorted(eased(tried), share)])
+
+
+_SAMPLES = (0.0, _moment_at(FAN) - _NEAR, _moment_at(FAN) + _NEAR, ARRIVAL - _NEAR)
+_COUNTED = "Every number is counted from the trace of the run."
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """``subject`` tells what is shown at a step. ``replay`` and ``outcome``: of the run that it is of, None where there is
+    none.
+    """
+
+    shot: Shot
+    steps: int
+    subject: Callable[[int], Subject]
+    replay: Replay | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def step(self) -> int:
+        """That of the shot."""
+        if self.is_launch:
+            return instant_place(self.shot.instant)[0]
+        return 0 if self.replay is None else step_at(self.replay.trace, self.shot.at)
+
+    def moment(self, step: int) -> float:
+        """How much of a step a picture shows: as much as the shot does; of another instant of a launch all."""
+        if self.is_launch:
+            return instant_place(self.shot.instant)[1] if step == self.step else 1.0
+        return self.shot.moment
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether its time is that of a launch."""
+        return view_named(self.shot.view).subject is GridCase
+
+    def phase_steps(self) -> list[int]:
+        """Where phases begin."""
+        return [0] if self.replay is None else [int(step) for step in self.replay.phase_starts]
+
+
+def staged(shot: Shot, engine_of: EngineOf) -> Staged:
+    """Has run what the shot is about. Raises GemmvizError where there is nothing to show."""
+    kind = view_named(shot.view).subject
+    if kind is Moment:
+        with engine_of(shot.setup.kernel) as engine:
+            outcome = run(shot.setup, shot.focus.block, engine, values=True)
+            if outcome.trace is None:
+                raise outcome.fault or GemmvizError("the kernel gives no trace")
+            watched = watched_in(shot, outcome.trace, engine)
+        return staged_run(shot, outcome, watched)
+    if kind is Pair:
+        return _staged_pair(shot, engine_of)
+    if kind in OF_LAUNCHES:
+        return _staged_launch(shot)
+    if kind in OF_SHOTS:
+        made = OF_SHOTS[kind](shot, is_cancelled)
+        if made is None:
+            raise _nothing(shot)
+        return Staged(shot, 1, lambda step: made)
+    if kind is Benchmark:
+        return staged_benchmark(shot, named(recorded(), shot.chart.source))
+    with engine_of(shot.setup.kernel) as engine:
+        case = speed_case_by(shot, engine)
+    return Staged(shot, 1, lambda step: case)
+
+
+def staged_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> Staged:
+    """Of a run that is over. Raises UsageError for whom it doesn't hold."""
+    assert outcome.trace is not None
+    trace = outcome.trace
+    replay = with_hazards(Replay.of(trace), searched_blocks(trace))
+    if outcome.fault is not None and shot.at == Position():
+        focus = shot.focus if outcome.fault.block is None else Focus(outcome.fault.block)
+        shot = replace(shot, at=Position(replay.steps - 1), focus=focus)
+    shot = replace(shot, focus=focus_inside(shot.focus, trace))
+    reader = Reader(replay, shot.focus)
+    reader.watched = watched
+    replay.terms(reader.scope)
+    return Staged(shot, replay.steps, reader.at, replay, outcome)
+
+
+def staged_benchmark(shot: Shot, found: Benchmark | None) -> Staged:
+    """Of measurements. Raises UsageError where there are none."""
+    if found is None:
+        raise _nothing(shot)
+    shown = narrowed(found, shot.chart.width, shot.chart.with_host)
+    return Staged(shot, 1, lambda step: shown)
+
+
+def _staged_launch(shot: Shot) -> Staged:
+    case: Subject | None = OF_LAUNCHES[view_named(shot.view).subject](shot)
+    if case is None:
+        raise _nothing(shot)
+    return Staged(shot, INSTANTS if isinstance(case, GridCase) else 1, lambda step: case)
+
+
+def _staged_pair(shot: Shot, engine_of: EngineOf) -> Staged:
+    if shot.against is None:
+        raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
+    sides = []
+    for setup in (shot.against.setup, shot.setup):
+        with engine_of(setup.kernel) as engine:
+            sides.append((counted_by(setup, engine), reader_by(setup, engine, shot.focus)[0]))
+    (one, left), (other, right) = sides
+
+    def subject(step: int) -> Pair:
+        return pair_at(replace(shot, at=position_of(right.replay.trace, step)), left, right, (one, other))
+
+    return Staged(shot, right.replay.steps, subject, right.replay)
+
+
+def _nothing(shot: Shot) -> UsageError:
+    return UsageError(f"there is nothing to show in the view {shot.view!r}")
+
+
+# Pictures
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How what is staged is drawn for a file: ``look``; ``speed``: steps a second of a film; ``hidden``: PARTS that are left
+    out; ``hold_s``: for how long a film stays at a view that doesn't move. Raises UsageError for a speed that nothing has.
+    """
+
+    look: Look = field(default_factory=Look)
+    speed: float = 2.0
+    hidden: frozenset[str] = frozenset()
+    hold_s: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.speed <= 240.0:
+            raise UsageError(f"a film can't go at {self.speed:g} steps a second", remedy="choose 0.05 to 240")
+
+
+def frame_at(
+    stage: Staged, step: int, moment: float, manner: Manner, subject: Subject | None = None, still: Scene | None = None,
+    said: Said = NOTHING,
+) -> Frame:  # fmt: skip
+    """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before;
+    ``said``: what stands below it.
+    """
+    said = NOTHING if "caption" in manner.hidden else said
+    shot = stage.shot
+    shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
+    size, scale = frame_for(shot, manner.look.width, manner.look.height)
+    wide, high = size
+    options = options_for(shot, theme_of(shot), (wide, high - band_height(said, wide, high)), scale=scale)
+    view, subject = view_named(shot.view), subject or stage.subject(step)
+    still = still or _without(view.still(subject, options), manner.hidden)
+    motion = view.motion(subject, options)
+    if shot.camera.zoom == 1.0:
+        return Frame(with_band(still, said, high, options.theme), motion)
+    whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
+    return Frame(with_band(whole, said, high, options.theme))
+
+
+def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
+    """Without some of its words."""
+    keys = {key for part in hidden for key in PARTS[part]}
+    if not keys:
+        return scene
+
+    def stays(each: Primitive) -> bool:
+        return each.key not in keys and each.key.partition("-")[2] not in keys and each.key.rpartition("-")[0] not in keys
+
+    return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
+
+
+def slide_at(stage: Staged, step: int, manner: Manner, said: Said = NOTHING, notes: str = "") -> Slide:
+    """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
+    subject = stage.subject(step)
+    scene = frame_at(stage, step, stage.moment(step), manner, subject, said=said).scene
+    title, caption, told = told_of(subject, scene)
+    return Slide(scene, said.title or title, said.caption or caption, notes or told)
+
+
+def told_of(subject: Subject, scene: Scene) -> tuple[str, str, str]:
+    """Title, caption and notes of what is shown."""
+    if isinstance(subject, Moment):
+        setup = subject.trace.setup
+        title = f"{setup.kernel.name}: {sentence.step_title(subject)}"
+        return title, f"{sentence.action(subject)}; {sentence.cost(subject)}", f"{_COUNTED} {subject.trace.check}"
+    texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
+    return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
+
+
+# Reels
+
+
+def still_reel(stage: Staged, manner: Manner) -> Reel:
+    """The picture of the shot alone."""
+    return run_reel(stage, manner, [stage.step], range(stage.step, stage.step + 1))
+
+
+def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> Reel:
+    """A picture of each step ``shown``, and a film of those ``played``."""
+
+    def slides() -> Iterator[Slide]:
+        for step in shown:
+            yield slide_at(stage, step, manner)
+
+    def frames(fps: int) -> Iterator[Frame]:
+        return _played(stage, manner, played, fps)
+
+    def steps() -> Iterator[Step]:
+        for step in played:
+            yield page_step(stage, step, manner)
+
+    name = stage.shot.setup.kernel.name
+    return Reel(
+        name, slides, len(shown), frames, lambda fps: _frame_count(stage, manner, played, fps), steps,
+        len(played), partial(facts_of, stage), page_theme(stage.shot), inks_of_themes(), _watched(stage), FAN,
+    )  # fmt: skip
+
+
+def dressed(stage: Staged, theme: str) -> Staged:
+    return replace(stage, shot=replace(stage.shot, theme=theme))
+
+
+def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
+    seconds = len(played) / manner.speed if stage.steps > 1 else manner.hold_s
+    return max(1, round(seconds * fps))
+
+
+def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[Frame]:
+    """Each step from its beginning to its end; what doesn't move in it is drawn twice at most."""
+    if stage.steps == 1:
+        frame = frame_at(stage, 0, stage.moment(0), manner)
+        for _ in range(_frame_count(stage, manner, played, fps)):
+            yield frame
+        return
+    stood: tuple[tuple[int, bool], Scene] | None = None
+    for number in range(1, _frame_count(stage, manner, played, fps) + 1):
+        passed = min(len(played), number * manner.speed / fps)
+        step = max(0, math.ceil(passed - _NEAR) - 1)
+        moment = min(1.0, passed - step)
+        key = step, moment >= ARRIVAL
+        still = stood[1] if stood is not None and stood[0] == key and not stage.is_launch else None
+        frame = frame_at(stage, played[step], moment, manner, still=still)
+        stood = (key, frame.still) if stage.shot.camera.zoom == 1.0 else None
+        yield frame
+
+
+# Pages
+
+
+def page_step(stage: Staged, step: int, manner: Manner) -> Step:
+    """A step in both themes of a page, before and after what moves has arrived, and what moves."""
+    subject = stage.subject(step)
+    before: dict[str, Scene] = {}
+    after: dict[str, Scene] = {}
+    motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
+    moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
+    for theme in THEMES:
+        own = dressed(stage, theme)
+        before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
+        motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
+    title, caption, _ = told_of(subject, after[THEMES[0]])
+    phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
+    return Step(before, after, motion, title, caption, phase, _rows(stage, step))
+
+
+def _record(stage: Staged) -> Trace | None:
+    """The trace that a page can answer from; None where it shows no run, or one of which there is too much."""
+    if stage.replay is None or view_named(stage.shot.view).subject is not Moment:
+        return None
+    trace = stage.replay.trace
+    return trace if trace.steps * trace.space.threads_per_block <= _MOST_FACTS else None
+
+
+def _rows(stage: Staged, step: int) -> list[dict[str, Any]]:
+    """Where the record of a step stands among the facts."""
+    trace = _record(stage)
+    if trace is None:
+        return []
+    row = int(trace.row[step])
+    return [
+        {"row": row + number, "array": operand.array, "offsets": list(operand.offsets)}
+        for number, operand in enumerate(trace.site_of(step).operands)
+    ]
+
+
+def facts_of(stage: Staged) -> dict[str, Any]:
+    """The record, for who asks a page about a cell or a thread: of all traced blocks, or where that is much of the watched one.
+    ``elements``: row by row, each number as what it is more than the one before.
+    """
+    trace = _record(stage)
+    if trace is None:
+        return {}
+    scope, threads = scope_of(stage.shot.focus, trace), trace.space.threads_per_block
+    is_small = trace.element.size <= _MOST_FACTS
+    columns = slice(0, trace.space.thread_count) if is_small else scope.of_block
+    (x0, x1), (y0, y1), (z0, z1) = trace.blocks.ranges
+    blocks = ((x, y, z) for z in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1))
+    names = [focus_text(Focus(block), trace) for block in blocks]
+    arrays = []
+    for array in trace.arrays:
+        rows, width = shown_shape(array) if array.space == "shared" else (array.shape[0], array.shape[-1])
+        arrays.append(
+            {"name": array.name, "space": array.space, "rows": rows, "columns": width, "columnMajor": array.column_major}
+        )
+    return {
+        "threads": threads, "warp": trace.rules.warp_size, "arrays": arrays,
+        "blocks": names if is_small else [names[scope.block_number]], "own": scope.block_number if is_small else 0,
+        "elements": np.diff(trace.element[:, columns], axis=1, prepend=0).tolist(),
+    }  # fmt: skip
+
+
+def _watched(stage: Staged) -> str:
+    trace = _record(stage)
+    return "" if trace is None else focus_text(stage.shot.focus, trace)
+
+
+def page_theme(shot: Shot) -> str:
+    return THEMES[0] if theme_of(shot).is_dark else THEMES[1]
+
+
+def inks_of_themes() -> tuple[str, str]:
+    dark, light = (load_theme(name).text for name in THEMES)
+    return dark, light

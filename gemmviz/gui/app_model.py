@@ -1,0 +1,64 @@
+"""What everything in one window shares."""
+
+from pathlib import Path
+from typing import Any
+
+from gemmviz.gui.plotting import Plotting
+from gemmviz.gui.preferences import Preferences
+from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.saving import Saving
+from gemmviz.jobs.tasks import Latest, have_ended
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.session.lesson_editor import Bookmarks
+from gemmviz.session.lesson_player import Course
+from gemmviz.session.opening import Opening
+from gemmviz.session.pointer import Pointer
+from gemmviz.session.session import Session
+
+_LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
+
+
+class Desk:
+    """``themed`` when colours are other ones; ``released`` when a control has done its work and the keys are the stage's
+    again.
+    """
+
+    def __init__(self, post: Post, preferences: Preferences) -> None:
+        self.preferences = preferences
+        self.session = Session(post)
+        self.bookmarks = Bookmarks(self.session, post)
+        self.bookmarks.restore(preferences.last_lesson())
+        self.course = Course(self.session, post, preferences.seen)
+        self.opening = Opening(self.session, post, self.bookmarks, self.course)
+        self.pointer, self.saving = Pointer(self.session, post), Saving(post)
+        self.plotting = Plotting(self.session, post)
+        self.themed, self.released = Event(), Event()
+        self.opening.opened.listen(self._on_opened)
+        trust = self.session.runners.trust
+        trust.known = preferences.trusted
+        trust.changed.listen(lambda: preferences.put("trusted", list(trust.known)))
+
+    @property
+    def walked(self) -> Bookmarks:
+        """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
+        return self.course if self.course.is_on else self.bookmarks
+
+    @property
+    def theme(self) -> Theme:
+        return self.session.theme
+
+    def close(self) -> bool:
+        """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
+        self.preferences.keep_lesson(self.bookmarks.lesson)
+        self.preferences.put("seen", sorted(self.course.seen))
+        self.plotting.lane.close()
+        for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
+            each.close()
+        own: tuple[Latest[Any], ...] = (
+            self.opening.lane, self.pointer.lane, self.plotting.lane, *self.bookmarks.lanes, *self.course.lanes,
+        )  # fmt: skip
+        has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)
+        return self.saving.close(_LONGEST_SAVE_S) and has_ended
+
+    def _on_opened(self, path: Path) -> None:
+        self.preferences.add_recent(path)

@@ -1,0 +1,235 @@
+"""The benchmark: run here where there is a GPU, recorded where there is none; its curves to choose, to look at and to save."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.benchmark.curve_list import CurveList
+from gemmviz.gui.export.export_dialog import ExportDialog
+from gemmviz.gui.widgets.controls import MENU_SHEET, choice, line, plain, quietly
+from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_numbers
+from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.chart import Chart, Opens
+from gemmviz.model.errors import GemmvizError
+from gemmviz.scenes.catalog import view_named, views_of
+from gemmviz.scenes.charts.speeds import widths_of
+from gemmviz.scenes.kit.chart import curve_colours
+
+if TYPE_CHECKING:
+    from gemmviz.gui.benchmark.chart_plot import ChartPlot
+
+_SETTLED_MS = 60
+_NO_GPU = "There is no GPU here to measure on"
+_NOTHING = "nothing measured yet"
+_FASTEST = "Fastest"
+
+
+class BenchmarkPage(QWidget):
+    """Shows the session's view of a benchmark, and asks for others."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.session, self.benchmarks = desk, desk.session, desk.session.benchmarks
+        self.plot: ChartPlot | None = None
+        self._make_controls()
+        self._lay_out()
+        self.wheel = WheelGuard(self, desk.released.tell)
+        self.wheel.guard(self)
+        self._refresh = Refresh(self, self.draw, _SETTLED_MS)
+        for event in (self.session.asked, self.benchmarks.changed, desk.themed, desk.plotting.loaded):
+            event.listen(self._refresh.due)
+        self.session.runners.known.listen(self._enable)
+        self.benchmarks.changed.listen(self._enable)
+        self._enable()
+
+    def _make_controls(self) -> None:
+        session = self.session
+        self.what = choice("Chart", "What the curves show", ((view.title, name) for name, view in views_of(Benchmark).items()))
+        self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.what.activated.connect(lambda row: session.show_view(self.what.itemData(row)))
+        self.source = choice("Measurements", "Whose measurements are shown")
+        self.source.setMinimumContentsLength(18)
+        self.source.activated.connect(lambda _: session.choose_curves(replace(session.shot.chart, source=self._source)))
+        tip = "Of tiles and blocks: each kernel at its fastest, or all at one width"
+        self.width_ = choice("Width", tip, ((_FASTEST, 0),))
+        self.width_.setMinimumContentsLength(len(_FASTEST))
+        self.width_.activated.connect(lambda row: self._choose(width=self.width_.itemData(row)))
+        self.host = QCheckBox("CPU")
+        self.host.setToolTip("With what the CPU measured of itself")
+        self.host.toggled.connect(lambda on: self._choose(with_host=on))
+        self.even = QCheckBox("Even axes")
+        self.even.setToolTip("Axes divided evenly, and not by powers")
+        self.even.toggled.connect(lambda on: self._choose(is_even=on))
+        self.sizes = QLineEdit("128:4096")
+        self.sizes.setToolTip("Which sizes N to measure: 128:4096 doubles, 100,200 lists")
+        self.sizes.setAccessibleName("Sizes")
+        self.sizes.setFixedWidth(90)
+        self.start = QPushButton("&Measure")
+        self.start.clicked.connect(self.measure)
+        self.stop = QPushButton("&Cancel")
+        self.stop.setToolTip("Stops measuring; what was measured stays")
+        self.stop.clicked.connect(self.benchmarks.cancel)
+        self.save = QToolButton()
+        self.save.setText("Save")
+        self.save.setToolTip("Save the picture or the numbers")
+        self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.save.setMenu(self._save_menu())
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(True)
+        self.bar.hide()
+        self.list = CurveList()
+        self.list.toggled.connect(self._on_toggled)
+        self.point = plain()
+        self.point.setAccessibleName("Point")
+        self.origin = line("faint")
+
+    @property
+    def _source(self) -> str:
+        return str(self.source.currentText())
+
+    def _save_menu(self) -> QMenu:
+        menu = QMenu(self.save)
+        menu.setStyleSheet(MENU_SHEET)
+        menu.addAction("Export …", lambda: ExportDialog(self.desk, self).open())
+        menu.addAction("Curves, CSV …", self._save_numbers)
+        menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.desk, self))
+        return menu
+
+    def _save_numbers(self) -> None:
+        chart = chart_of(self.desk)
+        if chart is not None:
+            save_numbers(self.desk, self, chart)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        for widget in (self.what, self.source, self.width_, self.host, self.even, self.sizes, self.start, self.stop, self.save):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.middle = QSplitter(Qt.Orientation.Horizontal)
+        self.middle.addWidget(self.list)
+        self.middle.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.addLayout(row)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.middle, 1)
+        layout.addWidget(self.point)
+        layout.addWidget(self.origin)
+
+    def _made(self) -> "ChartPlot":
+        from gemmviz.gui.benchmark.chart_plot import ChartPlot
+
+        made = ChartPlot(self.desk, "Benchmark")
+        made.pointed.connect(self.point.setText)
+        made.opened.connect(self._on_opened)
+        self.middle.addWidget(made)
+        self.middle.setStretchFactor(1, 1)
+        self.middle.setSizes([290, 900])
+        return made
+
+    # What is shown
+
+    @property
+    def chart(self) -> Chart | None:
+        """The whole chart of the view, with the curves that are not shown too."""
+        view, subject = view_named(self.session.shot.view), self.session.subject
+        if view.chart is None or not isinstance(subject, Benchmark):
+            return None
+        found = view.chart(subject)
+        return found.evenly() if self.session.shot.chart.is_even else found
+
+    def draw(self) -> None:
+        """The curves that are chosen, their list, and where they are from. The plot is made when somebody looks at it first."""
+        chart, plotting = self.chart, self.desk.plotting
+        if not self.session.is_benchmark:
+            return
+        plotting.load()
+        quietly(self.what, lambda: self.what.setCurrentIndex(self.what.findData(self.session.shot.view)))
+        self._fill_sources()
+        self._fill_widths()
+        if chart is None:
+            return
+        chosen = self.session.shot.chart.shown
+        self.list.fill(chart.curves, chosen, curve_colours(chart, self.desk.theme))
+        self.origin.setText("; ".join(chart.notes))
+        self.point.setText(f"{chart.hint}; a click opens that launch; open a kernel in the list for all that was measured")
+        if plotting.is_loaded:
+            self.plot = self.plot or self._made()
+            self.plot.show_chart(chart.showing(chosen), self.desk.theme)
+
+    def _choose(self, **facts: object) -> None:
+        session = self.session
+        session.choose_curves(replace(session.shot.chart, **facts))  # type: ignore[arg-type]
+
+    def _on_opened(self, opens: Opens) -> None:
+        """The kernel of a point, at its size."""
+        try:
+            self.session.open_measured(opens)
+        except GemmvizError as error:
+            self.session.complain("benchmark", error)
+
+    def _fill_widths(self) -> None:
+        chart = self.session.shot.chart
+        benchmark = self.benchmarks.named(chart.source)
+        wanted = [0, *([] if benchmark is None else widths_of(benchmark))]
+        if [self.width_.itemData(row) for row in range(self.width_.count())] != wanted:
+            quietly(self.width_, self.width_.clear)
+            for width in wanted:
+                self.width_.addItem(f"Width {width}" if width else _FASTEST, width)
+        row = wanted.index(chart.width) if chart.width in wanted else 0
+        quietly(self.width_, lambda: self.width_.setCurrentIndex(row))
+        quietly(self.host, lambda: self.host.setChecked(chart.with_host))
+        quietly(self.even, lambda: self.even.setChecked(chart.is_even))
+
+    def _fill_sources(self) -> None:
+        names = list(self.benchmarks.all) or [_NOTHING]
+        if [self.source.itemText(row) for row in range(self.source.count())] != names:
+            quietly(self.source, self.source.clear)
+            quietly(self.source, lambda: self.source.addItems(names))
+        chosen = self.session.shot.chart.source
+        quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
+
+    def _on_toggled(self, shown: dict[str, bool]) -> None:
+        before = self.session.shot.chart
+        self.session.choose_curves(replace(before, shown={**before.shown, **shown}))
+
+    # Measuring
+
+    def _enable(self) -> None:
+        runners, measuring = self.session.runners, self.benchmarks.is_measuring
+        has_gpu = runners.gpu is not None
+        why_not = f"{_NO_GPU}: {runners.why_not}" if runners.why_not is not None else _NO_GPU
+        self.start.setEnabled(has_gpu and not measuring)
+        self.start.setToolTip("Measure all kernels at these sizes on the GPU" if has_gpu else why_not)
+        self.sizes.setEnabled(has_gpu)
+        self.stop.setEnabled(measuring)
+        self.bar.setVisible(measuring)
+        if measuring:
+            self.bar.setRange(0, self.benchmarks.cases)
+            self.bar.setValue(self.benchmarks.done)
+            self.bar.setFormat(self.benchmarks.progress)
+
+    def measure(self) -> None:
+        runners = self.session.runners
+        try:
+            self.benchmarks.measure(runners.remote, runners.device, self.sizes.text())
+        except GemmvizError as error:
+            self.session.complain("benchmark", error)
+            return
+        self.session.close_notice("benchmark")

@@ -1,0 +1,286 @@
+"""A chart that one can point at: pyqtgraph draws the same value that the scene draws."""
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QMenu
+
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import MENU_SHEET
+from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
+from gemmviz.model.chart import Axis, Chart, Curve, Opens
+from gemmviz.model.words import number
+from gemmviz.render.qt.fonts import font
+from gemmviz.scenes.kit.chart import apart, bar_colour, chart_scene, curve_colours, curve_names, ticks, y_range
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.scenes.kit.theme import Theme, mixed
+
+_SYMBOLS = ("o", "s", "t", "d", "+", "x", "star", "p")
+_NEAR_PIXELS = 24.0
+_TITLE_SIZE, _BESIDE_TITLE = 12, 80
+_NAME_SIZE, _LINE_PIXELS = 16, 22.0
+
+
+class _Axis(pg.AxisItem):  # type: ignore[misc]
+    """Has its numbers where the chart's own axis has them."""
+
+    axis: Axis | None = None
+
+    def tickValues(self, least: float, most: float, size: float) -> list[tuple[float, list[float]]]:
+        return [(1.0, [at for at, _ in self._ticks(least, most)])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        found = {round(at, 9): text for at, text in self._ticks(min(values, default=0.0), max(values, default=1.0))}
+        return [found.get(round(value, 9), "") for value in values]
+
+    def _ticks(self, least: float, most: float) -> list[tuple[float, str]]:
+        if self.axis is None:
+            return []
+        if not self.axis.is_log:
+            return ticks(self.axis, least, most if most > least else least + 1)
+        found = ticks(self.axis, 10**least, 10 ** max(most, least + 1e-9))
+        return [(float(np.log10(at)), text) for at, text in found]
+
+
+class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
+    """``pointed`` carries what the point under the pointer says, ``opened`` the launch that a clicked one is of; ``chosen`` the
+    x that was clicked. ``small``: one pans along
+    x, in a dock; otherwise the names of the curves stand beside them.
+    """
+
+    pointed = Signal(str)
+    chosen = Signal(float)
+    opened = Signal(object)
+
+    def __init__(self, desk: Desk, name: str, small: bool = False) -> None:
+        super().__init__(axisItems={"left": _Axis("left"), "bottom": _Axis("bottom")})
+        self.desk, self.is_small = desk, small
+        self.chart: Chart | None = None
+        self.theme: Theme = desk.theme
+        self._names: dict[str, tuple[Any, Any]] = {}
+        self.setMenuEnabled(False)
+        self.plotItem.vb.setMenuEnabled(False)
+        self.setMouseEnabled(x=small, y=False)
+        self.hideButtons()
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(name)
+        self.scene().sigMouseMoved.connect(self._on_pointed)
+        self.scene().sigMouseClicked.connect(self._on_clicked)
+        self._found = pg.ScatterPlotItem(size=16, brush=None)
+        self._here = pg.InfiniteLine(angle=90)
+
+    def show_chart(self, chart: Chart, theme: Theme) -> None:
+        """Another chart; where only the mark of where one is has moved, only that moves."""
+        before = self.chart
+        self.chart = chart
+        if before is not None and self.theme is theme and _without_here(before) == _without_here(chart):
+            self._move_here()
+            return
+        self.theme = theme
+        self._draw(chart)
+
+    def fit(self) -> None:
+        """All of it in sight."""
+        if self.chart is not None and self.chart.xs:
+            self._fit(self.chart)
+
+    # Drawing
+
+    def _draw(self, chart: Chart) -> None:
+        theme = self.theme
+        self.clear()
+        self._names = {}
+        self.setBackground(theme.background)
+        self.setLogMode(x=chart.x.is_log, y=chart.y.is_log)
+        self._draw_axes(chart)
+        for bars in chart.bars:
+            self.addItem(
+                pg.BarGraphItem(
+                    x=np.array(bars.x), y0=np.array(bars.bottoms), height=np.array(bars.heights), width=bars.width,
+                    brush=bar_colour(bars, theme), pen=None,
+                )
+            )  # fmt: skip
+        self._draw_curves(chart)
+        for mark in (mark for mark in chart.marks if not mark.is_here):
+            options = {"color": theme.faint, "position": 0.04, "rotateAxis": (1, 0), "anchors": [(0, 0), (0, 0)]}
+            pen = pg.mkPen(theme.faint, style=Qt.PenStyle.DotLine)
+            line = pg.InfiniteLine(self._at(mark.x, 1.0)[0], 90, pen, label=mark.text, labelOpts=options)
+            self.addItem(line, ignoreBounds=True)
+        self._found.setData([])
+        self.addItem(self._found, ignoreBounds=True)
+        self._here.setPen(pg.mkPen(theme.text, width=1))
+        self.addItem(self._here, ignoreBounds=True)
+        self._move_here()
+        self.fit()
+
+    def _draw_axes(self, chart: Chart) -> None:
+        theme = self.theme
+        for name, axis in (("left", chart.y), ("bottom", chart.x)):
+            item = self.getAxis(name)
+            item.axis = axis
+            item.setPen(theme.faint)
+            item.setTextPen(theme.faint if self.is_small else theme.text)
+            item.setStyle(tickFont=font("regular", 11 if self.is_small else 15))
+            if not self.is_small:
+                self.setLabel(name, axis.label, color=theme.text, **{"font-size": "17px"})
+        if self.is_small:
+            self._show_title(chart)
+        self.showGrid(x=not self.is_small, y=True, alpha=0.18)
+
+    def _show_title(self, chart: Chart) -> None:
+        """As much of it as there is room for: a longer one would make the plot wider than what is seen."""
+        text = "; ".join((chart.y.label, *chart.notes))
+        room = max(40, self.width() - _BESIDE_TITLE)
+        fitted = QFontMetricsF(font("regular", _TITLE_SIZE)).elidedText(text, Qt.TextElideMode.ElideRight, room)
+        self.setTitle(fitted, color=self.theme.faint, size=f"{_TITLE_SIZE}px")
+
+    def _draw_curves(self, chart: Chart) -> None:
+        """A line for each curve, and one item for the points of all: many small items are slow to make."""
+        colours, spots = curve_colours(chart, self.theme), []
+        for curve in chart.curves:
+            colour, family = colours[curve.family], chart.families.index(curve.family)
+            pen = pg.mkPen(colour, width=2, style=Qt.PenStyle.DashLine if curve.dashed else Qt.PenStyle.SolidLine)
+            points = [self._at(*point) for point in curve.points]
+            self.addItem(pg.PlotCurveItem(*np.array(points).T, pen=pen, antialias=True))
+            symbol, brush = _SYMBOLS[family % len(_SYMBOLS)], pg.mkBrush(colour)
+            spots += [{"pos": point, "symbol": symbol, "brush": brush} for point in points]
+        self.addItem(pg.ScatterPlotItem(spots, size=10, pen=None, antialias=True))
+
+    def _move_here(self) -> None:
+        here = next((mark for mark in self.chart.marks if mark.is_here), None) if self.chart is not None else None
+        self._here.setVisible(here is not None)
+        if here is not None:
+            self._here.setPos(self._at(here.x, 1.0)[0])
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        """Where the axes have a point."""
+        assert self.chart is not None
+        log_x, log_y = self.chart.x.is_log, self.chart.y.is_log
+        return float(np.log10(x)) if log_x else x, float(np.log10(y)) if log_y else y
+
+    def _fit(self, chart: Chart) -> None:
+        """All points in sight, with room for the names beside the curves."""
+        (left, low), (right, high) = (self._at(*each) for each in zip((chart.xs[0], chart.xs[-1]), y_range(chart), strict=True))
+        if chart.bars:
+            self.setXRange(left - 0.5, right + 0.5, padding=0.01)
+            self.setYRange(low, high, padding=0)
+            return
+        width, tall = max(right - left, 0.1), max(high - low, 0.1)
+        names = curve_names(chart)
+        measure = QFontMetricsF(font("semibold", _NAME_SIZE))
+        needed = 40 + max((measure.horizontalAdvance(name) for name in names.values()), default=0.0)
+        across, down = max(self.width() - 90.0, 200.0), max(self.height() - 60.0, 100.0)
+        share = min(needed / across, 0.6)
+        line = tall * _LINE_PIXELS / (down - 2 * _LINE_PIXELS)
+        self.setXRange(left - 0.04 * width, right + width * 1.04 * share / (1 - share), padding=0)
+        self.setYRange(low - line, high + line, padding=0)
+        self._draw_names(chart, right + 0.03 * width, line, high + line / 2)
+
+    def _draw_names(self, chart: Chart, x: float, line: float, top: float) -> None:
+        """Puts a name beside the last point of each curve, none over another."""
+        ordered = sorted(chart.curves, key=lambda curve: self._at(*curve.points[-1])[1])
+        ends = [self._at(*curve.points[-1]) for curve in ordered]
+        for curve, end, y in zip(ordered, ends, apart([end[1] for end in ends], line, top), strict=True):
+            if curve.label not in self._names:
+                self._names[curve.label] = self._name(chart, curve)
+            name, thread = self._names[curve.label]
+            name.setPos(x, y)
+            thread.setData([end[0], x], [end[1], y])
+
+    def _name(self, chart: Chart, curve: Curve) -> tuple[Any, Any]:
+        """The name of a curve, and the line that leads to it; both stay until another chart is drawn."""
+        colour = curve_colours(chart, self.theme)[curve.family]
+        name = pg.TextItem(curve_names(chart)[curve.label], color=QColor(colour), anchor=(0, 0.5))
+        name.setFont(font("semibold", _NAME_SIZE))
+        pen = pg.mkPen(QColor(mixed(self.theme.background, colour, 0.6)), style=Qt.PenStyle.DotLine)
+        thread = pg.PlotCurveItem(pen=pen)
+        for item in (name, thread):
+            self.addItem(item, ignoreBounds=True)
+        return name, thread
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        chart = getattr(self, "chart", None)
+        if chart is not None and self.is_small:
+            self._show_title(chart)  # before the plot takes its place: it is never narrower than its title
+        super().resizeEvent(event)
+        if chart is not None and not self.is_small:
+            self.fit()
+
+    # Pointing
+
+    def where(self, x: float, y: float) -> QPointF:
+        """Where in the plot a point of the chart is."""
+        found: QPointF = self.plotItem.vb.mapViewToScene(pg.Point(*self._at(x, y)))
+        return found
+
+    def nearest(self, at: QPointF) -> tuple[str, tuple[float, float]] | None:
+        """What the point of a curve nearest to a place of the plot says, and where the axes have it; None for none near."""
+        best: tuple[float, str, tuple[float, float]] | None = None
+        for curve in self.chart.curves if self.chart is not None else ():
+            for (x, y), text in zip(curve.points, curve.texts, strict=True):
+                seen = self.where(x, y)
+                distance = float(np.hypot(seen.x() - at.x(), seen.y() - at.y()))
+                if distance < _NEAR_PIXELS and (best is None or distance < best[0]):
+                    assert self.chart is not None
+                    best = distance, f"{number(y)} {self.chart.y.label}: {text}", self._at(x, y)
+        return None if best is None else best[1:]
+
+    def _on_pointed(self, at: QPointF) -> None:
+        found = self.nearest(at)
+        self._found.setData(pos=[found[1]] if found else [], pen=pg.mkPen(self.theme.text, width=2))
+        if found:
+            self.pointed.emit(found[0])
+
+    def _on_clicked(self, event: Any) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.chart is not None:
+            opens = self._opens_at(event.scenePos())
+            if opens is not None:
+                self.opened.emit(opens)
+                return
+            x = self.plotItem.vb.mapSceneToView(event.scenePos()).x()
+            self.chosen.emit(10**x if self.chart.x.is_log else x)
+
+    def _opens_at(self, at: QPointF) -> Opens | None:
+        """The launch that the point nearest to a place is of; None for none near."""
+        best: tuple[float, Opens | None] = (_NEAR_PIXELS, None)
+        for curve in self.chart.curves if self.chart is not None else ():
+            for (x, y), opens in zip(curve.points, curve.opens, strict=False):
+                seen = self.where(x, y)
+                distance = float(np.hypot(seen.x() - at.x(), seen.y() - at.y()))
+                if distance < best[0]:
+                    best = distance, opens
+        return best[1]
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ours: the chart as a picture or as numbers."""
+        self.menu().exec(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What can be done with the chart."""
+        menu = QMenu(self)
+        menu.setStyleSheet(MENU_SHEET)
+        menu.addAction("Fit", self.fit)
+        menu.addAction("Copy picture", lambda: copy_scene(self.desk, self._as_slide()))
+        for suffix in ("png", "svg"):
+            name = f"Save picture, {suffix.upper()} …"
+            menu.addAction(name, lambda suffix=suffix: save_scene(self.desk, self, self._as_slide(), "chart", suffix))
+        menu.addAction("Save numbers, CSV …", self._save_numbers)
+        return menu
+
+    def _save_numbers(self) -> None:
+        if self.chart is not None:
+            save_numbers(self.desk, self, self.chart)
+
+    def _as_slide(self) -> Scene:
+        """The chart as everything else is saved: in the shape of a slide."""
+        assert self.chart is not None
+        return chart_scene(self.chart, ViewOptions(self.theme))
+
+
+def _without_here(chart: Chart) -> tuple[Any, ...]:
+    marks = tuple(mark for mark in chart.marks if not mark.is_here)
+    return chart.title, chart.x, chart.y, chart.curves, chart.bars, marks, chart.families, chart.beside, chart.notes

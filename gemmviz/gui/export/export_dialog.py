@@ -1,0 +1,324 @@
+"""The dialog for everything that can be saved of what is seen: as what, how large, how fast, with a picture of how it comes
+out. The work is done by a program of its own: the window stays free, and what is called off leaves nothing behind.
+"""
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PySide6.QtCore import QProcess, QProcessEnvironment, Qt, QTimer
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.export.prepare import PARTS, Manner, Staged, frame_at
+from gemmviz.files.whole import sweep
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import plain
+from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.render.export import formats
+from gemmviz.render.format import Deck, Film, Look, Page, Still
+from gemmviz.run.worker.link import own_command
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.session.export_job import SAVED, SIZES, Order, What, order_words, suggested, write_source
+
+_WHAT: dict[What, str] = {"picture": "This picture", "steps": "Steps", "lesson": "The views that were kept"}
+_PART_NAMES = {"title": "Title", "step": "Step number", "caption": "Caption"}
+_KEPT = "export as"
+_LONGEST_END_MS = 3000
+
+
+class ExportDialog(QDialog):
+    """``order`` is what is chosen; the file is asked for when it is to be written."""
+
+    def __init__(self, desk: Desk, parent: QWidget | None = None, suffix: str = "") -> None:
+        super().__init__(parent)
+        self.desk, self.session = desk, desk.session
+        self.setWindowTitle("Export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(1000)
+        self.preview = SceneWidget("Preview", self)
+        self.preview.setMinimumSize(480, 270)
+        self.what, self.kind, self.pixels, self.theme = (QComboBox() for _ in range(4))
+        self.first, self.last, self.fps = QSpinBox(minimum=1), QSpinBox(minimum=1), QSpinBox(minimum=1, maximum=120, value=30)
+        self.own_size = QLineEdit("1920x1080")
+        self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=max(0.05, self.session.player.speed))
+        self.by_phase = QCheckBox("One a phase")
+        self.code, self.clear = QCheckBox("Source code"), QCheckBox("Transparent background")
+        self.outlines, self.film = QCheckBox("Letters as shapes"), QCheckBox("A slide that plays it all")
+        self.parts = {part: QCheckBox(_PART_NAMES[part]) for part in PARTS}
+        for box in self.parts.values():
+            box.setChecked(True)
+        self.told, self.bar = plain(), QProgressBar()
+        self.told.setWordWrap(True)
+        self.save, self.stop = QPushButton("Export …"), QPushButton("Close")
+        self.process: QProcess | None = None
+        self._folder: TemporaryDirectory[str] | None = None
+        self._began = 0.0
+        self._is_saved, self._is_cancelled = False, False
+        self._fill(suffix)
+        self._lay_out()
+        self._connect()
+        self.draw()
+
+    def _fill(self, suffix: str) -> None:
+        steps = self.session.player.played.steps if self.session.has_time else 1
+        for what, words in _WHAT.items():
+            can = {"picture": True, "steps": steps > 1, "lesson": bool(self.desk.bookmarks.lesson.stops)}[what]
+            if can:
+                self.what.addItem(words, what)
+        for name, each in formats().items():
+            self.kind.addItem(f"{each.title} (.{name})", name)
+        self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.desk.preferences.text(_KEPT, "png"))))
+        for width, height in SIZES:
+            self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
+        self.pixels.addItem("Own size", "")
+        self.pixels.setCurrentIndex(1)
+        self.theme.addItem("As in the window", "")
+        for name in theme_names():
+            self.theme.addItem(load_theme(name).title, name)
+        for box in (self.first, self.last):
+            box.setMaximum(max(1, steps))
+        marked = self.session.player.marked
+        self.first.setValue(marked.start + 1)
+        self.last.setValue(marked.stop)
+        if len(marked) < steps:
+            self.what.setCurrentIndex(self.what.findData("steps"))
+        self.code.setChecked(self.session.shot.code)
+        self.speed.setSuffix(" steps a second")
+        self.fps.setSuffix(" frames a second")
+        tips: tuple[tuple[QWidget, str], ...] = (
+            (self.what, "What of the run"), (self.kind, "As which kind of file"), (self.pixels, "In pixels"),
+            (self.own_size, "Width and height in pixels, as 1600x1200"), (self.theme, "Colours; Print is black and grey"),
+            (self.first, "The first step"), (self.last, "The last step"), (self.fps, "How smooth a film is"),
+            (self.speed, "How fast a film goes"), (self.by_phase, "Instead of one a step"),
+            (self.code, "The kernel's lines beside the matrices"),
+            (self.clear, "To lay it over a slide of your own"), (self.outlines, "SVG that looks alike in every program"),
+            (self.film, "At the end of the slides"), (self.save, "Choose where, and write it"),
+        )  # fmt: skip
+        for widget, tip in tips:
+            widget.setToolTip(tip)
+            widget.setAccessibleName(tip)
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        self.steps_row, self.size_row, self.film_row = QWidget(), QWidget(), QWidget()
+        lines: tuple[tuple[QWidget, tuple[QWidget, ...]], ...] = (
+            (self.steps_row, (self.first, QLabel("to"), self.last)), (self.size_row, (self.pixels, self.own_size)),
+            (self.film_row, (self.fps, self.speed)),
+        )  # fmt: skip
+        for row, widgets in lines:
+            line = QHBoxLayout(row)
+            line.setContentsMargins(0, 0, 0, 0)
+            for widget in widgets:
+                line.addWidget(widget)
+        rows_of_form: tuple[tuple[str, QWidget], ...] = (
+            ("&What", self.what), ("", self.steps_row), ("&As", self.kind), ("&Size", self.size_row), ("", self.film_row),
+            ("&Theme", self.theme),
+        )  # fmt: skip
+        for name, field in rows_of_form:
+            form.addRow(name, field)
+        for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
+            form.addRow("", box)
+        above = QHBoxLayout()
+        above.addWidget(self.preview, 1)
+        above.addLayout(form)
+        below = QHBoxLayout()
+        below.addWidget(self.told, 1)
+        below.addWidget(self.save)
+        below.addWidget(self.stop)
+        rows = QVBoxLayout(self)
+        rows.addLayout(above, 1)
+        rows.addWidget(self.bar)
+        rows.addLayout(below)
+        self.bar.hide()
+
+    def _connect(self) -> None:
+        for combo in (self.what, self.kind, self.pixels, self.theme):
+            combo.currentIndexChanged.connect(self.draw)
+        for spin in (self.first, self.last, self.fps):
+            spin.valueChanged.connect(self.draw)
+        self.own_size.textChanged.connect(self.draw)
+        self.speed.valueChanged.connect(self.draw)
+        for box in (*self.parts.values(), self.code, self.clear, self.outlines, self.by_phase, self.film):
+            box.toggled.connect(self.draw)
+        self.save.clicked.connect(self._ask)
+        self.stop.clicked.connect(self.reject)
+
+    @property
+    def order(self) -> Order:
+        """What is chosen. Raises UsageError for a size that no picture has."""
+        text = self.pixels.currentData() or self.own_size.text()
+        width, _, height = text.replace("×", "x").replace(" ", "").partition("x")
+        if not (width.isdecimal() and height.isdecimal()):
+            raise UsageError(f"{text!r} is no size", remedy="write 1920x1080")
+        suffix, kind = self.kind.currentData(), formats()[self.kind.currentData()]
+        look = Look(
+            int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,
+            self.outlines.isChecked() and suffix == "svg", self.film.isChecked() and suffix == "pptx",
+        )  # fmt: skip
+        hidden = frozenset(part for part, box in self.parts.items() if not box.isChecked())
+        first, last = sorted((self.first.value(), self.last.value()))
+        return Order(
+            self.what.currentData(), first, last, suffix, self.by_phase.isChecked(),
+            Manner(look, self.speed.value(), hidden), self.theme.currentData(), self.code.isChecked(),
+        )  # fmt: skip
+
+    def draw(self) -> None:
+        """What it will look like, and which of the settings mean something for this kind of file."""
+        what, kind = self.what.currentData(), formats()[self.kind.currentData()]
+        is_range = what == "steps"
+        self.steps_row.setVisible(is_range)
+        self.own_size.setVisible(not self.pixels.currentData())
+        self.film_row.setVisible(isinstance(kind, Film) or self.film.isChecked())
+        self.by_phase.setVisible(is_range and isinstance(kind, Still | Deck))
+        self.clear.setVisible(kind.can_be_clear)
+        self.outlines.setVisible(self.kind.currentData() == "svg")
+        self.film.setVisible(self.kind.currentData() == "pptx")
+        for widget in (self.theme, self.size_row):
+            widget.setEnabled(not isinstance(kind, Page))
+        try:
+            order = self.order
+        except UsageError as error:
+            self.told.setText(f"{error.message}: {error.remedy}" if error.remedy else error.message)
+            self.save.setEnabled(False)
+            return
+        self.save.setEnabled(self.process is None and self.session.subject is not None)
+        self.told.setText(_many(order))
+        self._show(order)
+
+    def _show(self, order: Order) -> None:
+        subject, shot = self.session.subject, self.session.drawn
+        if subject is None or not view_named(shot.view).is_ready(subject):
+            return
+        shot = replace(shot, theme=order.theme or self.session.shot.theme, code=order.has_code)
+        if shot.theme == "system":
+            shot = replace(shot, theme="dark" if self.desk.theme.is_dark else "light")
+        stage = Staged(shot, self.session.player.played.steps, lambda step: subject)
+        self.preview.set_scene(frame_at(stage, self.session.step, shot.moment, order.manner, subject).scene)
+
+    # Writing
+
+    def _ask(self) -> None:
+        order, preferences = self.order, self.desk.preferences
+        start = str(
+            Path(preferences.text("export folder", str(Path.home()))) / suggested(order, self.session.shot, self.session.step)
+        )
+        if order.is_many:
+            name = QFileDialog.getExistingDirectory(self, "A folder for the pictures", str(Path(start).parent))
+            name = name and str(Path(name) / Path(start).name)
+        else:
+            kind = f"{formats()[order.suffix].title} (*.{order.suffix})"
+            name, _ = QFileDialog.getSaveFileName(self, "Export", start, kind)
+        if name:
+            path = Path(name)
+            path = (
+                path
+                if order.is_many or path.suffix.lower() == f".{order.suffix}"
+                else path.with_name(f"{path.name}.{order.suffix}")
+            )
+            preferences.put("export folder", str(path.parent))
+            preferences.put(_KEPT, order.suffix)
+            self.write(order, path)
+
+    def write(self, order: Order, path: Path) -> None:
+        """Has it written, beside."""
+        measured = self.session.subject if isinstance(self.session.subject, Benchmark) else None
+        shot = self.session.shot
+        if shot.theme == "system" and not order.theme:
+            order = replace(order, theme="dark" if self.desk.theme.is_dark else "light")
+        self._folder = TemporaryDirectory(prefix="gemmviz-export-")
+        try:
+            source = write_source(
+                order, Path(self._folder.name), shot, self.desk.bookmarks.lesson, self.session.shown, measured
+            )
+        except GemmvizError as error:
+            self.told.setText(str(error))
+            return
+        runners = self.session.runners
+        on = "gpu" if runners.chosen == "gpu" and runners.trust.includes(shot.setup.kernel) else "cpu"
+        program, *words = own_command(*order_words(order, source, path, shot, on), "--progress")
+        self.process = QProcess(self)
+        environment = QProcessEnvironment.systemEnvironment()
+        environment.insert("QT_QPA_PLATFORM", "offscreen")
+        self.process.setProcessEnvironment(environment)
+        self.process.readyReadStandardOutput.connect(self._on_progress)
+        self.process.finished.connect(lambda code: self._on_finished(code, path))
+        self._began = time.monotonic()
+        self._is_saved, self._is_cancelled = False, False
+        self.bar.setRange(0, 0)
+        self.bar.show()
+        self.save.setEnabled(False)
+        self.stop.setText("Cancel")
+        self.told.setText(f"Writing {path}")
+        self.process.start(program, words)
+
+    def _on_progress(self) -> None:
+        assert self.process is not None
+        told = bytes(self.process.readAllStandardOutput().data()).decode(errors="replace")
+        self._is_saved = self._is_saved or SAVED in told.split()
+        numbers = re.findall(r"^(\d+) (\d+)$", told, re.MULTILINE)
+        if not numbers:
+            return
+        done, of = map(int, numbers[-1])
+        self.bar.setRange(0, max(1, of))
+        self.bar.setValue(done)
+        passed = time.monotonic() - self._began
+        if done:
+            self.told.setText(f"{done} of {of}, {passed / done * (of - done):.0f} s left")
+
+    def _on_finished(self, code: int, path: Path) -> None:
+        process, self.process = self.process, None
+        assert process is not None
+        said = bytes(process.readAllStandardError().data()).decode(errors="replace").strip()
+        if self._folder is not None:
+            self._folder.cleanup()
+        sweep(path)
+        self.bar.hide()
+        self.stop.setText("Close")
+        self.stop.setEnabled(True)
+        self.save.setEnabled(True)
+        if self._is_saved:
+            self.told.setText(f"Saved {path}")
+            self.desk.session.say(f"Saved {path}")
+        elif self._is_cancelled:
+            self.told.setText("Cancelled: nothing was written")
+        else:
+            self.told.setText(said.removeprefix("gemmviz: ") or "Nothing was written")
+
+    def reject(self) -> None:
+        """Cancels what is being written; else closes."""
+        if self.process is not None:
+            self._is_cancelled = True
+            self.stop.setEnabled(False)
+            self.told.setText("Cancelling …")
+            self.process.terminate()
+            QTimer.singleShot(_LONGEST_END_MS, self.process, self.process.kill)
+            return
+        super().reject()
+
+
+def _many(order: Order) -> str:
+    """How much it will be."""
+    if order.is_film:
+        seconds = order.pictures / order.manner.look.fps
+        return f"{order.pictures} frames, {seconds:.1f} s" if order.what == "steps" else ""
+    return f"{order.pictures} pictures" if order.pictures > 1 and not order.by_phase else ""

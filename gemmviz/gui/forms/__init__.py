@@ -1,0 +1,1 @@
+"""Forms for the setup, the focus and the engine."""

@@ -1,0 +1,107 @@
+"""Whom to watch: everyone, a block, one of its warps, or one of its threads; and what colours tell."""
+
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QSpinBox, QWidget
+
+from gemmviz.analysis.replay.focus import Focus, thread_place
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import choice, number, quietly, set_quietly
+from gemmviz.launch.legality import device_for
+from gemmviz.model.kernel import Launch
+from gemmviz.scenes.kit.frame import LAYERS
+
+SCOPES = {"block": "One block", "warp": "One warp", "thread": "One thread", "everyone": "All traced blocks"}
+_LAYERS = {
+    "matrix": "Which matrix", "warp": "Which warp", "lane": "Which lane", "block": "Which block",
+    "reuse": "Loads so far (reuse)",
+}  # fmt: skip
+_ONE = Launch((1, 1, 1), (1, 1, 1))
+
+
+class FocusForm(QWidget):
+    """Shows the session's focus and layer, and asks for others."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        whose = "Whose accesses to show (W: next warp, T: next thread, Esc: the block)"
+        self.scope = choice("Watch", whose, ((words, name) for name, words in SCOPES.items()))
+        self.scope.currentIndexChanged.connect(self._on_changed)
+        self.block_at = [self._spin(f"blockIdx.{axis} of the block to watch") for axis in "xyz"]
+        self.warp = self._spin("The warp to watch (W: next)")
+        self.thread_at = [self._spin(f"threadIdx.{axis} of the thread to follow (T: next)") for axis in "xyz"]
+        what = "What colours tell: the matrix, the warp, or how often loaded (L: next)"
+        self.layer = choice("Colours", what, ((_LAYERS[name], name) for name in LAYERS))
+        self.layer.currentIndexChanged.connect(lambda row: desk.session.show_layer(self.layer.itemData(row)))
+        form = QFormLayout(self)
+        form.setContentsMargins(11, 0, 11, 0)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.addRow("&Watch", self.scope)
+        form.addRow("Block x, y, z", _row(self.block_at))
+        form.addRow("Warp", self.warp)
+        form.addRow("Thread x, y, z", _row(self.thread_at))
+        form.addRow("&Colours", self.layer)
+        for event in (desk.session.asked, desk.session.pictured, desk.session.found):
+            event.listen(self.sync)
+        self.sync()
+
+    def _spin(self, tip: str) -> QSpinBox:
+        box = number(tip, tip)
+        box.setMinimumWidth(46)
+        box.valueChanged.connect(self._on_changed)
+        box.lineEdit().returnPressed.connect(self.desk.released.tell)
+        return box
+
+    @property
+    def _launch(self) -> Launch:
+        return self.desk.session.launch or _ONE
+
+    def sync(self) -> None:
+        """Shows the session's focus; nobody is told of it."""
+        session, launch = self.desk.session, self._launch
+        focus, warp_size = session.shot.focus, device_for(session.shot.setup).warp_size
+        scope = "everyone" if focus.everyone else "thread" if focus.thread is not None else "warp"
+        scope = "block" if scope == "warp" and focus.warp is None else scope
+        place = thread_place(focus.thread, launch) if focus.thread is not None else None
+        warps = -(-launch.threads_per_block // warp_size)
+        for boxes, extents, values in ((self.block_at, launch.grid, focus.block), (self.thread_at, launch.block, place)):
+            for axis, (box, extent) in enumerate(zip(boxes, extents, strict=True)):
+                set_quietly(box, None if values is None else values[axis], extent - 1)
+        set_quietly(self.warp, focus.warp, warps - 1)
+        quietly(self.scope, lambda: self.scope.setCurrentIndex(list(SCOPES).index(scope)))
+        quietly(self.layer, lambda: self.layer.setCurrentIndex(LAYERS.index(session.shot.layer)))
+        self._enable(scope, launch)
+
+    def _enable(self, scope: str, launch: Launch) -> None:
+        for boxes, extents, wanted, what in (
+            (self.block_at, launch.grid, scope != "everyone", "grid"),
+            (self.thread_at, launch.block, scope == "thread", "block"),
+        ):
+            for box, extent in zip(boxes, extents, strict=True):
+                can = wanted and extent > 1
+                why = f" (the {what} has one there)" if extent == 1 else " (not what is watched now)"
+                box.setEnabled(can)
+                box.setToolTip(box.accessibleName() + (f": 0 to {extent - 1}" if can else why))
+        only = self.warp.maximum() == 0
+        self.warp.setEnabled(scope == "warp" and not only)
+        why = " (the block has one)" if only else " (not what is watched now)"
+        self.warp.setToolTip(self.warp.accessibleName() + ("" if self.warp.isEnabled() else why))
+
+    def _on_changed(self) -> None:
+        scope = self.scope.currentData()
+        x, y, z = (box.value() for box in self.block_at)
+        dx, dy, _ = self._launch.block
+        tx, ty, tz = (box.value() for box in self.thread_at)
+        thread = tx + dx * (ty + dy * tz)
+        warp = self.warp.value()
+        focus = Focus((x, y, z), warp if scope == "warp" else None, thread if scope == "thread" else None, scope == "everyone")
+        self.desk.session.watch(focus)
+
+
+def _row(boxes: list[QSpinBox]) -> QWidget:
+    row = QWidget()
+    layout = QHBoxLayout(row)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(4)
+    for box in boxes:
+        layout.addWidget(box)
+    return row

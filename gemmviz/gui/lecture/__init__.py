@@ -1,0 +1,1 @@
+"""The lecture in full screen, with its presenter view."""

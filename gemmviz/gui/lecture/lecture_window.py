@@ -1,0 +1,274 @@
+"""The lecture: the picture alone on a whole screen, moved by the keys of every presenter; and a window for who speaks."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QScreen
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.lecture.awake import Awake
+from gemmviz.gui.lecture.overlay import Overlay
+from gemmviz.gui.lecture.presenter import Presenter
+from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.model.errors import UsageError
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.band import Said, band_height, with_band
+from gemmviz.scenes.kit.frame import ViewOptions, apology
+from gemmviz.scenes.kit.magnify import magnified
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
+from gemmviz.subjects.picture import Subject, frame_for, options_for
+
+_QUESTION_S = 60
+_NUMBERS = "Working out the numbers …"
+KEYS = (
+    ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "views that were kept, else phases"),
+    ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
+    ("Z, F", "zoom to what is circled, all again"), ("Q, Shift+Q", "a minute for a question, end it"),
+    ("P", "notes"), ("F1 or H", "these keys"), ("Esc", "end"),
+)  # fmt: skip
+
+
+class Wall(QWidget):
+    """A whole screen. ``pressed`` tells a key, ``closed`` when somebody closes it, ``resized`` another size."""
+
+    pressed = Signal(object)
+    closed = Signal()
+    resized = Signal()
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
+        self.desk, self.session = desk, desk.session
+        self.setWindowTitle("gemmviz: lecture")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.stage = SceneWidget("Lecture", self)
+        self.overlay = Overlay(self)
+        self.overlay.circled.connect(self._on_circled)
+        self.overlay.raise_()
+        self._drawn: tuple[object, ViewOptions, Said] | None = None
+        self._last: tuple[Shot, Subject, Said] | None = None
+
+    def options(self, shot: Shot, said: Said) -> ViewOptions:
+        """As for a slide in the shape of the screen, with room for what is said."""
+        (width, height), scale = frame_for(shot, self.width(), self.height())
+        whole, size = replace(shot, camera=Camera()), (width, height - band_height(said, width, height))
+        found = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
+        return replace(found, flies=self.session.player.flies)
+
+    def draw(self) -> None:
+        """The present moment. Until a step's own picture and the numbers of its caption are there, the last one stays, with its
+        words and a sign.
+        """
+        pending = self.session.pending or ("" if self.desk.walked.is_told else _NUMBERS)
+        self.stage.set_pending(pending)
+        if pending and self._last is not None and self.isVisible():
+            self._draw(*self._last)
+            return
+        subject = self.session.subject
+        if subject is None and self.isVisible() and self.session.missing:
+            self._drawn = None
+            title, options = view_named(self.session.shot.view).title, self.options(self.session.drawn, self._said)
+            self.stage.set_scene(apology(title, self.session.missing, options), ())
+        if subject is not None and self.isVisible() and view_named(self.session.shot.view).is_ready(subject):
+            self._last = self.session.drawn, subject, self._said
+            self._draw(*self._last)
+
+    def _draw(self, shot: Shot, subject: Subject, said: Said) -> None:
+        options, view = self.options(shot, said), view_named(shot.view)
+        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), said
+        high = frame_for(shot, self.width(), self.height())[0][1]
+        motion = Scene(options.width, options.height, "", view.motion(subject, options))
+        if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
+            self.stage.set_motion(motion.primitives)
+            return
+        self._drawn = drawn
+        still = with_band(_near(view.still(subject, options), shot.camera), said, high, options.theme)
+        self.stage.set_scene(still, _near(motion, shot.camera).primitives)
+
+    @property
+    def _said(self) -> Said:
+        """The words of the view that was kept, as long as it is what is shown, and which of them it is."""
+        marks = self.desk.walked
+        said, count = marks.said, len(marks.lesson.stops)
+        return said if said.is_empty or marks.at is None else replace(said, title=f"{marks.at + 1} of {count}   {said.title}")
+
+    def _on_circled(self, box: QRectF) -> None:
+        """What was circled fills the screen."""
+        camera, width, height = self.session.shot.camera, self.width(), self.height()
+        left, top = camera.x - 0.5 / camera.zoom, camera.y - 0.5 / camera.zoom
+        x, y = left + box.center().x() / width / camera.zoom, top + box.center().y() / height / camera.zoom
+        nearer = min(width / box.width(), height / box.height())
+        self.session.look(Camera(min(MOST_ZOOM, camera.zoom * nearer), max(0.0, min(1.0, x)), max(0.0, min(1.0, y))))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.pressed.emit(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click follows the thread of a cell, as on the stage."""
+        found = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
+        if found is not None:
+            try:
+                self.session.point_at(found)
+            except UsageError as error:
+                self.session.say(error.message)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        for widget in (self.stage, self.overlay):
+            widget.setGeometry(self.rect())
+        self.resized.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.closed.emit()
+
+
+def _near(scene: Scene, camera: Camera) -> Scene:
+    return magnified(scene, camera.zoom, camera.x, camera.y)
+
+
+class Lecture:
+    """Begins, ends, and does what keys ask for; goes to another screen where its own is taken away."""
+
+    def __init__(self, window: QMainWindow, desk: Desk) -> None:
+        self.window, self.desk = window, desk
+        self.wall: Wall | None = None
+        self.presenter: Presenter | None = None
+        self._awake = Awake()
+        self._with_notes = False
+        session = desk.session
+        for event in (
+            session.asked,
+            session.pictured,
+            session.found,
+            session.moved,
+            desk.themed,
+            desk.bookmarks.changed,
+            desk.course.changed,
+        ):
+            event.listen(self.draw)
+        application = QApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.screenRemoved.connect(self._on_screen_gone)
+        application.screenAdded.connect(lambda screen: None if self.wall is None else self._settle(self._screen()))
+
+    @property
+    def is_on(self) -> bool:
+        return self.wall is not None
+
+    def begin(self, with_notes: bool = False) -> None:
+        """On the screen that was chosen, else on another one than the window's, where notes have the window's."""
+        if self.wall is not None:
+            return
+        self.desk.walked.find()
+        self.wall = Wall(self.desk)
+        self.wall.pressed.connect(self.press)
+        self.wall.closed.connect(self.end)
+        self.wall.resized.connect(self.draw)
+        self._awake.begin()
+        self._with_notes = with_notes
+        self._settle(self._screen())
+        self.wall.activateWindow()
+        self.wall.setFocus()
+        if with_notes:
+            self._show_notes()
+        self.draw()
+
+    def end(self) -> None:
+        wall, self.wall = self.wall, None
+        if wall is None:
+            return
+        wall.hide()
+        wall.deleteLater()
+        if self.presenter is not None:
+            self.presenter.hide()
+            self.presenter.deleteLater()
+            self.presenter = None
+        self._awake.end()
+        self.desk.released.tell()
+
+    def draw(self) -> None:
+        """Wall and notes."""
+        if self.wall is not None:
+            self.wall.draw()
+        if self.presenter is not None and self.wall is not None:
+            self.presenter.draw(self.wall.stage.scene)
+
+    def press(self, event: QKeyEvent) -> None:
+        """What a key of a keyboard or a remote does."""
+        shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        done = self._doings(shifted).get(event.key())  # type: ignore[call-overload]
+        if done is not None:
+            done()
+
+    def _doings(self, shifted: bool) -> dict[int, Callable[[], object]]:
+        assert self.wall is not None
+        player, overlay, key = self.desk.session.player, self.wall.overlay, Qt.Key
+        return {
+            key.Key_Escape: self.end, key.Key_Space: player.toggle,
+            key.Key_Right: lambda: player.by(1), key.Key_Down: lambda: player.by(1),
+            key.Key_Left: lambda: player.by(-1), key.Key_Up: lambda: player.by(-1),
+            key.Key_PageDown: lambda: self._walk(1), key.Key_PageUp: lambda: self._walk(-1),
+            key.Key_Home: lambda: player.jump(0), key.Key_End: lambda: player.jump(player.played.steps - 1),
+            key.Key_Plus: lambda: player.faster(1), key.Key_Minus: lambda: player.faster(-1),
+            key.Key_B: lambda: overlay.show_blank("black"), key.Key_Period: lambda: overlay.show_blank("black"),
+            key.Key_W: lambda: overlay.show_blank("white"), key.Key_Comma: lambda: overlay.show_blank("white"),
+            key.Key_S: lambda: overlay.use("spotlight"), key.Key_I: lambda: overlay.use("ink"), key.Key_E: overlay.clear,
+            key.Key_Z: lambda: overlay.use("zoom"), key.Key_F: lambda: self.desk.session.look(Camera()),
+            key.Key_Q: lambda: overlay.count_down(0 if shifted else _QUESTION_S), key.Key_P: self._toggle_notes,
+            key.Key_F1: lambda: overlay.show_keys(KEYS), key.Key_H: lambda: overlay.show_keys(KEYS),
+        }  # type: ignore[return-value]  # fmt: skip
+
+    def _walk(self, direction: int) -> None:
+        """Through the views that were kept; where there are none, from phase to phase."""
+        session = self.desk.session
+        if self.desk.walked.lesson.stops:
+            if self.wall is not None and self.desk.walked.walk(direction):
+                self.wall.overlay.clear()
+            elif self.wall is not None and direction > 0:
+                self.wall.overlay.show_keys((("The end", self.desk.walked.lesson.title),))
+        else:
+            session.player.jump(session.phase_start(direction))
+
+    def _toggle_notes(self) -> None:
+        if self.presenter is None:
+            self._show_notes()
+        else:
+            self.presenter.close()
+            self.presenter = None
+
+    def _show_notes(self) -> None:
+        self.presenter = Presenter(self.desk, KEYS)
+        self.presenter.pressed.connect(self.press)
+        self.presenter.show()
+        assert self.wall is not None
+        self.wall.activateWindow()
+        self.draw()
+
+    # Screens
+
+    def _screen(self) -> QScreen:
+        screens, own = QGuiApplication.screens(), self.window.screen()
+        wanted = self.desk.preferences.text("screen")
+        found = next((screen for screen in screens if screen.name() == wanted), None) if wanted else None
+        other = next((screen for screen in screens if screen is not own), own) if self._with_notes else own
+        return found or other or QGuiApplication.primaryScreen()
+
+    def _settle(self, screen: QScreen) -> None:
+        """Fills a screen, and follows it when its size changes."""
+        assert self.wall is not None
+        self.wall.setScreen(screen)
+        self.wall.setGeometry(screen.geometry())
+        self.wall.showFullScreen()
+        screen.geometryChanged.connect(self._on_screen_changed)
+
+    def _on_screen_changed(self) -> None:
+        if self.wall is not None:
+            self.wall.setGeometry(self.wall.screen().geometry())
+
+    def _on_screen_gone(self, screen: QScreen) -> None:
+        """The projector was unplugged: the lecture goes on where there still is a screen."""
+        if self.wall is not None:
+            left = [each for each in QGuiApplication.screens() if each is not screen]
+            if left:
+                self._settle(left[0])

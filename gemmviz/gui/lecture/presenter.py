@@ -1,0 +1,140 @@
+"""The window for who speaks: what is seen, what comes next, notes, the clock and the time that is left."""
+
+import time
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import Qt, QTime, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.position import step_at
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import set_look
+from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.model.words import letter
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.subjects.picture import options_for
+from gemmviz.teaching.lesson import Stop
+from gemmviz.teaching.reveal import caption_of
+
+_MINUTES = 45
+
+
+class Presenter(QWidget):
+    """``pressed`` tells a key: those of the lecture work here too."""
+
+    pressed = Signal(object)
+
+    def __init__(self, desk: Desk, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        self.desk = desk
+        self.setWindowTitle("gemmviz: presenter")
+        self.resize(1000, 640)
+        self._began = time.monotonic()
+        self._next: tuple[Stop, Replay] | None = None
+        self.now = SceneWidget("What is seen", self)
+        self.now.setMinimumSize(420, 240)
+        self.coming = SceneWidget("What comes next", self)
+        self.coming.setMinimumSize(240, 135)
+        self.title, self.notes, self.next, self.clock, self.left = (QLabel() for _ in range(5))
+        for label, points in ((self.title, 18), (self.clock, 26), (self.left, 26), (self.notes, 18), (self.next, 14)):
+            label.setStyleSheet(f"font-size: {points}pt")
+        for label in (self.title, self.notes, self.next):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(desk), suffix=" min")
+        self.minutes.setToolTip("How long the lecture is")
+        self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.minutes.valueChanged.connect(self._on_minutes)
+        hints = QLabel(" · ".join(f"<b>{escape(key)}</b> {escape(what)}" for key, what in keys))
+        set_look(hints, "faint")
+        hints.setWordWrap(True)
+        times = QHBoxLayout()
+        for widget in (self.clock, self.left, self.minutes):
+            times.addWidget(widget)
+        beside = QVBoxLayout()
+        below: tuple[tuple[QWidget, int], ...] = ((self.title, 0), (self.notes, 1), (self.next, 0), (self.coming, 1))
+        for each, stretch in below:
+            beside.addWidget(each, stretch)
+        self.notes.setAlignment(Qt.AlignmentFlag.AlignTop)
+        beside.addLayout(times)
+        above = QHBoxLayout()
+        above.addWidget(self.now, 3)
+        above.addLayout(beside, 2)
+        rows = QVBoxLayout(self)
+        rows.addLayout(above, 1)
+        rows.addWidget(hints)
+        self._clock = QTimer(self, interval=500)
+        self._clock.timeout.connect(self._tick)
+        self._clock.start()
+        self._tick()
+
+    def draw(self, scene: Scene | None) -> None:
+        """What is on the wall, and the words that go with it."""
+        if scene is not None:
+            self.now.set_scene(scene)
+        marks = self.desk.walked
+        stop, following = marks.now, marks.next
+        count = len(marks.lesson.stops)
+        place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
+        none = "None of the views that were kept" if count else "No view was kept"
+        self.title.setText(f"{place}{stop.title}" if stop is not None else none)
+        self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, stop.notes, _answers(stop)))))
+        self.next.setText("Last view" if following is None and count else _next(following))
+
+        self._draw_next(following)
+
+    def _draw_next(self, stop: Stop | None) -> None:
+        """A picture of what comes, where it is of the run that is shown: no other one is run for it."""
+        shown = self.desk.session.shown
+        is_here = stop is not None and shown is not None and stop.shot.setup == shown.setup
+        self.coming.setVisible(is_here)
+        if stop is None or shown is None or not is_here or (stop, shown.replay) == self._next:
+            return
+        view = view_named(stop.shot.view)
+        moment = Reader(shown.replay, stop.shot.focus).at(step_at(shown.trace, stop.shot.at))
+        if view.subject is not Moment or not view.is_ready(moment):
+            self.coming.hide()
+            return
+        self._next = stop, shown.replay
+        self.coming.set_scene(view.still(moment, options_for(stop.shot, self.desk.theme)))
+
+    def _on_minutes(self, minutes: int) -> None:
+        self.desk.preferences.put("minutes", minutes)
+        self._tick()
+
+    def _tick(self) -> None:
+        passed = int(time.monotonic() - self._began)
+        left = self.minutes.value() * 60 - passed
+        self.clock.setText(QTime.currentTime().toString("HH:mm"))
+        self.left.setText(f"{'−' if left < 0 else ''}{abs(left) // 60}:{abs(left) % 60:02} left")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.pressed.emit(event)
+
+
+def _minutes(desk: Desk) -> int:
+    """How long it will take: a lesson says so itself, kept views don't."""
+    return round(desk.course.lesson.minutes) if desk.course.is_on else int(desk.preferences.number("minutes", _MINUTES))
+
+
+def _next(stop: Stop | None) -> str:
+    """What comes, with its caption: several may have the same title."""
+    caption = "" if stop is None else caption_of(stop).caption
+    return "" if stop is None else f"Next: {stop.title}" + (f". {caption}" if caption else "")
+
+
+def _answers(stop: Stop) -> str:
+    """What is right of a question, and why; what an exercise asks for."""
+    if stop.exercise is not None:
+        return "\n".join([stop.exercise.task, *(f"Hint: {hint}" for hint in stop.exercise.hints)])
+    if stop.question is None:
+        return ""
+    return "\n".join(
+        f"{letter(place)} {'✓' if choice.right else '✗'} {choice.text}: {choice.why}"
+        for place, choice in enumerate(stop.question.choices)
+    )

@@ -1,0 +1,30 @@
+"""A view in a dock: the picture alone, as wide as the dock."""
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.stage.replay_page import over_the_picture
+from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.scene_widget import SceneDock
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions
+
+
+class ViewDock(SceneDock):
+    """Follows the session in one of its views, whichever the stage shows."""
+
+    def __init__(self, desk: Desk, view: str, what: str) -> None:
+        super().__init__(view_named(view).title, what)
+        self.desk, self.view_name = desk, view
+        self._refresh = Refresh(self, self.draw)
+        session = desk.session
+        for event in (session.asked, session.pictured, session.found, session.moved, desk.themed):
+            event.listen(self._refresh.due)
+        if view_named(view).subject is Moment:
+            session.noticed.listen(lambda: self.set_stale(over_the_picture(session)))
+        self.resized.connect(self._refresh.due)
+
+    def draw(self) -> None:
+        view = view_named(self.view_name)
+        subject = self.desk.session.subject_of(view.subject)
+        if subject is not None:
+            self.set_scene(view.still(subject, ViewOptions(self.desk.theme, height=self.frame_height, words=False)))

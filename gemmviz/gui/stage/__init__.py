@@ -1,0 +1,1 @@
+"""The page of the stage and its timeline."""

@@ -1,0 +1,138 @@
+"""The stage, and below it the time of a replay."""
+
+from dataclasses import replace
+from html import escape
+
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.stage.stage_canvas import Stage
+from gemmviz.gui.stage.timeline import Timeline
+from gemmviz.model.errors import UsageError
+from gemmviz.model.words import capital
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions, apology, framed
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.session.session import Session
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.picture import Subject, options_for
+
+_STALE = "This is the picture of the settings before: the present ones can't run"
+_NOTHING = "These settings can't run"
+
+
+def over_the_picture(session: Session) -> str:
+    """What stands over a picture that is not that of the settings; "" for one that is."""
+    if session.error is None or not session.has_time:
+        return ""
+    return _NOTHING if session.shown is None else _STALE
+
+
+class ReplayPage(QWidget):
+    """Draws the session's moment, and tells the session what is clicked."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk, self.session = desk, desk.session
+        self.stage, self.timeline = Stage(), Timeline(desk)
+        self._drawn: tuple[object, ViewOptions] | None = None
+        self._last: tuple[Shot, Subject] | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.stage, 1)
+        column.addWidget(self.timeline)
+        for event in (self.session.asked, self.session.pictured, self.session.found, desk.themed):
+            event.listen(self.draw)
+        self.session.moved.listen(self._on_moved)
+        for event in (self.session.noticed, self.session.asked):
+            event.listen(lambda: self.stage.set_stale(over_the_picture(self.session)))
+        self.stage.resized.connect(self.draw)
+        self.stage.looked.connect(self.session.look)
+        self.stage.lensed.connect(self.session.show_lens)
+        self.stage.clicked.connect(self._on_clicked)
+        self.stage.hovered.connect(desk.pointer.at)
+        desk.pointer.told.listen(self._show_lines)
+        desk.released.listen(self.stage.setFocus)
+
+    def _options(self, shot: Shot | None = None) -> ViewOptions:
+        """For a shot, by default the session's own."""
+        shot = shot or self.session.drawn
+        self.stage.set_type_scale(shot.type_scale)
+        self.stage.is_card = view_named(shot.view).subject is not Moment
+        self.session.frame(self.stage.frame_size)
+        stage = self.stage
+        options = options_for(shot, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
+        return replace(options, score=False, flies=self.session.player.flies)
+
+    def draw(self) -> None:
+        """The present moment, all of it. As long as the picture that is asked for is still to come, the last one stays."""
+        pending = self.session.pending
+        self.stage.set_pending(pending)
+        if pending and self._drawn is not None:
+            self._draw_last()
+            return
+        subject = self.session.subject
+        if subject is None and self.session.missing:
+            self._draw_missing()
+        if subject is None or self.session.is_benchmark:
+            return
+        self.timeline.setVisible(self.session.has_time)
+        self.stage.set_camera(self.session.shot.camera)
+        options, view = self._options(), view_named(self.session.shot.view)
+        if isinstance(subject, Moment) and not view.is_ready(subject):
+            self._drawn = None
+            self.stage.set_scene(framed([], subject, options), ())
+            return
+        self.stage.lens = self.session.lens
+        self._drawn, self._last = self._still_of(subject, options), (self.session.drawn, subject)
+        self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
+
+    def _draw_last(self) -> None:
+        """The picture that was drawn last, at the present size and in the present colours."""
+        assert self._last is not None
+        shot, subject = self._last
+        options = self._options(shot)
+        drawn = self._still_of(subject, options)
+        if drawn != self._drawn:
+            self._drawn, view = drawn, view_named(shot.view)
+            self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
+
+    def _draw_missing(self) -> None:
+        """Why there is no picture."""
+        view = view_named(self.session.shot.view)
+        self._drawn = None
+        self.timeline.setVisible(self.session.has_time)
+        self.stage.set_scene(apology(view.title, self.session.missing, self._options()), ())
+
+    def _on_moved(self) -> None:
+        """What doesn't move is drawn anew only where it is another picture."""
+        now = self.session.subject
+        if now is None or self.session.is_benchmark or self.session.pending:
+            return
+        self.stage.set_camera(self.session.shot.camera)
+        options = self._options()
+        if self._drawn is not None and self._drawn == self._still_of(now, options):
+            self.stage.set_motion(view_named(self.session.shot.view).motion(now, options))
+        else:
+            self.draw()
+
+    def _still_of(self, subject: Subject, options: ViewOptions) -> tuple[object, ViewOptions]:
+        """What the picture without its motion depends on."""
+        return subject, replace(options, moment=1.0 if options.arrived else 0.0)
+
+    def _on_clicked(self, hit: Hit) -> None:
+        try:
+            self.session.point_at(hit)
+        except UsageError as error:
+            self.session.say(f"{capital(error.message)}: {error.remedy}")
+
+    def _show_lines(self, lines: list[str]) -> None:
+        if lines:
+            first, *others = map(escape, lines)
+            heading = f"<span style='font-weight:600'>{first}</span><br>"
+            QToolTip.showText(QCursor.pos(), heading + "<br>".join(others), self.stage)
+        else:
+            QToolTip.hideText()

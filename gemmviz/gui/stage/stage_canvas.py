@@ -1,0 +1,153 @@
+"""The large picture in the middle: drag to pan, wheel to zoom, double click beside the cells to fit, click a cell to follow
+its thread.
+"""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.render.qt.painter import Viewport
+from gemmviz.scenes.kit.window import Lens
+from gemmviz.scenes.views.occupancy_view import WHAT_IF
+from gemmviz.state.shot import MOST_ZOOM, Camera
+
+_DRAG_PIXELS = 4.0
+# Pixels for each unit of a frame: words keep their size while there is little room, and grow with what there is. It follows the
+# one side that limits a square cross beside its words, so that more room never makes the cross smaller.
+_CARD_WIDTH, _CARD_HEIGHT = 1240.0, 800.0
+_LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.54, 0.85, 1240.0, 900.0
+
+
+class Stage(SceneWidget):
+    """``looked`` carries the Camera that a person asks for, ``lensed`` the lens; ``clicked`` tells a Hit."""
+
+    looked = Signal(object)
+    lensed = Signal(str)
+    clicked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Stage", parent)
+        self.setMinimumSize(320, 200)
+        self.setCursor(Qt.CursorShape.OpenHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleDescription("The replay. Wheel zooms, drag pans, F fits, a click on a cell follows its thread")
+        self.camera = Camera()
+        self._type_scale = 1.0
+        self.is_card = False  # whether it shows words and figures, which need a frame as large as a slide
+        self.lens: Lens = "auto"  # which of the two is seen; neither, where there is only one
+        self._grabbed: QPointF | None = None
+        self._dragged = 0.0
+
+    def set_camera(self, camera: Camera) -> None:
+        """Looks at the picture so."""
+        if camera != self.camera:
+            self.camera = camera
+            self.forget_still()
+
+    @property
+    def view(self) -> Viewport:
+        assert self.scene is not None
+        return self._view_of(self.scene.width, self.scene.height, self.camera)
+
+    def _view_of(self, width: float, height: float, camera: Camera) -> Viewport:
+        scale = min(self.width() / width, self.height() / height) * camera.zoom
+        dx = self.width() / 2 - camera.x * width * scale
+        dy = self.height() / 2 - camera.y * height * scale
+        return Viewport(scale, dx, dy, self.devicePixelRatioF(), camera.zoom)
+
+    def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
+        """Zooms so that what is under ``at`` (default: the middle) stays there."""
+        at = at or QPointF(self.width() / 2, self.height() / 2)
+        camera, (width, height) = self.camera, self.frame_size
+        zoom = min(MOST_ZOOM, max(1.0, camera.zoom * factor))
+        if zoom == 1.0:
+            self.looked.emit(Camera())
+            return
+        before = self._view_of(width, height, camera)
+        x, y = (at.x() - before.dx) / before.scale, (at.y() - before.dy) / before.scale
+        scale = before.scale * zoom / camera.zoom
+        middle_x, middle_y = x + (self.width() / 2 - at.x()) / scale, y + (self.height() / 2 - at.y()) / scale
+        self.looked.emit(Camera(zoom, _inside(middle_x / width), _inside(middle_y / height)))
+
+    @property
+    def clip(self) -> tuple[float, float, float, float]:
+        """The part of a frame of ``frame_size`` that can be seen, in its units."""
+        view = self._view_of(*self.frame_size, self.camera)
+        return -view.dx / view.scale, -view.dy / view.scale, self.width() / view.scale, self.height() / view.scale
+
+    @property
+    def frame_size(self) -> tuple[float, float]:
+        """Width and height in units of a frame that fills the widget: as many as leave words readable."""
+        if self.is_card:
+            scale = min(self.width() / _CARD_WIDTH, self.height() / _CARD_HEIGHT) * self._type_scale
+            return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))
+        fitting = _SHARE * min(self.width() / _LIMITING_WIDTH, self.height() / _LIMITING_HEIGHT)
+        scale = max(_LEAST_SCALE, fitting) * self._type_scale
+        return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))
+
+    def set_type_scale(self, scale: float) -> None:
+        """How much larger words are than usual."""
+        self._type_scale = scale
+
+    @property
+    def unit(self) -> float:
+        """Pixels of a unit."""
+        return self.width() * self.devicePixelRatioF() / self.frame_size[0]
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """From the whole to the lens and on into it, and the same way back."""
+        turned = event.angleDelta().y()
+        if self.camera == Camera() and self.lens == ("lens" if turned < 0 else "whole"):
+            self.lensed.emit("whole" if turned < 0 else "lens")
+            return
+        self.zoom_by(2 ** (event.angleDelta().y() / 240), event.position())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            self._grabbed, self._dragged = event.position(), 0.0
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._grabbed is None:
+            super().mouseMoveEvent(event)
+            return
+        if self._tries(event.position()):
+            return
+        moved = event.position() - self._grabbed
+        self._dragged += abs(moved.x()) + abs(moved.y())
+        if self._dragged > _DRAG_PIXELS:
+            (width, height), camera = self.frame_size, self.camera
+            view = self._view_of(width, height, camera)
+            x = camera.x - moved.x() / (view.scale * width)
+            y = camera.y - moved.y() / (view.scale * height)
+            self._grabbed = event.position()
+            self.looked.emit(replace(camera, x=_inside(x), y=_inside(y)))
+
+    def _tries(self, at: QPointF) -> bool:
+        """Whether a value is dragged along a curve, and not the picture."""
+        found = self.hit(at)
+        if found is None or not found.cells.key.startswith(WHAT_IF):
+            return False
+        self._dragged = 0.0
+        self.clicked.emit(found)
+        return True
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS
+        self._grabbed = None
+        self.setCursor(Qt.CursorShape.OpenHandCursor)
+        found = self.hit(event.position()) if clicked and event.button() == Qt.MouseButton.LeftButton else None
+        if found is not None:
+            self.clicked.emit(found)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if self.hit(event.position()) is None:
+            self.looked.emit(Camera())
+
+
+def _inside(share: float) -> float:
+    """Some of the frame stays in sight."""
+    return max(0.0, min(share, 1.0))

@@ -1,0 +1,231 @@
+"""The strip below the stage: the run as a score to be dragged along, transport buttons, and the speed."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSlider,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import choice, quietly, tip_text
+from gemmviz.gui.widgets.icons import transport_icon
+from gemmviz.gui.widgets.scene_widget import faded
+from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.theme import Theme, load_theme
+from gemmviz.scenes.kit.timeline import place_of, score_primitives, segment_text, step_under
+from gemmviz.session.player import SPEEDS
+
+_NARROW = 470  # pixels
+_HIGH, _TOP, _EDGE = 44, 8.0, 4.0
+
+
+class ScoreSlider(QSlider):
+    """The run as a score, to be dragged along; a click goes where it is, resting there says what that is."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.replay: Replay | None = None
+        self.marked: range | None = None
+        self.theme = load_theme("dark")
+        self._painter = ScenePainter()
+        self._score: QPixmap | None = None
+        self.setAccessibleName("Step")
+        self.setToolTip("The whole run: loads of A and B, stores into tiles, products, stores of C. Click to go there")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setFixedHeight(_HIGH)
+
+    def show_run(self, replay: Replay | None, theme: Theme) -> None:
+        """Another run, or another look of it."""
+        self.replay, self.theme, self._score = replay, theme, None
+        self.update()
+
+    def show_marks(self, marked: range) -> None:
+        """The steps that are to be exported; the others are shaded."""
+        if marked != self.marked:
+            self.marked = marked
+            self.update()
+
+    @property
+    def _room(self) -> Box:
+        return Box(_EDGE, _TOP, max(1.0, self.width() - 2 * _EDGE), _HIGH - _TOP - _EDGE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._score is None:
+            self._score = self._painted()
+        painter.drawPixmap(0, 0, self._score)
+        x = place_of(self.value() + 0.5, self.maximum() + 1, self._room)
+        self._shade(painter)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self.theme.background), 1))
+        painter.setBrush(QColor(self.theme.warning if self.hasFocus() else self.theme.text))
+        painter.drawRoundedRect(QRectF(x - 3, 1, 6, _HIGH - 2), 2, 2)
+        painter.end()
+
+    def _shade(self, painter: QPainter) -> None:
+        """What lies before and behind the marks."""
+        if self.marked is None or len(self.marked) > self.maximum():
+            return
+        shade = faded(self.theme.panel, 0.75)
+        first, last = (place_of(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
+        painter.fillRect(QRectF(0, 0, first, _HIGH), shade)
+        painter.fillRect(QRectF(last, 0, self.width() - last, _HIGH), shade)
+
+    def _painted(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(QColor(self.theme.panel))
+        if self.replay is not None:
+            brush = QPainter(pixmap)
+            found = score_primitives(self.replay, self._room, self.theme)
+            self._painter.paint_over(brush, found, Viewport(1.0, ratio=ratio), QRectF(self.rect()))
+            brush.end()
+        return pixmap
+
+    def _step_at(self, x: float) -> int:
+        return step_under(x, self.maximum() + 1, self._room)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setValue(self._step_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.setValue(self._step_at(event.position().x()))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.replay is not None:
+            said = segment_text(self.replay, self._step_at(event.pos().x()))
+            QToolTip.showText(event.globalPos(), tip_text(said), self)
+            return True
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._score = None
+        super().resizeEvent(event)
+
+
+class Timeline(QWidget):
+    """Shows where a session is in its run, and takes it elsewhere."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.session, self.player = desk.session, desk.session.player
+        player = self.player
+        self.slider = ScoreSlider()
+        self.position = QLabel("–")
+        self.position.setMinimumWidth(80)
+        self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._icons: dict[str, QToolButton] = {}
+        buttons = QHBoxLayout()
+        buttons.setSpacing(1)
+        self._add(buttons, "first", "First step (Home)", lambda: player.jump(0))
+        self._add(buttons, "phase back", "Previous phase (Page Up)", lambda: player.jump(self.session.phase_start(-1)))
+        self._add(buttons, "back", "Step back (Left)", lambda: player.by(-1))
+        self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
+        self._add(buttons, "on", "Step on (Right)", lambda: player.by(1))
+        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: player.jump(self.session.phase_start(1)))
+        self._add(buttons, "last", "Last step (End)", lambda: player.jump(player.played.steps - 1))
+        self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
+        self.reverse.setCheckable(True)
+        self.reverse.toggled.connect(player.reverse)
+        self.speed = choice("Speed", "Steps per second (+ and −)", ((f"{speed:g} /s", speed) for speed in SPEEDS))
+        self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.speed.setMinimumWidth(self.speed.sizeHint().width())
+        self.speed.activated.connect(lambda row: player.set_speed(SPEEDS[row]))
+        self.wheel = WheelGuard(self, desk.released.tell)
+        buttons.addSpacing(6)
+        buttons.addWidget(self.speed)
+        buttons.addStretch(1)
+        buttons.addWidget(self.position)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 10, 6)
+        layout.addWidget(self.slider)
+        layout.addLayout(buttons)
+        self.wheel.guard(self)
+        self.slider.valueChanged.connect(self._on_slid)
+        self.session.pictured.listen(self._on_pictured)
+        self.session.found.listen(self._on_found)
+        self.session.moved.listen(self._on_moved)
+        self.session.asked.listen(self._on_moved)
+        player.changed.listen(self._on_player)
+        desk.themed.listen(self._on_theme)
+        self._on_theme()
+
+    def _add(self, row: QHBoxLayout, icon: str, tip: str, action: Callable[[], object]) -> QToolButton:
+        button = QToolButton()
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setAutoRaise(True)
+        button.setIconSize(QSize(22, 22))
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(action)
+        button.clicked.connect(lambda: self.desk.released.tell())
+        row.addWidget(button)
+        self._icons[icon] = button
+        return button
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room, the slider's ends stand in for two of the buttons."""
+        super().resizeEvent(event)
+        for name in ("first", "last"):
+            self._icons[name].setVisible(self.width() >= _NARROW)
+
+    def _on_theme(self) -> None:
+        theme = self.desk.theme
+        self._show_score()
+        for name, button in self._icons.items():
+            button.setIcon(transport_icon(name, theme.text))
+        self._on_player()
+
+    def _on_pictured(self) -> None:
+        self._show_score()
+        self._on_moved()
+
+    def _show_score(self) -> None:
+        shown = self.session.shown
+        is_run = shown is not None and not self.player.played.is_launch
+        self.slider.show_run(shown.replay if shown is not None and is_run else None, self.desk.theme)
+
+    def _on_found(self) -> None:
+        shown = self.session.shown
+        if shown is not None and shown.replay is not self.slider.replay:
+            self._show_score()
+
+    def _on_slid(self, step: int) -> None:
+        if step != self.player.played.step:
+            self.player.played.go(step)
+
+    def _on_moved(self) -> None:
+        time = self.player.played
+        if self.slider.maximum() != time.steps - 1:
+            quietly(self.slider, lambda: self.slider.setRange(0, max(0, time.steps - 1)))
+            self._show_score()
+        if self.slider.value() != time.step:
+            quietly(self.slider, lambda: self.slider.setValue(time.step))
+            self.slider.update()
+        self.slider.show_marks(self.player.marked)
+        share = f"{self.session.shot.instant:.0%}" if time.is_launch else f"{time.step + 1} / {time.steps}"
+        self.position.setText(share)
+
+    def _on_player(self) -> None:
+        self.slider.show_marks(self.player.marked)
+        self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.desk.theme.text))
+        quietly(self.reverse, lambda: self.reverse.setChecked(self.player.is_backwards))
+        nearest = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.player.speed))
+        quietly(self.speed, lambda: self.speed.setCurrentIndex(nearest))

@@ -1,0 +1,201 @@
+"""A widget that shows a scene, with what moves over it, and tells which cell is under the pointer."""
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.render.qt.fonts import font
+from gemmviz.render.qt.painter import ScenePainter, Viewport
+from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
+
+_HOVER_MS = 90
+_SOON_MS = 150  # a picture that comes sooner is not announced
+
+
+class SceneWidget(QWidget):
+    """``hovered`` tells a Hit after a moment's rest, or None when the pointer has left; ``resized`` another size."""
+
+    hovered = Signal(object)
+    resized = Signal()
+    painted = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.scene: Scene | None = None
+        self.motion: tuple[Primitive, ...] = ()
+        self.stale = ""
+        self.pending = ""
+        self._pending = ""
+        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(lambda: self._show_pending(self._pending))
+        self._painter = ScenePainter()
+        self._still: QPixmap | None = None
+        self._seen_once = False
+        self._pointed: Hit | None = None
+        self._at: QPointF | None = None
+        self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
+        self._rest.timeout.connect(self._on_rest)
+
+    def set_scene(self, scene: Scene, motion: tuple[Primitive, ...] = ()) -> None:
+        """Another picture."""
+        self.scene, self.motion = scene, motion
+        self._still, self._seen_once = None, False
+        self.update()
+        if self._at is not None:
+            self._rest.start()  # what is under the pointer may have changed
+
+    def set_stale(self, why: str) -> None:
+        """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
+        if why != self.stale:
+            self.stale = why
+            self.update()
+
+    def set_pending(self, what: str) -> None:
+        """Says in a corner what is being done for the next picture, once that takes longer than a moment; "" ends that."""
+        if not what:
+            self._soon.stop()
+            self._show_pending("")
+        elif self.pending:
+            self._show_pending(what)
+        elif not self._soon.isActive():
+            self._soon.start()
+        self._pending = what
+
+    def _show_pending(self, what: str) -> None:
+        if what != self.pending:
+            self.pending = what
+            self.update()
+
+    def set_motion(self, motion: tuple[Primitive, ...]) -> None:
+        """The same picture at another moment."""
+        if motion or self.motion:
+            self.motion = motion
+            self.update()
+
+    @property
+    def view(self) -> Viewport:
+        """How the scene's units become this widget's pixels."""
+        assert self.scene is not None
+        fitted = Viewport.fit(self.scene, self.width(), self.height())
+        return Viewport(fitted.scale, fitted.dx, fitted.dy, self.devicePixelRatioF())
+
+    def hit(self, at: QPointF) -> Hit | None:
+        """The cell at a point of the widget."""
+        if self.scene is None:
+            return None
+        view = self.view
+        return self.scene.hit((at.x() - view.dx) / view.scale, (at.y() - view.dy) / view.scale)
+
+    def forget_still(self) -> None:
+        """The picture is looked at in another way: what was painted is of no use any more."""
+        self._still, self._seen_once = None, False
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        area = QRectF(self.rect())
+        if self.scene is None:
+            painter.fillRect(area, self.palette().base())
+        else:
+            self._paint(painter, self.scene, area)
+        if self.stale:
+            self._paint_veil(painter, area)
+        if self.pending:
+            self._paint_pending(painter, area)
+        painter.end()
+        self.painted.emit()
+
+    def _paint(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
+        """The first frame of a picture is painted as it is; where more frames of it follow, the still part is kept."""
+        view = self.view
+        if self._still is None and not self._seen_once:
+            self._painter.paint_ground(painter, scene, view, area)
+            self._seen_once = True
+        else:
+            if self._still is None:
+                self._still = self._painted(scene, view, area)
+            painter.drawPixmap(0, 0, self._still)
+        self._painter.paint_over(painter, self.motion, view, area)
+        self._painter.paint_top(painter, scene, view, area)
+        if self._pointed is not None:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self.palette().text().color(), 2.0))
+            painter.drawRect(view.rect(*self._pointed.box))
+
+    def _painted(self, scene: Scene, view: Viewport, area: QRectF) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        pixmap = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        brush = QPainter(pixmap)
+        self._painter.paint_ground(brush, scene, view, area)
+        brush.end()
+        return pixmap
+
+    def _paint_veil(self, painter: QPainter, area: QRectF) -> None:
+        if self.scene is not None:
+            painter.fillRect(area, faded(self.scene.background, 0.72))
+        painter.setFont(font("semibold", 22 if area.height() > 400 else 15))
+        painter.setPen(self.palette().text().color())
+        inside = area.adjusted(40, 20, -40, -20)
+        painter.drawText(inside, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.stale)
+
+    def _paint_pending(self, painter: QPainter, area: QRectF) -> None:
+        """A sign in the upper right corner, large enough for a hall where the picture is."""
+        size = max(13.0, min(area.height() / 36, area.width() / 40))
+        painter.setFont(font("semibold", size))
+        wide = painter.fontMetrics().horizontalAdvance(self.pending) + 1.6 * size
+        sign = QRectF(area.right() - wide - size, area.top() + size, wide, 2.0 * size)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.palette().text())
+        painter.drawRoundedRect(sign, size, size)
+        painter.setPen(self.palette().base().color())
+        painter.drawText(sign, Qt.AlignmentFlag.AlignCenter, self.pending)
+
+    def point_at(self, at: QPointF | None) -> None:
+        """The pointer is here; None when it has left."""
+        self._at = at
+        found = None if at is None else self.hit(at)
+        if (found is None) != (self._pointed is None) or (found and self._pointed and found.box != self._pointed.box):
+            self._pointed = found
+            self.update()
+        self._rest.start() if found is not None else self.hovered.emit(None)
+
+    def _on_rest(self) -> None:
+        self._pointed = self.hit(self._at) if self._at is not None else None
+        self.update()
+        self.hovered.emit(self._pointed)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.point_at(event.position())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.point_at(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._still, self._seen_once = None, False
+        self.resized.emit()
+
+
+class SceneDock(SceneWidget):
+    """A view in a dock: the picture alone, as wide as the dock."""
+
+    def __init__(self, name: str, what: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent)
+        self.setMinimumSize(240, 110)
+        self.setAccessibleDescription(what)
+
+    @property
+    def frame_height(self) -> float:
+        """The height in units of a frame 1600 wide that fills the widget, within what still reads."""
+        return round(max(240.0, min(1200.0, 1600.0 * self.height() / max(1, self.width()))))
+
+
+def faded(colour: str, share: float) -> QColor:
+    """A colour that lets ``1 - share`` of what is below it through."""
+    found = QColor(colour)
+    found.setAlphaF(share)
+    return found

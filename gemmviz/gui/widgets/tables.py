@@ -1,0 +1,67 @@
+"""Tables of texts and numbers as the panels have them."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
+
+from gemmviz.gui.widgets.controls import tip_text
+
+NUMBER = Qt.ItemDataRole.UserRole
+_ROW = 22
+_SHEET = (
+    "QTableWidget::item { padding-left: 10px; }"
+    "QHeaderView::section { background: palette(window); color: palette(placeholder-text); border: none; padding: 2px 6px; }"
+)
+
+
+class _Item(QTableWidgetItem):
+    """Sorts by its number where it has one."""
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        mine, theirs = self.data(NUMBER), other.data(NUMBER)
+        return bool(mine < theirs) if mine is not None and theirs is not None else self.text() < other.text()
+
+
+class Table(QTableWidget):
+    """Nothing in it can be edited. ``stretched``: the column that takes the room that is left."""
+
+    def __init__(self, name: str, columns: list[str], rows: int = 0, stretched: int = 0) -> None:
+        super().__init__(rows, len(columns))
+        self.setAccessibleName(name)
+        self.setHorizontalHeaderLabels(columns)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(_ROW)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setShowGrid(False)
+        self.setFrameShape(QTableWidget.Shape.NoFrame)
+        self.setStyleSheet(_SHEET)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(24)
+        self.setMinimumWidth(120)
+        for column in range(len(columns)):
+            mode = QHeaderView.ResizeMode.Stretch if column == stretched else QHeaderView.ResizeMode.ResizeToContents
+            header.setSectionResizeMode(column, mode)
+
+    def put(
+        self, row: int, column: int, text: str, number: float | None = None, *, right: bool = False, tip: str = ""
+    ) -> QTableWidgetItem:
+        """A text, and the number that it stands for; the cell is made once."""
+        item = self.item(row, column)
+        if item is None:
+            item = _Item()
+            if right:
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self.setItem(row, column, item)
+        if item.text() != text:
+            item.setText(text)
+        item.setData(NUMBER, number)
+        if tip:
+            item.setToolTip(tip_text(tip))
+        return item
+
+    def fit_rows(self) -> None:
+        """Is as high as all its rows."""
+        rows = self.rowCount() * self.verticalHeader().defaultSectionSize()
+        self.setFixedHeight(rows + self.horizontalHeader().sizeHint().height() + 4)

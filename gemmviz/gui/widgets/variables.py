@@ -1,0 +1,61 @@
+"""The variables of one thread as they are after the step that is shown."""
+
+from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+
+from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import line
+from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.widgets.tables import Table
+from gemmviz.model.watched import Value
+
+_MOST_SHOWN, _MOST_IN_TIP = 6, 256
+
+
+class Variables(QWidget):
+    """A row for each variable that can be seen from where the kernel is."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.title = line("faint")
+        self.title.setText("Variables")
+        self.table = Table("Variables", ["", ""], stretched=1)
+        self.table.setToolTip("What the thread's variables hold after this step; click an element of C to follow its thread")
+        self.table.horizontalHeader().hide()
+        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        column = QVBoxLayout(self)
+        column.addWidget(self.title)
+        column.addWidget(self.table, 1)
+        self._refresh = Refresh(self, self.draw)
+        for event in (desk.session.pictured, desk.session.found, desk.session.moved):
+            event.listen(self._refresh.due)
+
+    def draw(self) -> None:
+        """Nothing while the thread's block is being run, and where it can't be run to its end."""
+        now, watched = self.desk.session.now, self.desk.session.watched
+        if now is None or watched is None:
+            why = self.desk.session.unwatched
+            self.title.setText(f"No variables: {why}" if why else "Variables: …")
+            self.table.setRowCount(0)
+            return
+        x, y, _ = now.focus.block
+        thread = thread_text(now.scope.first_thread, now.trace.launch)
+        self.title.setText(f"Variables of block ({x}, {y}), thread {thread} after this step")
+        values = watched.at(now.step, now.site)
+        self.table.setRowCount(len(values))
+        for row, (name, value) in enumerate(values):
+            self.table.put(row, 0, name)
+            self.table.put(row, 1, value_text(value), tip=value_text(value, _MOST_IN_TIP))
+
+
+def value_text(value: Value, most: int = _MOST_SHOWN) -> str:
+    """A value as a debugger would show it."""
+    if value is None:
+        return "not set yet"
+    if isinstance(value, tuple):
+        shown = ", ".join("–" if each is None else value_text(each) for each in value[:most])
+        return f"{{{shown}{', …' if len(value) > most else ''}}}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,234 @@
+"""The main window: puts the parts together, and remembers how they lay."""
+
+from pathlib import Path
+from typing import cast
+
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from gemmviz.files.devices import device_extensions
+from gemmviz.files.kinds import is_known
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
+from gemmviz.gui.lecture.lecture_window import Lecture
+from gemmviz.gui.posting import Poster
+from gemmviz.gui.preferences import Preferences, Store
+from gemmviz.gui.stage.replay_page import ReplayPage
+from gemmviz.gui.style import apply_theme, system_is_dark
+from gemmviz.gui.window.action_context import Parts
+from gemmviz.gui.window.banner import Banner
+from gemmviz.gui.window.docks import Docks
+from gemmviz.gui.window.menus import Menus
+from gemmviz.gui.window.status import Status
+from gemmviz.gui.window.tour import Tour, tour_stops
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.words import many
+from gemmviz.render.export import format_extensions
+from gemmviz.scenes.catalog import view_extensions
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.state.naming import title_of
+from gemmviz.state.shot import Shot
+
+_FRAME_MS, _NARROW = 16, 1400
+_REPLAY, _BENCHMARK = 0, 1
+
+_LESSONS = "Lessons"
+
+
+class MainWindow(QMainWindow):
+    """The stage or the benchmark in the middle, docks around it. Everything that is shown is the session's."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__()
+        self._app = cast(QApplication, QApplication.instance())
+        self.setMinimumSize(1000, 600)
+        self.setAcceptDrops(True)
+        self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
+        self.desk = Desk(Poster(self).post, Preferences(store))
+        self.session, self.preferences = self.desk.session, self.desk.preferences
+        self.session.system_is_dark = system_is_dark(self._app)
+        self._theme: Theme | None = None
+        self._wear_theme()
+        self.tour: Tour | None = None
+        self.replay, self.benchmark, self.banner = ReplayPage(self.desk), BenchmarkPage(self.desk), Banner(self.desk)
+        self._was_alone, self.has_ended = False, False
+        self._lay_out()
+        self.docks = Docks(self, self.desk)
+        self.lecture = Lecture(self, self.desk)
+        self.menus = Menus(Parts(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture))
+        self._elapsed = QElapsedTimer()
+        self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._clock.timeout.connect(lambda: self.session.player.tick(self._elapsed.restart()))
+        self._listen()
+        self._restore()
+
+    def _lay_out(self) -> None:
+        self.tabs = QTabBar(drawBase=False, expanding=False)
+        for title, tip in (("Replay", "The kernel, step by step"), ("Benchmark", "How fast the kernels are (Ctrl+B)")):
+            self.tabs.setTabToolTip(self.tabs.addTab(title), tip)
+        self.tabs.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.replay)
+        self.pages.addWidget(self.benchmark)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.tabs, self.banner, self.pages):
+            column.addWidget(widget, 1 if widget is self.pages else 0)
+        self.setCentralWidget(middle)
+        self.status = Status(self.statusBar(), self.desk)
+
+    def _listen(self) -> None:
+        session = self.session
+        self.tabs.currentChanged.connect(self._on_tab)
+        session.asked.listen(self._on_asked)
+        session.pictured.listen(self._show_title)
+        session.benchmarks.changed.listen(self._show_title)
+        self._lesson = ""
+        self.desk.course.changed.listen(self._on_lesson)
+        session.player.changed.listen(self._on_player)
+        self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
+
+    # What is shown
+
+    def start(self, path: Path | None = None, shot: Shot | None = None, lesson: str = "") -> None:
+        """The first picture: of a file, a shot or a shipped lesson, or as it was the last time. Only the very first start plays
+        by itself.
+        """
+        last = self._last_shot()
+        if path is None and not lesson:
+            self.desk.opening.start(shot or last, plays=not self.preferences.text("shot"))
+            return
+        self.session.shot = last or self.session.shot
+        if path is None:
+            self.desk.opening.open_lesson(lesson, last)
+        else:
+            self.desk.opening.open(path, last)
+
+    def _last_shot(self) -> Shot | None:
+        """Says so where what was seen the last time can't be shown any more."""
+        try:
+            return self.preferences.last_shot()
+        except GemmvizError as error:
+            sentence = f"What was shown the last time can't be shown any more: {error.message}"
+            self.session.complain("file", GemmvizError(sentence, error.place, file=error.file, remedy=error.remedy))
+            return None
+
+    def _wear_theme(self) -> None:
+        if self._theme is not self.session.theme:
+            self._theme = self.session.theme
+            apply_theme(self._app, self._theme)
+            self.desk.themed.tell()
+
+    def _on_asked(self) -> None:
+        self._wear_theme()
+        page = _BENCHMARK if self.session.is_benchmark else _REPLAY
+        if page != self.pages.currentIndex():
+            self._turn_to(page)
+        self._show_title()
+
+    def _turn_to(self, page: int) -> None:
+        """The benchmark has the window for itself: the docks speak of the replay, but for a lesson that goes through both."""
+        if page == _BENCHMARK:
+            self._was_alone = self.docks.are_hidden
+        if page == _REPLAY:
+            self.pages.setCurrentIndex(page)  # first: what is not seen any more need not fit the docks
+        self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.desk.course.is_on else "")
+        self.pages.setCurrentIndex(page)
+        self.tabs.setCurrentIndex(page)
+        if self.desk.course.is_on:
+            self.docks.all[_LESSONS].raise_()
+
+    def _on_lesson(self) -> None:
+        """A lesson that begins comes to the front, wherever it was opened from."""
+        title = self.desk.course.lesson.title if self.desk.course.lesson.stops else ""
+        if title and title != self._lesson:
+            self.docks.favour(_LESSONS)
+        self._lesson = title
+
+    def _on_tab(self, page: int) -> None:
+        if (page == _BENCHMARK) != self.session.is_benchmark:
+            self.session.toggle_benchmark()
+
+    def _show_title(self) -> None:
+        self.setWindowTitle(title_of(self.session.shot, self.session.subject))
+
+    def _on_player(self) -> None:
+        moves = self.session.player.is_moving
+        if moves != self._clock.isActive():
+            self._elapsed.start()
+            self._clock.start() if moves else self._clock.stop()
+
+    def _on_system_theme(self) -> None:
+        self.session.system_is_dark = system_is_dark(self._app)
+        self._on_asked()
+
+    # What is dropped
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(is_known(Path(url.toLocalFile())) for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        chosen = next((path for url in event.mimeData().urls() if is_known(path := Path(url.toLocalFile()))), None)
+        if chosen is not None:
+            event.acceptProposedAction()
+            self.desk.opening.open(chosen)
+
+    # Coming and going
+
+    def start_tour(self) -> None:
+        """A few captions about the parts of the window."""
+        if self.tour is None:
+            self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.theme)
+            self.tour.finished.connect(self._on_toured)
+
+    def _on_toured(self) -> None:
+        self.tour = None
+        self.preferences.put("tour", "seen")
+        self.desk.released.tell()
+
+    def _restore(self) -> None:
+        """Window and panels as they were the last time."""
+        self.restoreGeometry(self.preferences.data("geometry"))
+        self.docks.restore(self.preferences.data("layout"))
+        self._name_broken_extensions()
+        self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
+        self.session.player.calm(self.preferences.text("motion") == "calm")
+        self.session.runners.wanted = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
+        self._on_asked()
+
+    def _name_broken_extensions(self) -> None:
+        """A notice of the first view, format, panel or device that was left out, and how many more there are."""
+        broken = [*view_extensions().broken, *format_extensions().broken, *self.docks.broken, *device_extensions().broken]
+        if broken:
+            more = f"; {many(len(broken) - 1, 'other file')} left out, too" if len(broken) > 1 else ""
+            first = broken[0]
+            self.session.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.preferences.data("layout").isEmpty():
+            QTimer.singleShot(0, self.docks.fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        before = event.oldSize()
+        if before.isValid() and (event.size().width() < _NARROW or before.width() < _NARROW):
+            QTimer.singleShot(0, self.docks.fit)  # once the new size has been laid out
+        if self.tour is not None:
+            self.tour.place()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.session.player.play(False)
+        self.docks.hide(False)  # what is hidden for now is not to be hidden the next time
+        self.preferences.put("geometry", self.saveGeometry())
+        for key, value in (("layout", self.saveState()), ("speed", self.session.player.speed)):
+            self.preferences.put(key, value)
+        self.preferences.keep_shot(self.session.shot)
+        self.lecture.end()
+        self.hide()
+        self.has_ended = self.desk.close()
+        super().closeEvent(event)

@@ -1,0 +1,35 @@
+"""The line at the bottom: what passes, what goes on, and who recorded what is shown."""
+
+from PySide6.QtWidgets import QStatusBar
+
+from gemmviz.gui.app_model import Desk
+from gemmviz.gui.widgets.controls import plain
+from gemmviz.subjects.metrics import recorder_line
+
+_MESSAGE_MS = 8000
+
+
+class Status:
+    """Keeps a window's status bar."""
+
+    def __init__(self, bar: QStatusBar, desk: Desk) -> None:
+        self.bar, self.desk = bar, desk
+        self.busy, self.recorder = plain(), plain()
+        self.recorder.setToolTip("Who ran the kernel and recorded what is shown")
+        for label in (self.busy, self.recorder):
+            bar.addPermanentWidget(label)
+        session = desk.session
+        for each in (session.busied, desk.opening.busied):
+            each.listen(self._show_busy)
+        session.pictured.listen(self._show_recorder)
+        session.asked.listen(lambda: self.recorder.setVisible(session.is_replay))
+        session.said.listen(lambda sentence: bar.showMessage(sentence, _MESSAGE_MS))
+
+    def _show_busy(self) -> None:
+        reads, runs = self.desk.opening.is_busy, self.desk.session.is_busy
+        self.busy.setText("Reading the file …" if reads else "Running the kernel …" if runs else "")
+
+    def _show_recorder(self) -> None:
+        shown = self.desk.session.shown
+        if shown is not None:
+            self.recorder.setText(recorder_line(shown))

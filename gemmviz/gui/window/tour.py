@@ -1,0 +1,132 @@
+"""The first-run tour: five captions, each beside the part of the window that it is about."""
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from gemmviz.gui.stage.replay_page import ReplayPage
+from gemmviz.gui.widgets.controls import set_look
+from gemmviz.gui.widgets.scene_widget import faded
+from gemmviz.gui.window.docks import Docks
+from gemmviz.scenes.kit.theme import Theme
+
+Stop = tuple[QWidget, str, str]
+_CAPTION_WIDTH = 380
+
+
+def tour_stops(replay: ReplayPage, docks: Docks) -> list[Stop]:
+    """What the tour says about which part of the window."""
+    stage = (
+        "B above C, A to its left, the block's shared tiles between. Bright cells are touched in this step; copies fly from a "
+        "matrix to a tile to the thread that asked for them. Point at a cell to read all about it, click an element of C to "
+        "follow its thread."
+    )
+    time = "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed."
+    found: list[Stop] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
+    return found + [(docks.all[panel.title], *panel.tour) for panel in docks.panels if panel.tour is not None]
+
+
+class Tour(QWidget):
+    """Lies over its window. Enter or Next goes on, Escape ends; ``finished`` either way."""
+
+    finished = Signal()
+
+    def __init__(self, window: QWidget, stops: list[Stop], theme: Theme) -> None:
+        super().__init__(window)
+        self._over = window
+        self.stops, self.theme, self.number = stops, theme, 0
+        self.setGeometry(window.rect())
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Tour")
+        self.card = QFrame(self)
+        self.card.setObjectName("card")
+        self.card.setStyleSheet(
+            f"#card {{ background: {theme.panel}; border: 1px solid {theme.accent('A')}; border-radius: 8px; }}"
+        )
+        self.card.setFixedWidth(_CAPTION_WIDTH)
+        self.title, self.text, self.count = QLabel(), QLabel(), QLabel()
+        set_look(self.title, "heading")
+        self.text.setWordWrap(True)
+        set_look(self.count, "faint")
+        self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
+        self.skip.setToolTip("End the tour (Escape); Help › Tour starts it again")
+        self.next.setToolTip("The next caption (Enter)")
+        self.skip.clicked.connect(self.end)
+        self.next.clicked.connect(self.go_on)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.count)
+        buttons.addStretch(1)
+        buttons.addWidget(self.skip)
+        buttons.addWidget(self.next)
+        self._column = layout = QVBoxLayout(self.card)
+        layout.addWidget(self.title)
+        layout.addWidget(self.text)
+        layout.addLayout(buttons)
+        self._show()
+        self.show()
+        self.raise_()
+        self.next.setFocus()
+
+    def go_on(self) -> None:
+        self.number += 1
+        self._show() if self.number < len(self.stops) else self.end()
+
+    def end(self) -> None:
+        self.hide()
+        self.finished.emit()
+        self.deleteLater()
+
+    def _show(self) -> None:
+        _, title, text = self.stops[self.number]
+        self.title.setText(title)
+        self.text.setText(text)
+        self.count.setText(f"{self.number + 1} of {len(self.stops)}")
+        self.next.setText("Done" if self.number + 1 == len(self.stops) else "Next")
+        self.place()
+
+    def place(self) -> None:
+        """Covers the window as it is now, the card beside what it is about."""
+        self.setGeometry(self._over.rect())
+        self._column.activate()
+        self.card.setFixedHeight(self._column.heightForWidth(_CAPTION_WIDTH))
+        hole, card = self._hole(), self.card.rect()
+        gap = 14
+        spots = [
+            QPoint(hole.right() + gap, hole.top()), QPoint(hole.left() - card.width() - gap, hole.top()),
+            QPoint(hole.left(), hole.bottom() + gap), QPoint(hole.left(), hole.top() - card.height() - gap),
+        ]  # fmt: skip
+        inside = [spot for spot in spots if self.rect().contains(QRect(spot, card.size()))]
+        centre = hole.center() - QPoint(card.width() // 2, card.height() // 2)
+        self.card.move(inside[0] if inside else centre)
+        self.update()
+
+    def _hole(self) -> QRect:
+        target = self.stops[self.number][0]
+        if not target.isVisible():
+            return QRect(self.rect().center(), self.rect().center())
+        return QRect(target.mapTo(self._over, QPoint(0, 0)), target.size()).adjusted(-3, -3, 3, 3)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        cover, hole = QPainterPath(), QPainterPath()
+        cover.addRect(self.rect())
+        hole.addRoundedRect(self._hole(), 6, 6)
+        painter.fillPath(cover.subtracted(hole), faded(self.theme.background, 0.72))
+        painter.setPen(QPen(faded(self.theme.accent("A"), 1.0), 2))
+        painter.drawPath(hole)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # while the tour runs, keys are the tour's and not the window's
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.end()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Right):
+            self.go_on()
+
+    def mousePressEvent(self, event: object) -> None:
+        """Clicks go no further."""

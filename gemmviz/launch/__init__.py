@@ -1,0 +1,1 @@
+"""Launches of kernels: catalog, formulas, limits of the device, nearest legal sizes."""

@@ -1,0 +1,1 @@
+"""Execution on the CPU: executor, recorder and watches around the interpreter."""

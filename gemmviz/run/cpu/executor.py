@@ -1,0 +1,322 @@
+"""From a setup to a checked trace, on the CPU."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from gemmviz.launch.legality import device_for, launch_for, other_choices
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
+from gemmviz.model.kernel import Launch
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink, LaunchSink
+from gemmviz.model.sites import shared_bytes
+from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
+from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Trace
+from gemmviz.run.cpu.check import check_result
+from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
+from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
+from gemmviz.run.cpu.simt.interpret import Binding, bind, interpret
+from gemmviz.run.cpu.simt.machine import NeedsValues
+from gemmviz.run.recording import Recording, record_limit
+from gemmviz.source.program import program_for
+
+_MOST_TRIED = 12
+UNCHECKED = Check(0, 0, 0, 0.0, 0.0, (0, 0))
+Phases = tuple[int, int] | None
+
+
+def trace_kernel(
+    setup: Setup,
+    blocks: BlockRange | None = None,
+    recording: Recording | None = None,
+    *,
+    budget: int | None = None,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> Outcome:
+    """Runs the kernel in lockstep over ``blocks`` (default: those of the setup; all where it leaves them open) and records
+    every access. A kernel that faults gives the trace up to there.
+
+    Raises SourceError, SettingError or Cancelled.
+    """
+    recording = recording or Recording()
+    binding = bound(setup)
+    phases = asked_phases(binding)
+    space = traced_space(binding, blocks)
+    most = min(MOST_THREADS, most_threads(binding), recording.limit_bytes // 4)
+    if space.thread_count > most:
+        message = f"{space.blocks.count:,} blocks have {space.thread_count:,} threads; at most {most:,} of these fit at once"
+        raise SettingError(message, names=("blocks",), remedy="trace fewer blocks")
+    data = inputs(binding, cancelled)
+    origin: dict[str, Any] = {}
+    steps: int | None = None
+    if recording.origins:
+        origin, steps = origins_of(binding, space, phases, recording.limit_bytes, budget, cancelled)
+    access_bytes = 8 if recording.values else 4
+    if steps is not None and steps * space.thread_count * access_bytes > recording.limit_bytes:
+        raise too_large(steps, space.thread_count, access_bytes, recording.limit_bytes)
+    recorder = Recorder(space, binding.arrays, recording.values, recording.limit_bytes, steps)
+    sink = within(recorder, binding, phases)
+    try:
+        memories = interpret(binding, space, sink, data, wants_values=True, budget=budget, cancelled=cancelled)
+    except KernelFault as fault:
+        stop = Stop(fault.message, fault.array, fault.elements)
+        recorded = _until(origin, len(recorder.step_site))
+        stopped = _trace(binding, space, recorder, recorded, phases, stop) if recorder.step_site else None
+        return Outcome(stopped, INTERPRETER, fault)
+    trace = _trace(binding, space, recorder, origin, phases, None)
+    written = {name: memory.data for name, memory in memories.items()}
+    try:
+        return Outcome(checked(trace, binding, written, cancelled), INTERPRETER)
+    except KernelFault as fault:
+        return Outcome(None, INTERPRETER, fault)
+
+
+def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Callable[[], bool] = is_cancelled) -> Trace:
+    """The trace with what the flat matrices in ``data`` say about C. Raises KernelFault for a trace without any access."""
+    kernel = binding.setup.kernel
+    if not trace.steps:
+        raise KernelFault("the kernel reads and writes nothing", None).in_file(kernel.file)
+    if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
+        message = f"the kernel ends before phase {trace.phases[0] + 1}"
+        raise SettingError(message, names=("phases",), remedy="choose earlier phases")
+    written = [_stored(trace.element[t.rows], t.operand.offsets) for t in trace.touches_of(binding.number("C"), "write")]
+    elements = np.unique(np.concatenate(written)) if written else np.zeros(0, np.int64)
+    is_all = trace.is_whole and not kernel.unfinished
+    check = check_result(trace.setup.problem, data, kernel.column_major, elements, is_all, cancelled)
+    return replace(trace, check=check)
+
+
+def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
+    """The blocks that a setup names; None where it leaves them open. Raises SettingError for a text that names none."""
+    text = setup.blocks.replace(" ", "")
+    if not text:
+        return None
+    if text == "all":
+        return BlockRange.all(launch)
+    try:
+        return parse_blocks(text).checked(launch)
+    except (UsageError, SettingError) as error:
+        raise SettingError(error.message, names=("blocks",), remedy=error.remedy) from None
+
+
+def asks_for_phases(setup: Setup) -> bool:
+    """Whether a setup names some phases."""
+    return setup.phases.replace(" ", "") not in ("", "all")
+
+
+def asked_phases(binding: Binding) -> Phases:
+    """The phases that a setup names, half-open and from 0; None for all. Raises SettingError where they are none, or the kernel
+    has no phases to choose from.
+    """
+    if not asks_for_phases(binding.setup):
+        return None
+    try:
+        phases = parse_phases(binding.setup.phases.replace(" ", ""))
+    except UsageError as error:
+        raise SettingError(error.message, names=("phases",), remedy=error.remedy) from None
+    why = ""
+    loops = binding.program.loops
+    if binding.phase_loop < 0:
+        why = f"{binding.setup.kernel.name} has no phases to choose from"
+    elif sum(loop.start == loops[binding.phase_loop].start for loop in loops) > 1:
+        why = "the phases' loop is in a function that is called several times"
+    if why:
+        raise SettingError(why, names=("phases",), remedy="leave the phases open")
+    return phases
+
+
+def within(sink: AccessSink, binding: Binding, phases: Phases) -> AccessSink:
+    """``sink``, or one that passes on to it what happens in these phases."""
+    return sink if phases is None else PhaseFilter(sink, binding.phase_loop, phases)
+
+
+def _trace(
+    binding: Binding, space: ThreadSpace, recorder: Recorder, origin: dict[str, Any], phases: Phases, stop: Stop | None
+) -> Trace:
+    return Trace(
+        setup=binding.setup, launch=space.launch, blocks=space.blocks, rules=device_for(binding.setup).rules,
+        arrays=binding.arrays, sites=tuple(recorder.sites), loops=binding.loops, site=_frozen(recorder.step_site),
+        visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=recorder.element.finished(),
+        value=recorder.values.finished() if recorder.values else None, check=UNCHECKED, notes=binding.program.notes,
+        phases=phases, stop=stop, stored=recorder.stored, **origin,
+    )  # fmt: skip
+
+
+def stream_launch(
+    setup: Setup, counter: LaunchSink, *, budget: int | None = None, cancelled: Callable[[], bool] = is_cancelled
+) -> None:
+    """Streams the accesses of the whole launch through sinks, a group of blocks at a time, without keeping any.
+
+    Raises as ``trace_kernel`` does, and KernelFault.
+    """
+    binding, warp_size = bound(setup), device_for(setup).rules.warp_size
+    data, edges_differ = None, False
+    try:
+        edges_differ = _edges_differ(binding, warp_size, cancelled)
+    except NeedsValues:
+        data = inputs(binding, cancelled)
+    for blocks in groups(binding.launch, edges_differ, most_threads(binding)):
+        space = ThreadSpace(binding.launch, blocks, warp_size)
+        sink = counter.sink(space, binding.arrays, binding.phase_loop)
+        interpret(binding, space, sink, data, budget=budget, cancelled=cancelled)
+
+
+def blocks_to_trace(
+    setup: Setup, around: Triple = (0, 0, 0), *, limit_bytes: int, most_bytes: int, cancelled: Callable[[], bool] = is_cancelled
+) -> BlockRange:
+    """The blocks that a setup names, or as square a window around ``around`` as its trace fits ``limit_bytes``: all, if it can.
+
+    One block is run without recording to learn how many steps there are. Raises SettingError for blocks whose trace would take
+    more than ``most_bytes``, or has more threads than can be looked at.
+    """
+    binding = bound(setup)
+    launch = binding.launch
+    wanted = asked_blocks(setup, launch)
+    x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
+    one = BlockRange((x, x + 1), (y, y + 1), (z, z + 1))
+    try:
+        steps = _steps(binding, one, cancelled)
+    except KernelFault:
+        return wanted or one  # it is found again, and shown, when this block is traced
+    bytes_per_block = 4 * launch.threads_per_block * max(1, steps)
+    if wanted is not None:
+        if wanted.count * bytes_per_block > most_bytes:
+            raise _too_many(wanted, bytes_per_block, most_bytes)
+        if wanted.count * launch.threads_per_block > MOST_THREADS:
+            message = f"the {wanted.count:,} blocks have {wanted.count * launch.threads_per_block:,} threads"
+            raise SettingError(f"{message}; at most {MOST_THREADS:,} are traced", names=("blocks",), remedy="name fewer blocks")
+        return wanted
+    blocks = min(limit_bytes // bytes_per_block, min(MOST_THREADS, most_threads(binding)) // launch.threads_per_block)
+    if blocks >= launch.block_count:
+        return BlockRange.all(launch)
+    wide = max(1, min(launch.grid[0], int(blocks**0.5)))
+    high = max(1, min(launch.grid[1], blocks // wide))
+    return BlockRange(_range_around(x, wide, launch.grid[0]), _range_around(y, high, launch.grid[1]), (z, z + 1))
+
+
+def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
+    """How many steps some blocks take. Raises KernelFault."""
+    counter, phases = StepCounter(), asked_phases(binding)
+    space = ThreadSpace(binding.launch, blocks, device_for(binding.setup).rules.warp_size)
+    try:
+        interpret(binding, space, within(counter, binding, phases), None, cancelled=cancelled)
+    except NeedsValues:
+        counter = StepCounter()
+        interpret(binding, space, within(counter, binding, phases), inputs(binding, cancelled), cancelled=cancelled)
+    return counter.steps
+
+
+def _too_many(wanted: BlockRange, bytes_per_block: int, most_bytes: int) -> SettingError:
+    needed, most = wanted.count * bytes_per_block >> 20, max(1, most_bytes // bytes_per_block)
+    return SettingError(
+        f"the trace of {wanted.count} blocks would take {needed:,} MiB; at most {most} of them fit {most_bytes >> 20:,} MiB",
+        names=("blocks",), remedy="name fewer (--blocks 0:2,0:2), choose some phases (--phases 1-2), or leave the blocks open",
+    )  # fmt: skip
+
+
+def _range_around(at: int, length: int, extent: int) -> tuple[int, int]:
+    start = max(0, min(at - length // 2, extent - length))
+    return start, start + length
+
+
+def bound(setup: Setup) -> Binding:
+    """The kernel read and matched with its arguments. Raises SourceError, or SettingError for what can't be launched."""
+    kernel, launch, device = setup.kernel, launch_for(setup), device_for(setup)
+    try:
+        binding = bind(setup, launch, program_for(kernel, setup.parameters))
+    except RecursionError:
+        raise GemmvizError("the kernel's expressions are nested too deeply", file=kernel.file) from None
+    for name in setup.problem.shapes:
+        if name not in [matrix for matrix, _ in binding.matrices]:
+            raise SourceError(f"the header's args must pass {name}: the result is checked against A and B", file=kernel.file)
+    declared = shared_bytes(binding.arrays)
+    if declared > device.shared_per_block:
+        raise SettingError(
+            f"the kernel declares {declared} bytes of shared memory; {device.name} allows "
+            f"{device.shared_per_block} a block",
+            names=(*setup.parameters, "device"), remedy="choose smaller tiles", nearest=_nearest_that_fits(setup),
+        )  # fmt: skip
+    return binding
+
+
+def _nearest_that_fits(setup: Setup) -> dict[str, int]:
+    """The nearest other parameter whose shared arrays the device can hold, among the first few."""
+    for name, value, changed in islice(other_choices(setup), _MOST_TRIED):
+        with contextlib.suppress(GemmvizError):  # what is wrong with a candidate is nobody's business
+            program = program_for(changed.kernel, changed.parameters)
+            if shared_bytes(bind(changed, launch_for(changed), program).arrays) <= device_for(setup).shared_per_block:
+                return {name: value}
+    return {}
+
+
+def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool]) -> bool:
+    """Whether the last block of the grid runs anything under a mask."""
+    gx, gy, gz = binding.launch.grid
+    last = ThreadSpace(binding.launch, BlockRange((gx - 1, gx), (gy - 1, gy), (gz - 1, gz)), warp_size)
+    counter = StepCounter()
+    interpret(binding, last, counter, None, cancelled=cancelled)
+    return counter.masked
+
+
+def _stored(element: Ints, offsets: tuple[int, ...]) -> Any:
+    """The distinct elements that a site's stores wrote, ascending."""
+    first = np.sort(element[element >= 0]).astype(np.int64)
+    first = first[np.diff(first, prepend=-1) > 0]
+    return np.unique((first[:, None] + np.array(offsets)).ravel()) if offsets != (0,) else first
+
+
+def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
+    """The threads of ``blocks``; by default of those that the setup names, or of all."""
+    setup, launch = binding.setup, binding.launch
+    blocks = (blocks or asked_blocks(setup, launch) or BlockRange.all(launch)).checked(launch)
+    return ThreadSpace(launch, blocks, device_for(setup).rules.warp_size)
+
+
+def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = is_cancelled) -> dict[str, Any]:
+    """What each store into shared memory writes, as the fields of a Trace: for a run that somebody else makes."""
+    binding = bound(setup)
+    return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), record_limit(), cancelled=cancelled)[0]
+
+
+def origins_of(
+    binding: Binding,
+    space: ThreadSpace,
+    phases: Phases,
+    limit_bytes: int,
+    budget: int | None = None,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> tuple[dict[str, Any], int | None]:
+    """What each store into shared memory wrote, from a run by tags, and how many steps that took; nothing where tags don't
+    suffice.
+    """
+    recorder = OriginRecorder(space, limit_bytes)
+    try:
+        interpret(binding, space, within(recorder, binding, phases), None, budget=budget, cancelled=cancelled)
+    except NeedsValues:
+        return {}, None
+    except KernelFault:
+        pass  # the run with values ends there too, and says why
+    origin = {
+        "origin_step": _frozen(recorder.stores),
+        "origin_array": recorder.arrays.finished(),
+        "origin": recorder.elements.finished(),
+    }
+    return origin, recorder.steps
+
+
+def _until(origin: dict[str, Any], steps: int) -> dict[str, Any]:
+    """What was stored in the first ``steps`` steps: the run by tags goes on where it takes values to find a fault."""
+    stores = int(np.searchsorted(origin["origin_step"], steps)) if origin else 0
+    return {name: rows[:stores] for name, rows in origin.items()}
+
+
+def _frozen(numbers: list[int]) -> Ints:
+    array = np.asarray(numbers, np.int32)
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,60 @@
+"""What has room in memory at once: reckoned before any of it is taken."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.errors import SettingError
+from gemmviz.model.kernel import Launch
+from gemmviz.model.threads import BlockRange
+from gemmviz.run.cpu.simt.interpret import Binding
+from gemmviz.run.inputs import matrices
+
+_THREADS_AT_ONCE, _MOST_GROUPS = 1 << 23, 10_000
+_MOST_BYTES = 5 << 28  # of the matrices, and of what all threads hold at once
+
+
+def groups(launch: Launch, edges_differ: bool, most_threads: int) -> Iterator[BlockRange]:
+    """Windows that cover the grid, none with too many threads. Where the last blocks along x and y are guarded, they go apart:
+    what all other blocks do then needs no mask, and is counted once for all of them. Raises SettingError for too many windows.
+    """
+    gx, gy, gz = launch.grid
+    blocks = max(1, most_threads // launch.threads_per_block)
+    wide = min(gx, blocks)
+    high = max(1, blocks // wide)
+    number = gz * (-(-gx // wide) + edges_differ) * (-(-gy // high) + edges_differ)
+    if number > _MOST_GROUPS:
+        message = f"{launch.block_count:,} blocks of {launch.threads_per_block:,} threads are too many to be counted here"
+        raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
+    columns, rows = _cut(gx, wide, edges_differ), _cut(gy, high, edges_differ)
+    return (BlockRange(x, y, (z, z + 1)) for z in range(gz) for y in rows for x in columns)
+
+
+def _cut(extent: int, length: int, last_apart: bool) -> list[tuple[int, int]]:
+    """Ranges of up to ``length``, the very last one apart where that is asked for."""
+    parts = [(0, extent - 1), (extent - 1, extent)] if last_apart and extent > 1 else [(0, extent)]
+    return [(start, min(stop, start + length)) for first, stop in parts for start in range(first, stop, length)]
+
+
+def most_threads(binding: Binding) -> int:
+    """How many threads have room at once: each may hold all its variables and arrays. Raises SettingError where there
+    is not even room for a block.
+    """
+    held, block = 8 * max(1, binding.program.held), binding.launch.threads_per_block
+    if held * block > _MOST_BYTES:
+        message = f"the {block} threads of a block would hold {held * block >> 20:,} MiB in variables and arrays of their own"
+        remedy = f"at most {_MOST_BYTES >> 20:,} MiB have room"
+        raise SettingError(message, names=tuple(binding.setup.parameters), remedy=remedy)
+    return min(_THREADS_AT_ONCE, _MOST_BYTES // held)
+
+
+def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
+    """The matrices as the kernel finds them. Raises SettingError where they are too large to be held."""
+    problem, dtypes = binding.setup.problem, binding.dtypes
+    size = sum(math.prod(problem.shapes[name]) * np.dtype(dtype).itemsize for name, dtype in dtypes.items())
+    if size > _MOST_BYTES:
+        message = f"A, B and C would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_BYTES >> 20:,} MiB"
+        raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
+    return matrices(problem, dtypes, binding.setup.filling, cancelled)

@@ -1,0 +1,216 @@
+"""The sink that keeps everything: turns accesses as they happen into the dense matrices of a trace."""
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.sinks import AccessSink, Bools
+from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.model.trace import INACTIVE, MOST_STEPS, Ints, Longs
+from gemmviz.run.cpu.simt.symbolic import tag_array, tag_element
+
+_RESERVED_BYTES = 512 << 20
+_MOST_STORED_BYTES = 64 << 20
+_FIRST_STORES, _ORIGIN_BYTES = 64, 5
+
+
+class Rows:
+    """A matrix that grows downwards. Memory that is reserved but not yet written costs nothing where the system commits it
+    on first use, so a generous reserve spares the copies of growing.
+    """
+
+    def __init__(self, columns: int, dtype: Any, rows: int | None = None) -> None:
+        if rows is None:
+            rows = max(64, _RESERVED_BYTES // (max(1, columns) * np.dtype(dtype).itemsize))
+        self.data: npt.NDArray[Any] = _reserved(rows, columns, dtype)
+        self.used = 0
+
+    def new(self) -> npt.NDArray[Any]:
+        """The next row, contents undefined."""
+        if self.used == len(self.data):
+            self.data.resize((max(2, self.used * 3 // 2), self.data.shape[1]), refcheck=False)
+        self.used += 1
+        row: npt.NDArray[Any] = self.data[self.used - 1]
+        return row
+
+    def finished(self) -> npt.NDArray[Any]:
+        """All rows, read-only; the reserve is given back."""
+        self.data.resize((self.used, self.data.shape[1]), refcheck=False)
+        self.data.flags.writeable = False
+        return self.data
+
+
+def _reserved(rows: int, columns: int, dtype: Any) -> npt.NDArray[Any]:
+    while True:
+        try:
+            return np.empty((rows, columns), dtype)
+        except MemoryError:
+            if rows <= 64:
+                raise
+            rows //= 4
+
+
+class Recorder(AccessSink):
+    """Records elements, and values where asked; ``stored``: what stores to global memory wrote, by row, while there are few.
+    Raises GemmvizError when the trace outgrows ``limit_bytes``.
+    """
+
+    def __init__(
+        self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], values: bool, limit_bytes: int, steps: int | None = None
+    ) -> None:
+        self.space, self.arrays = space, arrays
+        self.stored: dict[int, npt.NDArray[np.float64]] = {}
+        self._stores: list[bool] = []
+        if steps is not None:
+            steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
+        self.element = Rows(space.thread_count, np.int32, steps)
+        self.values = Rows(space.thread_count, np.float32, steps) if values else None
+        self.limit_bytes = limit_bytes
+        self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
+        self.sites: list[Site] = []
+        self.step_site: list[int] = []
+        self.visits: list[tuple[int, ...]] = []
+        self.epoch: list[int] = []
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+        written = [self.arrays[operand.array].space for operand in site.operands if operand.access == "write"]
+        self._stores.append("global" in written)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.step_site.append(site)
+        self.visits.append(visits)
+        self.epoch.append(epoch)
+        if len(self.step_site) > self.most_rows:
+            raise too_large(len(self.step_site), self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
+        if len(self.step_site) > MOST_STEPS:
+            message = f"the trace would have more than {MOST_STEPS:,} steps"
+            raise GemmvizError(message, remedy="choose some phases, or a smaller K")
+        row = self.element.new()
+        fill(row, self.space, offset)
+        if mask is not None:
+            np.copyto(row.reshape(self.space.shape), INACTIVE, where=~mask)
+        if self.values is not None:
+            self.values.new()[:] = 0
+
+    def value(self, value: Any) -> None:
+        if self.values is not None:
+            fill(self.values.data[self.values.used - 1], self.space, value)
+        elif self._stores[self.step_site[-1]] and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES:
+            row = self.stored[self.element.used - 1] = np.empty(self.space.thread_count)
+            fill(row, self.space, value)
+
+    def visit_table(self) -> Ints:
+        depth = max((len(visits) for visits in self.visits), default=0)
+        table = np.full((len(self.visits), depth), -1, np.int32)
+        for column in range(depth):
+            table[:, column] = [visits[column] if column < len(visits) else -1 for visits in self.visits]
+        return table
+
+
+def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> GemmvizError:
+    """What there is to say of a record that outgrows its limit. ``steps``: of those that are known."""
+    size = f"{steps:,} steps of {threads:,} threads take {steps * threads * access_bytes / (1 << 20):,.0f} MiB"
+    remedy = "choose some blocks (--blocks 0:2,0:2) or some phases (--phases 1-2)"
+    return GemmvizError(f"{size}; a trace may take {limit_bytes / (1 << 20):,.0f} MiB here", remedy=remedy)
+
+
+def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
+    """Writes ``value``, broadcast over the lanes, into one row: first along the threads of a block, then over blocks."""
+    if not isinstance(value, np.ndarray) or value.size == 1:
+        row[:] = value if not isinstance(value, np.ndarray) else value.ravel()[0]
+        return
+    outer = len(space.block_shape)
+    threads = np.empty((*value.shape[:outer], space.threads_per_block), row.dtype)
+    np.copyto(threads.reshape((*value.shape[:outer], *space.thread_shape)), value, casting="unsafe")
+    np.copyto(row.reshape((*space.block_shape, space.threads_per_block)), threads)
+
+
+class PhaseFilter(AccessSink):
+    """Passes on what happens in some trips of the phase loop, or outside of it. Sites are numbered as they get through."""
+
+    def __init__(self, sink: AccessSink, phase_loop: int, phases: tuple[int, int]) -> None:
+        self.sink = sink
+        self.phase_loop = phase_loop
+        self.phases = phases
+        self.sites: list[Site] = []
+        self.numbers: dict[int, int] = {}
+        self.on = True
+
+    def started(self, machine: Any) -> None:
+        self.sink.started(machine)
+
+    def ended(self) -> None:
+        self.sink.ended()
+
+    def site(self, site: Site) -> None:
+        self.sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        loops = self.sites[site].loops
+        trip = visits[loops.index(self.phase_loop)] if self.phase_loop in loops else None
+        self.on = trip is None or self.phases[0] <= trip < self.phases[1]
+        if self.on:
+            if site not in self.numbers:
+                self.numbers[site] = len(self.numbers)
+                self.sink.site(self.sites[site])
+            self.sink.access(self.numbers[site], offset, mask, visits, epoch)
+
+    def value(self, value: Any) -> None:
+        if self.on:
+            self.sink.value(value)
+
+    def origins(self, tags: list[Any]) -> None:
+        if self.on:
+            self.sink.origins(tags)
+
+
+class StepCounter(AccessSink):
+    """A sink that counts steps, notes whether any ran under a mask, and keeps nothing."""
+
+    wants: Literal["all", "origins", "sums"] = "sums"
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.masked = False
+        self._begun: list[int] = []
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.steps += 1
+        self.masked |= mask is not None
+
+    def begin(self) -> None:
+        self._begun.append(self.steps)
+
+    def end(self) -> int:
+        return self.steps - self._begun.pop()
+
+    def again(self, part: int, visits: tuple[int, ...]) -> None:
+        self.steps += part
+
+
+class OriginRecorder(StepCounter):
+    """Records of a run by tags what the stores into shared memory wrote: a row for each element of a store's width. Raises
+    as ``Recorder`` does.
+    """
+
+    wants = "origins"
+
+    def __init__(self, space: ThreadSpace, limit_bytes: int) -> None:
+        super().__init__()
+        self.space = space
+        self.limit_bytes = limit_bytes
+        self.stores: list[int] = []
+        self.arrays = Rows(space.thread_count, np.int8, _FIRST_STORES)
+        self.elements = Rows(space.thread_count, np.int32, _FIRST_STORES)
+
+    def origins(self, tags: list[Any]) -> None:
+        for tag in tags:
+            self.stores.append(self.steps - 1)
+            if len(self.stores) * _ORIGIN_BYTES * self.space.thread_count > self.limit_bytes:
+                raise too_large(len(self.stores), self.space.thread_count, _ORIGIN_BYTES, self.limit_bytes)
+            fill(self.arrays.new(), self.space, tag_array(tag))
+            fill(self.elements.new(), self.space, tag_element(tag))

@@ -1,0 +1,155 @@
+"""Closures for assignments: to variables, to components of vectors, to arrays of the thread, and to memory."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.values import Address, Closure, merged
+from gemmviz.source.nodes import Assign, Component, Deref, Expr, Read
+from gemmviz.source.types import Pointer, Scalar, Vector
+
+
+class Expressions(Protocol):
+    """What makes closures of the expressions around an assignment."""
+
+    def right_side(self, node: Assign) -> Closure: ...
+    def combine(self, node: Assign, old: Closure, value: Closure) -> Closure: ...
+    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None: ...
+    def address(self, node: Expr) -> Address: ...
+    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None: ...
+
+
+def assignment(compiler: Expressions, node: Assign) -> Closure:
+    match node.target:
+        case Read(slot=slot, name=name, type=ctype, place=place):
+            return _assign_variable(compiler, node, slot, name, ctype, place)
+        case Component(of=of, index=component):
+            return _assign_component(compiler, node, of, component)
+        case Deref() as target:
+            return _store(compiler, node, target)
+    raise AssertionError(node.target)
+
+
+Finish = Callable[[Machine, Any, Any], Any]
+
+
+def _combined(compiler: Expressions, node: Assign) -> Finish:
+    """The new value from the machine, the old value and the right side (C++17 evaluates the right side first)."""
+    if node.op is None:
+        return lambda machine, old, right: right
+    assert isinstance(node.type, Scalar)
+    assert node.within is not None
+    operands: list[Any] = [None, None]
+    widen, narrow = _converter(node.type, node.within), _converter(node.within, node.type)
+    apply = compiler.combine(node, lambda machine: operands[0], lambda machine: operands[1])
+
+    def combined(machine: Machine, old: Any, right: Any) -> Any:
+        operands[0] = old if widen is None else widen(old)
+        operands[1] = right
+        result = apply(machine)
+        return result if narrow is None else narrow(result)
+
+    return combined
+
+
+def _assign_variable(compiler: Expressions, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
+    value, gives_old, compound = compiler.right_side(node), node.gives_old, node.op is not None
+    combined = _combined(compiler, node)
+    scalar = compiler.merge_scalar(ctype if isinstance(ctype, Scalar) else component_type(ctype))
+    moves_pointer = isinstance(ctype, Pointer)
+
+    def assign(machine: Machine) -> Any:
+        right = value(machine)
+        old = machine.slots[slot]
+        if compound or (gives_old and moves_pointer):
+            old = values.read(machine, old, name, place)
+        new = combined(machine, old, right)
+        if machine.level != machine.levels[slot]:
+            machine.slots[slot] = merged(machine.mask, new, machine.slots[slot], scalar)
+        else:
+            machine.slots[slot] = new
+        return old if gives_old else new
+
+    return assign
+
+
+def _assign_component(compiler: Expressions, node: Assign, of: Expr, component: int) -> Closure:
+    assert isinstance(of, Read)
+    assert isinstance(of.type, Vector)
+    slot, name, count, place = of.slot, of.name, of.type.count, of.place
+    value, combined, gives_old = compiler.right_side(node), _combined(compiler, node), node.gives_old
+    scalar, compound = compiler.merge_scalar(of.type.scalar), node.op is not None
+
+    def assign(machine: Machine) -> Any:
+        right = value(machine)
+        vector = list(machine.slots[slot] or [None] * count)
+        old = vector[component]
+        if compound:
+            old = values.read(machine, old, name, place)
+        new = combined(machine, old, right)
+        keeps = machine.level != machine.levels[slot]
+        vector[component] = merged(machine.mask, new, vector[component], scalar) if keeps else new
+        machine.slots[slot] = vector
+        return old if gives_old else new
+
+    return assign
+
+
+def _store(compiler: Expressions, node: Assign, target: Deref) -> Closure:
+    value, address, place = compiler.right_side(node), compiler.address(target.pointer), target.place
+    combined = _combined(compiler, node)
+    if node.store is None and isinstance(target.type, Scalar):
+        return _store_local(node, value, address, combined, place)
+    width = target.type.count if isinstance(target.type, Vector) else 1
+    compound, gives_old = node.op is not None, node.gives_old
+    load, store = target.access, node.store
+
+    def assign(machine: Machine) -> Any:
+        right = value(machine)
+        memory, offset = address(machine)
+        offset = memory.checked(machine, offset, width, place)
+        old = None
+        if compound:
+            if load is not None:
+                machine.touch(load, memory.number, offset, place)
+            old = memory.load(machine, offset, place)
+            if load is not None and machine.wants_values:
+                machine.sink.value(old)
+        new = combined(machine, old, right)
+        parts = new if width > 1 else [new]
+        if store is not None:
+            machine.touch(store, memory.number, offset, place)
+            compiler.announce(machine, memory, parts)
+        for i, part in enumerate(parts):
+            memory.store(machine, offset + i if i else offset, part, place)
+        return old if gives_old else new
+
+    return assign
+
+
+def _store_local(node: Assign, value: Closure, address: Address, combined: Finish, place: Any) -> Closure:
+    compound, gives_old = node.op is not None, node.gives_old
+
+    def assign(machine: Machine) -> Any:
+        right = value(machine)
+        memory, offset = address(machine)
+        offset = memory.checked(machine, offset, 1, place)
+        old = memory.load(machine, offset, place) if compound else None
+        new = combined(machine, old, right)
+        if offset.__class__ is int and machine.level == memory.level:
+            memory.values[offset] = new
+        else:
+            memory.store(machine, offset, new, place)
+        return old if gives_old else new
+
+    return assign
+
+
+def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
+    return None if source.kind == to.kind and source.bits == to.bits else values.conversion(source, to)
+
+
+def component_type(ctype: Any) -> Scalar | None:
+    """The scalar that a vector type is made of."""
+    return ctype.scalar if isinstance(ctype, Vector) else None

@@ -1,0 +1,91 @@
+"""Which variables bring something into shared memory: what else a kernel works out has no say in what its tiles hold."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gemmviz.run.cpu.simt.numbers import parts
+from gemmviz.source.nodes import (
+    Assign,
+    Base,
+    Call,
+    Component,
+    Declare,
+    DeclareArray,
+    Deref,
+    Inline,
+    Offset,
+    Program,
+    Read,
+    Reinterpret,
+    Return,
+)
+from gemmviz.source.types import Pointer, Scalar
+
+_Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
+
+
+def carriers(program: Program) -> frozenset[int]:
+    """The slots that a value stored into shared memory may come from, through other variables and pointers to them too.
+
+    Integers are none: they follow from the sizes and from who the thread is.
+    """
+    given = [*_given(program.body)]
+    stores = (node.value for node in parts(program.body) if isinstance(node, Assign) and _is_shared(node.target))
+    found = {slot for value in stores for slot in _slots(value)}
+    while True:
+        more = {slot for to, of in given if to & found for slot in of} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def brings_nothing(node: Any, carriers: frozenset[int]) -> bool:
+    """Whether a part of a kernel neither stores into shared memory nor changes a variable that may reach it."""
+    for part in parts(node):
+        stores = isinstance(part, Assign) and _is_shared(part.target)
+        passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, Pointer) for arg in part.args)
+        if stores or passes_pointer:
+            return False
+    return not any(to & carriers for to, _ in _given(node))
+
+
+def _given(node: Any) -> Iterator[_Given]:
+    for part in parts(node):
+        match part:
+            case Declare(slot=slot, value=value) | Return(slot=int(slot), value=value) if value is not None:
+                yield from _both_ways({slot}, value)
+            case DeclareArray(slot=slot, values=tuple(values)):
+                yield from (({slot}, _slots(value)) for value in values)
+            case Assign(target=target, value=value):
+                yield from _both_ways(_changed(target), value)
+            case Inline(bindings=bindings):
+                for slot, value in bindings:
+                    yield from _both_ways({slot}, value)
+
+
+def _both_ways(to: set[int], value: Any) -> Iterator[_Given]:
+    """What is written through a pointer changes what it points to."""
+    yield to, _slots(value)
+    if isinstance(value.type, Pointer):
+        yield _slots(value), to
+
+
+def _slots(node: Any) -> set[int]:
+    return {part.slot for part in parts(node) if isinstance(part, Base) or (isinstance(part, Read) and not _is_integer(part))}
+
+
+def _is_integer(node: Read) -> bool:
+    return isinstance(node.type, Scalar) and not node.type.is_float
+
+
+def _changed(target: Any) -> set[int]:
+    """The variable or array that an assignment changes, or reaches memory through."""
+    while isinstance(target, Deref | Offset | Reinterpret | Component):
+        target = target.of if isinstance(target, Component) else target.pointer
+    return {target.slot} if isinstance(target, Read | Base) else _slots(target)
+
+
+def _is_shared(target: Any) -> bool:
+    while isinstance(target, Component):
+        target = target.of
+    return isinstance(target, Deref) and getattr(target.pointer.type, "space", None) not in ("global", "local")

@@ -1,0 +1,400 @@
+"""Compiles expression nodes to closures: each takes the machine and gives the node's value over lanes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.assignments import assignment, component_type
+from gemmviz.run.cpu.simt.intrinsics import intrinsic
+from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.run.cpu.simt.values import Address, Closure, merged
+from gemmviz.source.counted import known
+from gemmviz.source.nodes import (
+    Assign,
+    Base,
+    Binary,
+    Call,
+    Component,
+    Const,
+    Convert,
+    Deref,
+    Expr,
+    Extent,
+    Index,
+    Inline,
+    Logic,
+    Loop,
+    MakeVector,
+    Offset,
+    PointerDifference,
+    Read,
+    Reinterpret,
+    Select,
+    Sequence,
+    Stmt,
+    Unary,
+    Unrolled,
+)  # fmt: skip
+from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+
+_FARTHEST = 1 << 62  # offset of an element
+
+
+class Compiler:
+    """Closures for one space of threads. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots
+    whose values are known while a trip of an unrolled loop is compiled; ``numbers`` the float variables that hold nothing of a
+    matrix. ``may_repeat``: whether a loop that does the same again need not run again.
+    """
+
+    numbers: frozenset[int] = frozenset()
+
+    def __init__(self, space: ThreadSpace, statement: Callable[["Compiler", Stmt], Closure]) -> None:
+        self.space = space
+        self.statement = statement
+        self.constants: dict[int, int] = {}
+        self.may_repeat: Callable[[Loop | Unrolled], bool] = lambda node: False
+
+    def given(self, slot: int, node: Expr) -> Closure:
+        """What a variable is given."""
+        return self.value(node)
+
+    def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None:
+        """As ``merge_scalar``, for what a variable holds."""
+        return self.merge_scalar(scalar)
+
+    def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
+        """The type that values of ``scalar`` have while the kernel runs."""
+        return scalar
+
+    def zero(self, scalar: Scalar) -> Any:
+        """What an element that an initialiser doesn't name starts as."""
+        return values.constant(scalar.dtype.type(0).item(), scalar)
+
+    def value(self, node: Expr) -> Closure:
+        match node:
+            case Const(type=scalar, value=value):
+                number = values.constant(value, scalar)
+                return lambda machine: number
+            case Index(of_block=of_block, axis=axis):
+                index = self.space.index(of_block, axis)
+                return lambda machine: index
+            case Extent(of_grid=of_grid, axis=axis):
+                extent = (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
+                return lambda machine: extent
+            case Read(slot=slot) if slot in self.constants:
+                counter = self.constants[slot]
+                return lambda machine: counter
+            case Read():
+                return _read(node)
+            case Base() | Offset() | Reinterpret():
+                return self.address(node)
+            case Deref():
+                return self._load(node)
+            case Component(of=Read(checked=True) as of, index=component):
+                return _read_component(of, component)
+            case Component(of=of, index=component):
+                vector = self.value(of)
+                return lambda machine: vector(machine)[component]
+            case MakeVector(parts=parts):
+                closures = [self.value(part) for part in parts]
+                return lambda machine: [closure(machine) for closure in closures]
+            case Unary(type=scalar, op=op, operand=operand):
+                return values.unary(op, scalar, self.value(operand))
+            case Binary(op=op, left=left, right=right, place=place):
+                assert isinstance(left.type, Scalar)
+                return values.binary(op, left.type, self.value(left), self.value(right), place)
+            case PointerDifference():
+                return self._difference(node)
+            case Logic():
+                return self._logic(node)
+            case Select():
+                return self._select(node)
+            case Convert(type=to, operand=operand):
+                return self._convert(operand, to)
+            case Assign():
+                return assignment(self, node)
+            case Call():
+                return intrinsic(node, [self.value(arg) for arg in node.args], self.space)
+            case Inline():
+                return self._inline(node)
+            case Sequence(parts=parts):
+                return _sequence([self.value(part) for part in parts])
+        raise AssertionError(node)
+
+    def effect(self, node: Expr) -> Closure | None:
+        """What ``node`` does besides giving a value, or None where that is nothing."""
+        return self.value(node)
+
+    def address(self, node: Expr) -> Address:
+        """The (memory, offset) that a pointer expression stands for, offsets in scalar elements."""
+        match node:
+            case Base(slot=slot):
+                return lambda machine: machine.slots[slot]
+            case Offset(pointer=pointer, index=index, scale=scale):
+                width = _width(pointer)
+                distance = known(index, self.constants)
+                if distance is not None:
+                    return _shifted(pointer, self.address(pointer), distance * scale * width)
+                return _moved(self.address(pointer), self.value(index), scale * width)
+            case Reinterpret(type=Pointer(to=to), pointer=pointer, place=place):
+                return _reinterpreted(self.address(pointer), to, place)
+        return self.value(node)
+
+    def _load(self, node: Deref) -> Closure:
+        address, place, access = self.address(node.pointer), node.place, node.access
+        if isinstance(node.type, Vector):
+            return self._load_vector(node, address)
+        if access is None:
+            return _load_local(address, place)
+
+        def load(machine: Machine) -> Any:
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, 1, place)
+            machine.touch(access, memory.number, offset, place)
+            result = memory.load(machine, offset, place)
+            if machine.wants_values:
+                machine.sink.value(result)
+            return result
+
+        return load
+
+    def _load_vector(self, node: Deref, address: Address) -> Closure:
+        place, access, width = node.place, node.access, node.type.count  # type: ignore[union-attr]
+
+        def load(machine: Machine) -> Any:
+            memory, offset = address(machine)
+            offset = memory.checked(machine, offset, width, place)
+            if access is not None:
+                machine.touch(access, memory.number, offset, place)
+            parts = [memory.load(machine, offset + i, place) for i in range(width)]
+            if access is not None and machine.wants_values:
+                machine.sink.value(parts[0])
+            return parts
+
+        return load
+
+    def _difference(self, node: PointerDifference) -> Closure:
+        left, right, place, width = self.address(node.left), self.address(node.right), node.place, _width(node.left)
+
+        def difference(machine: Machine) -> Any:
+            (a, x), (b, y) = left(machine), right(machine)
+            if a is not b:
+                raise machine.fault("pointers into two different arrays are subtracted", place)
+            return (x - y) // width
+
+        return difference
+
+    def _logic(self, node: Logic) -> Closure:
+        left, right = self.value(node.left), self.value(node.right)
+        decided = node.op == "||"
+
+        def logic(machine: Machine) -> Any:
+            first = left(machine)
+            if not isinstance(first, np.ndarray):
+                return first if bool(first) is decided else right(machine)
+            outer = machine.mask
+            open_lanes = ~first if decided else first
+            machine.mask = open_lanes if outer is None else open_lanes & outer
+            if not machine.mask.any():
+                machine.mask = outer
+                return first
+            machine.level += 1
+            second = right(machine)
+            machine.level -= 1
+            machine.mask = outer
+            return (first | second) if decided else (first & second)
+
+        return logic
+
+    def _select(self, node: Select) -> Closure:
+        condition, then, otherwise = self.value(node.condition), self.value(node.then), self.value(node.otherwise)
+        scalar = self.merge_scalar(node.type if isinstance(node.type, Scalar) else component_type(node.type))
+
+        def select(machine: Machine) -> Any:
+            chosen = condition(machine)
+            if not isinstance(chosen, np.ndarray):
+                return then(machine) if chosen else otherwise(machine)
+            outer = machine.mask
+            yes = chosen if outer is None else chosen & outer
+            no = ~chosen if outer is None else outer & ~chosen
+            if not no.any():
+                return then(machine)
+            if not yes.any():
+                return otherwise(machine)
+            machine.level += 1
+            machine.mask = yes
+            a = then(machine)
+            machine.mask = no
+            b = otherwise(machine)
+            machine.level -= 1
+            machine.mask = outer
+            return merged(chosen, a, b, scalar)
+
+        return select
+
+    def _convert(self, operand: Expr, to: Scalar) -> Closure:
+        assert isinstance(operand.type, Scalar)
+        convert, inner = values.conversion(operand.type, to), self.value(operand)
+        return lambda machine: convert(inner(machine))
+
+    def right_side(self, node: Assign) -> Closure:
+        """The value of an assignment's right side."""
+        return self.value(node.value)
+
+    def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
+        assert node.op is not None
+        assert node.within is not None
+        return values.binary(node.op, node.within, old, value, node.place)
+
+    def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
+        """Tells the sink what a store wrote."""
+        if machine.wants_values:
+            machine.sink.value(parts[0])
+
+    def _inline(self, node: Inline) -> Closure:
+        bindings = [(slot, self.given(slot, expr)) for slot, expr in node.bindings]
+        body, result, place = self.statement(self, node.body), node.result, node.place
+
+        def call(machine: Machine) -> Any:
+            for slot, closure in bindings:
+                value = closure(machine)
+                machine.slots[slot], machine.levels[slot] = value, machine.level
+            if result is not None:
+                machine.slots[result], machine.levels[result] = None, machine.level
+            kept = machine.mask, machine.level, machine.returned, machine.vanished
+            machine.returned, machine.vanished = None, False
+            machine.inline_depth += 1
+            body(machine)
+            machine.inline_depth -= 1
+            machine.mask, machine.level, machine.returned, machine.vanished = kept
+            return None if result is None else values.read(machine, machine.slots[result], "the function's value", place)
+
+        return call
+
+
+def _load_local(address: Address, place: Any) -> Closure:
+    """The load of a local array's element; a number for an index, and a value that all lanes have, take the short way."""
+
+    def load(machine: Machine) -> Any:
+        memory, offset = address(machine)
+        if offset.__class__ is int and 0 <= offset < memory.size:
+            value = memory.values[offset]
+            if value is not None and value.__class__ is not values.Partial:
+                return value
+        return memory.load(machine, memory.checked(machine, offset, 1, place), place)
+
+    return load
+
+
+def _read(node: Read) -> Closure:
+    slot, name, place = node.slot, node.name, node.place
+    if not node.checked:
+        return lambda machine: machine.slots[slot]
+    if isinstance(node.type, Vector):
+        return lambda machine: _read_vector(machine, slot, name, place)
+    return lambda machine: values.read(machine, machine.slots[slot], name, place)
+
+
+def _read_component(node: Read, component: int) -> Closure:
+    slot, name, place = node.slot, node.name, node.place
+
+    def read(machine: Machine) -> Any:
+        vector = machine.slots[slot]
+        return values.read(machine, None if vector is None else vector[component], name, place)
+
+    return read
+
+
+def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
+    vector = machine.slots[slot]
+    return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
+
+
+def _moved(address: Address, index: Closure, scale: int) -> Address:
+    """``address`` plus an index. Arrays are converted to 64 bits once for as long as the index stays the same array."""
+    last_index: Any = None
+    last_scaled: Any = None
+
+    def moved(machine: Machine) -> tuple[Any, Any]:
+        nonlocal last_index, last_scaled
+        memory, offset = address(machine)
+        i = index(machine)
+        if i.__class__ is int:
+            return memory, offset + i * scale
+        if i is not last_index:
+            last_index, last_scaled = i, _scaled(i, scale)
+        return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
+
+    return moved
+
+
+def _scaled(index: Any, scale: int) -> Any:
+    """Indices times ``scale``, int64. What would not fit stays far out of every array."""
+    if index.dtype.itemsize == 8:
+        most = _FARTHEST // abs(scale)
+        index = np.clip(index, -most, most)
+    wide = index.astype(np.int64, copy=False)
+    return wide * scale if scale != 1 else wide
+
+
+class _Fixed:
+    """The address of an array of this thread plus a distance that is known: what most registers are."""
+
+    __slots__ = ("distance", "slot")
+
+    def __init__(self, slot: int, distance: int) -> None:
+        self.slot = slot
+        self.distance = distance
+
+    def __call__(self, machine: Machine) -> tuple[Any, Any]:
+        memory, offset = machine.slots[self.slot]
+        return memory, offset + self.distance
+
+
+def _shifted(pointer: Expr, address: Address, distance: int) -> Address:
+    if isinstance(address, _Fixed):
+        return _Fixed(address.slot, address.distance + distance)
+    if isinstance(pointer, Base):
+        return _Fixed(pointer.slot, distance)
+    if distance == 0:
+        return address
+
+    def shifted(machine: Machine) -> tuple[Any, Any]:
+        memory, offset = address(machine)
+        return memory, offset + distance
+
+    return shifted
+
+
+def _reinterpreted(address: Address, to: Scalar | Vector, place: Any) -> Address:
+    wanted = scalar_of(to)
+
+    def reinterpreted(machine: Machine) -> tuple[Any, Any]:
+        memory, offset = address(machine)
+        if memory.scalar.dtype != wanted.dtype:
+            raise machine.fault(f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place)
+        return memory, offset
+
+    return reinterpreted
+
+
+def _width(pointer: Expr) -> int:
+    """Scalar elements per element of a pointer's own type."""
+    match pointer.type:
+        case Pointer(to=Vector(count=count)):
+            return count
+    element = getattr(pointer.type, "element", None)
+    return element.count if isinstance(element, Vector) else 1
+
+
+def _sequence(closures: list[Closure]) -> Closure:
+    def run(machine: Machine) -> Any:
+        result = None
+        for closure in closures:
+            result = closure(machine)
+        return result
+
+    return run

@@ -1,0 +1,220 @@
+"""Runs a Program over a space of threads and reports every access to a sink: with values, or by tags alone."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.launch.legality import evaluated
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import KernelFault, SourceError
+from gemmviz.model.kernel import KernelSpec, Launch, place_in
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink
+from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.simt.carriers import brings_nothing, carriers
+from gemmviz.run.cpu.simt.expressions import Compiler
+from gemmviz.run.cpu.simt.machine import Machine, step_budget
+from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.cpu.simt.numbers import number_slots
+from gemmviz.run.cpu.simt.statements import statement
+from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
+from gemmviz.source import fold
+from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
+from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+
+Matrices = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A setup's program with its arguments: what each kernel parameter is, and the arrays that the trace will name.
+
+    Arrays are numbered matrices first, in the order of ``matrices``, then shared arrays in the order of declaration.
+    """
+
+    setup: Setup
+    launch: Launch
+    program: Program
+    matrices: tuple[tuple[str, Scalar], ...]
+    arrays: tuple[MemoryArray, ...]
+
+    def number(self, matrix: str) -> int:
+        return [name for name, _ in self.matrices].index(matrix)
+
+    @property
+    def dtypes(self) -> dict[str, str]:
+        """Of the matrices, by name."""
+        return {name: str(scalar.dtype) for name, scalar in self.matrices}
+
+    def site(self, access: int, array: int) -> Site:
+        """``array`` is -1 for a barrier."""
+        at = self.program.accesses[access]
+        if array < 0:
+            waits_for: Literal["block", "warp"] = "block" if at.kind == "barrier" else "warp"
+            return Site(at.place, at.text, at.loops, (), waits_for, at.calls, at.statement)
+        operand = Operand(array, "read" if at.kind == "load" else "write", tuple(range(at.width)))
+        return Site(at.place, at.text, at.loops, (operand,), None, at.calls, at.statement)
+
+    @property
+    def phase_loop(self) -> int:
+        return self.program.phase_loop
+
+    @property
+    def loops(self) -> tuple[LoopInfo, ...]:
+        return tuple(LoopInfo(loop.outer, loop.place, loop.holds_barrier) for loop in self.program.loops)
+
+
+def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
+    """Matches the header's args with the kernel's parameters. Raises SourceError where they don't fit."""
+    spec, problem = setup.kernel, setup.problem
+    if len(spec.args) != len(program.parameters):
+        raise SourceError(
+            f"{program.name} takes {len(program.parameters)} arguments; the header's args has {len(spec.args)}", file=spec.file
+        )
+    matrices: dict[str, Scalar] = {}
+    for argument, parameter in zip(spec.args, program.parameters, strict=True):
+        if isinstance(parameter.type, Pointer) != (argument in problem.shapes):
+            kind = "a pointer" if isinstance(parameter.type, Pointer) else "no pointer"
+            raise SourceError(
+                f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
+                remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
+            )  # fmt: skip
+        if (
+            isinstance(parameter.type, Scalar)
+            and not parameter.type.is_float
+            and not math.isfinite(number_argument(setup, argument))
+        ):
+            raise SourceError(
+                f"the parameter {parameter.name} is {parameter.type}; the header passes {argument}",
+                place_in(spec.text, argument), file=spec.file, remedy="pass a whole number",
+            )  # fmt: skip
+        if isinstance(parameter.type, Pointer):
+            matrices[argument] = scalar_of(parameter.type.to)
+    arrays = [
+        MemoryArray(name, "global", problem.shapes[name], str(scalar.dtype), name in spec.column_major)
+        for name, scalar in matrices.items()
+    ]
+    arrays += [_shared_info(array, launch.shared_bytes, spec) for array in program.shared]
+    return Binding(setup, launch, program, tuple(matrices.items()), tuple(arrays))
+
+
+def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> MemoryArray:
+    dims = array.dims
+    if dims is None:
+        if shared_bytes <= 0:
+            raise SourceError(f"extern __shared__ {array.name} needs shared_bytes in the header", array.place, file=spec.file)
+        dims = (shared_bytes // array.element.bytes,)
+    if isinstance(array.element, Vector):
+        dims = (*dims, array.element.count)
+    return MemoryArray(array.name, "shared", dims, str(scalar_of(array.element).dtype))
+
+
+def interpret(
+    binding: Binding,
+    space: ThreadSpace,
+    sink: AccessSink,
+    matrices: Matrices | None,
+    *,
+    wants_values: bool = False,
+    budget: int | None = None,
+    cancelled: Callable[[], bool] = is_cancelled,
+) -> dict[str, GlobalMemory]:
+    """Runs the program over ``space``; without ``matrices``, by tags.
+
+    Returns the matrices as they are in the end. Raises KernelFault (with the file named), Cancelled, or
+    NeedsValues when tags don't suffice.
+    """
+    symbolic = matrices is None
+    sums_only = symbolic and sink.wants == "sums"
+    compiler = (SymbolicCompiler if symbolic else Compiler)(space, statement)
+    if symbolic:
+        compiler.numbers = number_slots(binding.program)
+        compiler.may_repeat = _may_repeat(binding.program, sink)
+    run = statement(compiler, binding.program.body)
+    budget = step_budget(binding.setup.problem.K) if budget is None else budget
+    machine = Machine(
+        space, binding.program.slots, sink, binding.site, budget=budget, cancelled=cancelled, wants_values=wants_values
+    )
+    memories = {name: _matrix(binding, name, scalar, matrices, sums_only) for name, scalar in binding.matrices}
+    for argument, parameter in zip(binding.setup.kernel.args, binding.program.parameters, strict=True):
+        machine.slots[parameter.slot] = _argument(
+            binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
+        )
+    for number, (array, info) in enumerate(
+        zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
+    ):
+        scalar = scalar_of(array.element)
+        threads, blocks = len(space.thread_shape), len(space.block_shape)
+        shared = UnseenShared if sums_only else SharedMemory
+        machine.slots[array.slot] = shared(info, number, scalar, blocks, threads, symbolic), 0
+    sink.started(machine)
+    try:
+        with np.errstate(all="ignore"):
+            run(machine)
+    except KernelFault as fault:
+        _note_last_access(binding, machine, fault)
+        fault.place = fault.place or machine.place
+        fault.in_file(binding.setup.kernel.file)
+        raise
+    finally:
+        sink.ended()
+    return memories
+
+
+def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:
+    match sink.wants:
+        case "sums":
+            return lambda node: True
+        case "origins":
+            reaching = carriers(program)
+            return lambda node: brings_nothing(node, reaching)
+    return lambda node: False
+
+
+def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) -> None:
+    """Tells the sink of the access that ended the run, as far as its lanes were right."""
+    if fault.unmade is None or fault.array < 0:
+        return
+    offset, bad = (np.asarray(each) for each in fault.unmade)
+    access = next((n for n, each in enumerate(binding.program.accesses) if each.place == fault.place), None)
+    if access is not None and fault.place is not None:
+        machine.mask = ~bad if machine.mask is None else machine.mask & ~bad
+        machine.touch(access, fault.array, np.where(bad, 0, offset), fault.place)
+
+
+def _matrix(binding: Binding, name: str, scalar: Scalar, matrices: Matrices | None, sums_only: bool) -> GlobalMemory:
+    if matrices is None:
+        return (UnseenMatrix if sums_only else TagMemory)(
+            name, binding.number(name), scalar, binding.arrays[binding.number(name)].size
+        )
+    return GlobalMemory(name, binding.number(name), scalar, matrices[name])
+
+
+def _argument(
+    setup: Setup,
+    argument: str,
+    parameter: FunctionParameter,
+    memories: Mapping[str, GlobalMemory],
+    by_tag: bool,
+) -> Any:
+    if isinstance(parameter.type, Pointer):
+        return memories[argument], 0
+    assert isinstance(parameter.type, Scalar)
+    value = number_argument(setup, argument)
+    if parameter.type.is_float:
+        with np.errstate(over="ignore"):
+            return constant_tag(value) if by_tag else np.float32(value) if parameter.type.bits == 32 else float(value)
+    return fold.wrapped(int(value), parameter.type)
+
+
+def number_argument(setup: Setup, argument: str) -> float:
+    """The value of one of the header's args that is a number or a formula."""
+    try:
+        return float(argument)
+    except ValueError:
+        return evaluated(setup.kernel, argument, setup.sizes_and_parameters)

@@ -1,0 +1,133 @@
+"""Loops that do the same again. Where only sums are wanted, a loop that begins with the same variables, and the same threads in
+it, is counted again and not run again: it would touch the same elements in the same order.
+
+Sums are all that is exact so: floats of matrices are tags here, and what they hold does not decide where a kernel goes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemmviz.run.cpu.simt.machine import NORMAL, Machine
+from gemmviz.run.cpu.simt.numbers import parts
+from gemmviz.run.cpu.simt.values import Closure
+from gemmviz.source.nodes import (
+    Assign,
+    Barrier,
+    Base,
+    Component,
+    Declare,
+    DeclareArray,
+    Inline,
+    Loop,
+    Read,
+    Return,
+    Unrolled,
+)  # fmt: skip
+from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+
+_LARGEST_COMPARED = 1 << 12
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Of a loop: those that decide what it does, as they are when it begins; and those that it leaves changed."""
+
+    decisive: tuple[int, ...]
+    changed: tuple[int, ...]
+
+
+def remembered(node: Loop | Unrolled, closure: Closure, numbers: frozenset[int]) -> Closure:
+    """The closure of a loop that runs it only where it is not known already what comes of it. ``numbers``: the float variables
+    that hold numbers.
+    """
+    slots = _slots_of(node, numbers)
+    return closure if slots is None else _Remembered(closure, slots)
+
+
+class _Remembered:
+    """Keeps one run of a loop: how it began, its sums, and what it left."""
+
+    def __init__(self, closure: Closure, slots: _Slots) -> None:
+        self.closure, self.slots = closure, slots
+        self.began: list[Any] | None = None
+        self.left: list[tuple[int, Any, int]] = []
+        self.sums: Any = None
+        self.steps = 0
+
+    def __call__(self, machine: Machine) -> int:
+        state = [machine.mask, machine.exited, machine.level, *(machine.slots[slot] for slot in self.slots.decisive)]
+        if self.began is not None and all(map(_same, self.began, state)):
+            machine.steps += self.steps
+            machine.sink.again(self.sums, tuple(machine.visits))
+            for slot, value, level in self.left:
+                machine.slots[slot], machine.levels[slot] = value, level
+            return NORMAL
+        return self._run(machine, state)
+
+    def _run(self, machine: Machine, state: list[Any]) -> int:
+        before = machine.steps
+        machine.sink.begin()
+        try:
+            code: int = self.closure(machine)
+        finally:
+            sums = machine.sink.end()
+        came_back = code == NORMAL and machine.mask is state[0] and machine.exited is state[1] and machine.level == state[2]
+        self.began = state if came_back else None
+        if came_back:
+            self.sums, self.steps = sums, machine.steps - before
+            self.left = [(slot, machine.slots[slot], machine.levels[slot]) for slot in self.slots.changed]
+        return code
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.shape == b.shape and a.size <= _LARGEST_COMPARED and bool((a == b).all())
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(_same, a, b))
+    return type(a) is type(b) and isinstance(a, int | float | np.floating) and bool(a == b)
+
+
+def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
+    """None for a loop with a barrier in it, or with arrays of a thread whose contents decide what it does."""
+    declared: set[int] = set()
+    decisive: dict[int, None] = {}
+    changed: dict[int, None] = {}
+    if isinstance(node, Unrolled):
+        declared.add(node.slot)
+    for part in parts(node):
+        match part:
+            case Barrier():
+                return None
+            case Unrolled(slot=slot):
+                declared.add(slot)
+                changed[slot] = None
+            case Declare(slot=slot) | DeclareArray(slot=slot):
+                declared.add(slot)
+                changed[slot] = None
+            case Inline(bindings=bindings, result=result):
+                own = [slot for slot, _ in bindings] + ([] if result is None else [result])
+                declared.update(own)
+                changed |= dict.fromkeys(own)
+            case Assign(target=Read(slot=slot) | Component(of=Read(slot=slot))) | Return(slot=int(slot)):
+                changed[slot] = None
+            case Read(type=Pointer() as ctype) | Base(type=ctype) if ctype.space == "local" and not _holds_floats(ctype):
+                return None
+            case Read(slot=slot, type=ctype) if slot in numbers or not _is_float(ctype):
+                decisive[slot] = None
+            case Base(slot=slot):
+                decisive[slot] = None
+    written = (slot for slot in decisive if slot not in declared)
+    return _Slots(tuple(written), tuple(changed))
+
+
+def _holds_floats(ctype: Pointer) -> bool:
+    return scalar_of(ctype.to).is_float
+
+
+def _is_float(ctype: Any) -> bool:
+    """Of a variable whose value decides nothing here; a pointer's does."""
+    return not isinstance(ctype, Pointer) and isinstance(ctype, Scalar | Vector) and scalar_of(ctype).is_float

@@ -1,0 +1,304 @@
+"""Compiles statement nodes to closures that give how control leaves them: on, or by break, continue or return."""
+
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.errors import KernelFault
+from gemmviz.run.cpu.simt.expressions import Compiler
+from gemmviz.run.cpu.simt.machine import (
+    BREAK,
+    CONTINUE,
+    GONE,
+    NORMAL,
+    RETURN,
+    Machine,
+    Mask,
+    is_empty,
+    without,
+)  # fmt: skip
+from gemmviz.run.cpu.simt.memory import LocalMemory
+from gemmviz.run.cpu.simt.repeats import remembered
+from gemmviz.run.cpu.simt.values import Closure, merged
+from gemmviz.source.nodes import (
+    Barrier,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DeclareArray,
+    Evaluate,
+    If,
+    Loop,
+    Return,
+    Stmt,
+    Unrolled,
+)  # fmt: skip
+from gemmviz.source.types import Scalar, Vector, scalar_of
+
+
+def statement(compiler: Compiler, node: Stmt) -> Closure:
+    match node:
+        case Unrolled():
+            return _repeated(compiler, node, _unrolled(compiler, node))
+        case Block(statements=statements):
+            return _block([statement(compiler, each) for each in statements])
+        case Evaluate(expression=expression):
+            return _run(compiler.effect(expression))
+        case Declare(slot=slot, value=None):
+            return _declare(slot, lambda machine: None)
+        case Declare(slot=slot, value=value) if value is not None:
+            return _declare(slot, compiler.given(slot, value))
+        case DeclareArray():
+            return _declare_array(compiler, node)
+        case If():
+            return _if(compiler, node)
+        case Loop():
+            return _repeated(compiler, node, _loop(compiler, node))
+        case Break():
+            return lambda machine: BREAK
+        case Continue():
+            return lambda machine: CONTINUE
+        case Return():
+            return _return(compiler, node)
+        case Barrier():
+            return _barrier(node)
+    raise AssertionError(node)
+
+
+def _block(closures: list[Closure]) -> Closure:
+    if len(closures) == 1:
+        return closures[0]
+
+    def block(machine: Machine) -> int:
+        for closure in closures:
+            code: int = closure(machine)
+            if code:
+                return code
+        return NORMAL
+
+    return block
+
+
+def _run(closure: Closure | None) -> Closure:
+    if closure is None:
+        return lambda machine: NORMAL
+
+    def run(machine: Machine) -> int:
+        closure(machine)
+        return NORMAL
+
+    return run
+
+
+def _declare(slot: int, closure: Closure) -> Closure:
+    def declare(machine: Machine) -> int:
+        machine.slots[slot] = closure(machine)
+        machine.levels[slot] = machine.level
+        return NORMAL
+
+    return declare
+
+
+def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
+    scalar = scalar_of(node.element)
+    width = node.element.count if isinstance(node.element, Vector) else 1
+    running = compiler.merge_scalar(scalar)
+    assert running is not None
+    given = None if node.values is None else [compiler.value(value) for value in node.values]
+    zero = compiler.zero(scalar) if given is not None else None
+
+    def declare(machine: Machine) -> int:
+        initial = [] if given is None else [closure(machine) for closure in given]
+        if width > 1:
+            initial = [part for vector in initial for part in vector]
+        rest: list[Any] = [zero] * (node.size * width - len(initial))
+        machine.slots[node.slot] = LocalMemory(node.name, scalar, running, initial + rest, machine.level), 0
+        return NORMAL
+
+    return declare
+
+
+def _if(compiler: Compiler, node: If) -> Closure:
+    condition, then = compiler.value(node.condition), statement(compiler, node.then)
+    otherwise = statement(compiler, node.otherwise) if node.otherwise is not None else _run(None)
+
+    def branch(machine: Machine) -> int:
+        chosen = condition(machine)
+        if not isinstance(chosen, np.ndarray):
+            return (then if chosen else otherwise)(machine)  # type: ignore[no-any-return]
+        outer = machine.mask
+        yes = chosen if outer is None else chosen & outer
+        no = ~chosen if outer is None else outer & ~chosen
+        if not no.any():
+            return then(machine)  # type: ignore[no-any-return]
+        if not yes.any():
+            return otherwise(machine)  # type: ignore[no-any-return]
+        level = machine.level
+        machine.level = level + 1
+        left = _arm(machine, then, yes)
+        machine.level = level + 1
+        right = _arm(machine, otherwise, no)
+        if left is yes and right is no:
+            machine.mask, machine.level = outer, level
+            return NORMAL
+        machine.level = level + 1 if machine.vanished else level
+        if left is None and right is None:
+            return GONE
+        machine.mask = left if right is None else right if left is None else left | right
+        return NORMAL
+
+    return branch
+
+
+def _arm(machine: Machine, arm: Closure, lanes: Mask) -> Mask:
+    """Runs one arm for its lanes; those that go on after it, or None where nobody does."""
+    machine.mask = lanes
+    code = arm(machine)
+    if code == NORMAL:
+        return machine.mask
+    if code != GONE:
+        machine.leave(code, machine.mask)
+    return None
+
+
+def _loop(compiler: Compiler, node: Loop) -> Closure:
+    condition = compiler.value(node.condition) if node.condition is not None else None
+    body = statement(compiler, node.body)
+    step = compiler.effect(node.step) if node.step is not None else None
+    tests_first, place = node.tests_first, node.place
+
+    def loop(machine: Machine) -> int:
+        entry, level = machine.mask, machine.level
+        kept, returned = (machine.broken, machine.vanished), machine.returned
+        machine.broken, machine.vanished = None, False
+        machine.visits.append(-1)
+        active, tests, code = entry, tests_first, NORMAL
+        while True:
+            machine.tick(place)
+            machine.visits[-1] += 1
+            if tests and condition is not None:
+                staying = _staying(machine, condition(machine))
+                if staying is False:
+                    break
+                if staying is not True:
+                    active = machine.mask = staying
+                    machine.level = level + 1
+                    machine.vanished = True
+            tests = True
+            code = body(machine)
+            if code in (BREAK, RETURN) and not machine.vanished and machine.mask is active:
+                break
+            if code == CONTINUE and machine.mask is active:
+                code = NORMAL
+            if code or machine.mask is not active:
+                if code not in (NORMAL, GONE):
+                    machine.leave(code, machine.mask)
+                active = without(without(active, machine.broken), machine.returned)
+                code = NORMAL
+                if is_empty(active):
+                    break
+                machine.mask = active
+                machine.vanished = active is not entry
+                machine.level = level + 1 if machine.vanished else level
+            if step is not None:
+                step(machine)
+        machine.visits.pop()
+        machine.broken, machine.vanished = kept
+        if machine.inline_depth and machine.returned is not returned:
+            machine.vanished = True  # lanes that returned from the function come back after it
+        machine.level = level + 1 if machine.vanished else level
+        if code == RETURN:
+            return RETURN
+        machine.mask = entry if machine.returned is returned else without(entry, machine.returned)
+        return GONE if is_empty(machine.mask) else NORMAL
+
+    return loop
+
+
+def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
+    bodies = []
+    for value in trips.values:
+        compiler.constants[trips.slot] = value
+        bodies.append(statement(compiler, trips.loop.body))
+    compiler.constants.pop(trips.slot, None)
+    numbered, slot, place = list(enumerate(zip(trips.values, bodies, strict=True))), trips.slot, trips.loop.place
+
+    def unrolled(machine: Machine) -> int:
+        machine.visits.append(0)
+        for trip, (value, body) in numbered:
+            machine.tick(place)
+            machine.slots[slot] = value  # for those who watch: the body knows it
+            machine.visits[-1] = trip
+            body(machine)
+        machine.visits.pop()
+        return NORMAL
+
+    return unrolled
+
+
+def _repeated(compiler: Compiler, node: Loop | Unrolled, closure: Closure) -> Closure:
+    return remembered(node, closure, compiler.numbers) if compiler.may_repeat(node) else closure
+
+
+def _staying(machine: Machine, chosen: Any) -> Any:
+    """True where all active lanes stay in the loop, False where none does, else the mask of those that do."""
+    if not isinstance(chosen, np.ndarray):
+        return bool(chosen)
+    lanes = chosen if machine.mask is None else chosen & machine.mask
+    if not lanes.any():
+        return False
+    leaving = ~chosen if machine.mask is None else machine.mask & ~chosen
+    return lanes if leaving.any() else True
+
+
+def _return(compiler: Compiler, node: Return) -> Closure:
+    if node.slot is None or node.value is None:
+        return lambda machine: RETURN
+    slot, value = node.slot, compiler.given(node.slot, node.value)
+    scalar = node.value.type.scalar if isinstance(node.value.type, Vector) else node.value.type
+    running = compiler.merge_scalar_of(slot, scalar if isinstance(scalar, Scalar) else None)
+
+    def give_back(machine: Machine) -> int:
+        new = value(machine)
+        if machine.level != machine.levels[slot]:
+            new = merged(machine.mask, new, machine.slots[slot], running)
+        machine.slots[slot] = new
+        return RETURN
+
+    return give_back
+
+
+def _barrier(node: Barrier) -> Closure:
+    access, place = node.access, node.place
+
+    def barrier(machine: Machine) -> int:
+        machine.touch(access, -1, 0, place)
+        if node.waits_for_block:
+            if machine.mask is not None:
+                _check_convergence(machine, node)
+            machine.epoch += 1
+        return NORMAL
+
+    return barrier
+
+
+def _check_convergence(machine: Machine, node: Barrier) -> None:
+    """A barrier must be reached by all threads of a block that have not returned, or by none (CUDA C++ Programming Guide,
+    Synchronization Functions).
+    """
+    shape = (1,) * len(machine.space.shape)
+    arrived = np.asarray(machine.mask).reshape(np.shape(np.asarray(machine.mask)) or shape)
+    alive = np.ones(shape, bool) if machine.exited is None else ~machine.exited
+    arrived, alive = np.broadcast_arrays(arrived, alive)
+    here, living = machine.space.per_block(arrived & alive), machine.space.per_block(alive)
+    torn = here.any(axis=1) & (living & ~here).any(axis=1)
+    if torn.any():
+        absent = np.broadcast_to(alive & ~arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
+        present = np.broadcast_to(alive & arrived, machine.space.shape).reshape(-1, machine.space.threads_per_block)
+        row = int(np.argmax(absent.any(axis=1) & present.any(axis=1)))
+        block, thread = machine.space.indices(row * machine.space.threads_per_block + int(np.argmax(absent[row])))
+        raise KernelFault(
+            "__syncthreads() in divergent flow: it is not reached", node.place, block=block, thread=thread,
+            remedy="other threads of the block wait for it forever",
+        )  # fmt: skip

@@ -1,0 +1,192 @@
+"""Values over lanes: how they convert, combine and merge by C's rules. Integers are Python ints where all lanes agree."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import KernelFault, Place
+from gemmviz.run.cpu.simt.machine import Machine
+from gemmviz.source import fold, rounding
+from gemmviz.source.types import Scalar
+
+Closure = Callable[[Machine], Any]
+Address = Callable[[Machine], tuple[Any, Any]]
+Array = np.ndarray
+
+
+class Partial:
+    """A value that only some lanes have written."""
+
+    __slots__ = ("value", "written")
+
+    def __init__(self, value: Any, written: npt.NDArray[np.bool_]) -> None:
+        self.value = value
+        self.written = written
+
+
+def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
+    """``new`` for the lanes in ``mask``, ``old`` for the others. Vectors merge by component, pointers by offset."""
+    assert mask is not None
+    if old is None:
+        return [Partial(each, mask) for each in new] if isinstance(new, list) else Partial(new, mask)
+    if isinstance(old, Partial):
+        written = old.written | mask
+        value = merged(mask, new, old.value, scalar)
+        return value if written.all() else Partial(value, written)
+    if isinstance(new, list):
+        return [merged(mask, n, o, scalar) for n, o in zip(new, old, strict=True)]
+    if isinstance(new, tuple):
+        if new[0] is not old[0]:
+            raise KernelFault("threads let one pointer point to different arrays here, which is not supported", None)
+        return new[0], merged(mask, new[1], old[1], None)
+    dtype = np.dtype(np.int64) if scalar is None else scalar.dtype
+    return np.where(mask, _typed(new, dtype), _typed(old, dtype))
+
+
+def _typed(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
+    return value if isinstance(value, Array) else dtype.type(value)
+
+
+def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
+    """``value``, after a check that all active lanes have written it."""
+    if value is None:
+        raise machine.fault(f"{name} is read before it is written", place)
+    if isinstance(value, Partial):
+        missing = ~value.written if machine.mask is None else machine.mask & ~value.written
+        if missing.any():
+            raise machine.fault(f"{name} is read before it is written", place, missing)
+        return value.value
+    return value
+
+
+def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
+    """The function that converts a value from one type to another as nvcc does."""
+    dtype = to.dtype
+    if to.kind == "b":
+        return lambda v: v != 0 if isinstance(v, Array) else bool(v)
+    if source.is_float and to.is_float:
+        return lambda v: v.astype(dtype) if isinstance(v, Array) else constant(float(v), to)
+    if source.is_float:
+        return lambda v: rounding.to_integer(v, to) if isinstance(v, Array) else fold.converted(float(v), source, to)
+    return lambda v: v.astype(dtype) if isinstance(v, Array) else constant(fold.converted(v, source, to), to)
+
+
+def constant(value: Any, scalar: Scalar) -> Any:
+    """A folded number as a running value of its type."""
+    return np.float32(value) if scalar.is_float and scalar.bits == 32 else value
+
+
+def from_memory(value: Any, scalar: Scalar) -> Any:
+    """A single element of an array as a running value of its type."""
+    return value if scalar.is_float and scalar.bits == 32 else value.item()
+
+
+_PLAIN: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def binary(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Closure:
+    """The closure of ``a op b`` in the type ``within``."""
+    if op in _COMPARE:
+        return _comparison(_COMPARE[op], a, b)
+    if within.is_float:
+        return _float(op, a, b)
+    if op in ("/", "%"):
+        return _division(op, within, a, b, place)
+    if op in ("<<", ">>"):
+        return _shift(op, within, a, b)
+    return _integer(_PLAIN[op], within, a, b)
+
+
+def _comparison(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Closure:
+    def run(machine: Machine) -> Any:
+        result = apply(a(machine), b(machine))
+        return result if isinstance(result, Array) else bool(result)
+
+    return run
+
+
+def _float(op: str, a: Closure, b: Closure) -> Closure:
+    apply = np.divide if op == "/" else _PLAIN[op]
+    return lambda machine: apply(a(machine), b(machine))
+
+
+def _integer(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Closure) -> Closure:
+    low, high = (-(2 ** (within.bits - 1)), 2 ** (within.bits - 1) - 1) if within.kind == "i" else (0, 2**within.bits - 1)
+
+    def run(machine: Machine) -> Any:
+        result = apply(a(machine), b(machine))
+        if result.__class__ is int and not low <= result <= high:
+            return fold.wrapped(result, within)
+        return result
+
+    return run
+
+
+def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
+    """NumPy takes an amount for unsigned and clamps it, as PTX does; of an amount of 64 bits PTX takes 32."""
+    apply, bits = (np.left_shift if op == "<<" else np.right_shift), fold.SHIFT_BITS if within.bits == 64 else -1
+
+    def run(machine: Machine) -> Any:
+        x, y = a(machine), b(machine)
+        if isinstance(x, Array) or isinstance(y, Array):
+            return apply(_typed(x, within.dtype), y if bits < 0 else y & bits)
+        return fold.binary(op, x, y, within)
+
+    return run
+
+
+def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Closure:
+    def run(machine: Machine) -> Any:
+        x, y = a(machine), b(machine)
+        zero = y == 0
+        if zero is True or (isinstance(y, Array) and (zero if machine.mask is None else zero & machine.mask).any()):
+            raise machine.fault("integer division by zero", place, zero)
+        if not isinstance(x, Array) and not isinstance(y, Array):
+            return fold.binary(op, x, y, within)
+        if isinstance(y, Array):
+            y = np.where(zero, within.dtype.type(1), y)
+        return _truncating(op, x, y, within)
+
+    return run
+
+
+def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
+    """NumPy rounds quotients down, C towards zero; they differ where the signs do."""
+    if within.kind == "u" or (_least(x) >= 0 and _least(y) > 0):
+        return x // y if op == "/" else x % y
+    rest = np.fmod(_typed(x, within.dtype), y)
+    return rest if op == "%" else (x - rest) // y
+
+
+def _least(value: Any) -> Any:
+    return value.min() if isinstance(value, Array) else value
+
+
+def unary(op: str, within: Scalar, a: Closure) -> Closure:
+    if op == "!":
+        return lambda machine: np.logical_not(v) if isinstance(v := a(machine), Array) else not v
+    apply = operator.neg if op == "-" else operator.invert
+
+    def run(machine: Machine) -> Any:
+        result = apply(a(machine))
+        return fold.wrapped(result, within) if result.__class__ is int else result
+
+    return run

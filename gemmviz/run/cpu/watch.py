@@ -1,0 +1,116 @@
+"""The variables of one thread, from a run of its block."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gemmviz.launch.legality import device_for
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import SettingError
+from gemmviz.model.setup import Setup
+from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
+from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
+from gemmviz.model.watched import Value, Watched, WatchedVariable
+from gemmviz.run.cpu.executor import asked_phases, bound, within
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.simt.interpret import interpret
+from gemmviz.run.cpu.simt.memory import LocalMemory
+from gemmviz.run.cpu.simt.values import Partial
+from gemmviz.source.nodes import NamedSlot
+
+
+def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callable[[], bool] = is_cancelled) -> Watched:
+    """Runs one block and notes the variables of one of its threads, after each step of the setup's phases.
+
+    Raises as ``trace_kernel`` does, and KernelFault.
+    """
+    binding = bound(setup)
+    blocks = BlockRange(*((at, at + 1) for at in block))
+    space = ThreadSpace(binding.launch, blocks, device_for(setup).rules.warp_size)
+    data = inputs(binding, cancelled)
+    sink = _Notes(space, binding.program.variables, thread)
+    chosen = _Chosen(sink)
+    interpret(binding, space, Tee(sink, within(chosen, binding, asked_phases(binding))), data, cancelled=cancelled)
+    rows = sink.finished()
+    variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
+    return Watched(variables, tuple(rows[step] for step in chosen.steps))
+
+
+_MOST_NOTED = 256  # elements of an array; one more says that there are more
+_MOST_VALUES = 40_000_000
+
+
+class _Chosen(AccessSink):
+    """Notes which of all steps get through to it."""
+
+    def __init__(self, all_steps: "_Notes") -> None:
+        self.all_steps = all_steps
+        self.steps: list[int] = []
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self.steps.append(len(self.all_steps.rows) - 1)
+
+
+class _Notes(AccessSink):
+    """Notes before each access what the variables hold: what they hold after the access before.
+
+    Where the thread took part in neither access, or has returned, others may have written to the slots: it holds what it held.
+    """
+
+    def __init__(self, space: ThreadSpace, variables: tuple[NamedSlot, ...], thread: Triple) -> None:
+        extents = zip(reversed(thread), reversed(space.launch.block), strict=True)
+        self.place = tuple(at for at, extent in extents if extent > 1)
+        self.variables = variables
+        self.machine: Any = None
+        self.rows: list[tuple[Value, ...]] = []
+        self.latest: tuple[Value, ...] = (None,) * len(variables)
+        self.took_part = False
+
+    def started(self, machine: Any) -> None:
+        self.machine = machine
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        takes_part = mask is None or bool(self._at(np.asarray(mask)))
+        self._note(self.took_part or takes_part)
+        self.took_part = takes_part
+
+    def ended(self) -> None:
+        self._note(self.took_part)
+        self.machine = None
+
+    def finished(self) -> tuple[tuple[Value, ...], ...]:
+        return tuple(self.rows[1:])
+
+    def _note(self, is_its_own: bool) -> None:
+        exited = self.machine.exited
+        if is_its_own and not (exited is not None and bool(self._at(np.asarray(exited)))):
+            self.latest = tuple(self._value(self.machine.slots[variable.slot]) for variable in self.variables)
+        self.rows.append(self.latest)
+        if len(self.rows) * len(self.variables) > _MOST_VALUES:
+            message = f"{len(self.variables):,} variables over more than {len(self.rows):,} steps are too many to be followed"
+            raise SettingError(message, names=("phases",), remedy="choose some phases")
+
+    def _value(self, value: Any) -> Value:
+        match value:
+            case None:
+                return None
+            case np.ndarray():  # first: to some versions of NumPy an array is a sequence, as a pair is
+                found: Value = self._at(value).item()
+                return found
+            case Partial(value=inner, written=written):
+                return self._value(inner) if bool(self._at(written)) else None
+            case list():  # a vector; before the pairs, which two components would be taken for
+                return tuple(self._value(each) for each in value)
+            case (LocalMemory(values=values), _):
+                return tuple(self._value(each) for each in values[: _MOST_NOTED + 1])
+            case (memory, offset):
+                return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
+            case np.generic():
+                plain: Value = value.item()
+                return plain
+        return value  # type: ignore[no-any-return]
+
+    def _at(self, value: Any) -> Any:
+        """The thread's own of a value that may not vary along some axes."""
+        return value[tuple(min(at, extent - 1) for at, extent in zip(self.place, value.shape, strict=False))]

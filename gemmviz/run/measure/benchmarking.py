@@ -1,0 +1,139 @@
+"""Times kernels over sizes, one job of the worker at a time: so it can be cancelled, and what was measured stays."""
+
+import contextlib
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import legal_choices, setup_for
+from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.timing import Measured, Transfer
+from gemmviz.run.engine import Cancel
+from gemmviz.run.worker.host_speed import METHODS
+from gemmviz.run.worker.remote import RemoteGpu
+
+LONGEST_S = 1.0
+_PROBE = 192
+_HOST_LONGEST_S = {"NumPy, one thread": 4.0, "Triple loop, one thread": 4.0}
+REFERENCE = "03_coalesced"  # any kernel names the matrices: cuBLAS and the copies need no more of it
+
+
+@dataclass(frozen=True)
+class Case:
+    """One multiplication to time: of a kernel, or (without a setup) of a library or the host."""
+
+    name: str
+    problem: Problem
+    setup: Setup | None = None
+
+    @property
+    def work(self) -> int:
+        return self.problem.M * self.problem.N * self.problem.K
+
+    @property
+    def series(self) -> tuple[str, tuple[tuple[str, int], ...]]:
+        """What it has in common with the same at other sizes."""
+        parameters = {} if self.setup is None else self.setup.parameters
+        return self.name, tuple(parameters.items())
+
+
+def cases_for(kernels: Sequence[KernelSpec], problems: Sequence[Problem], device: str) -> list[Case]:
+    """Every kernel with every choice of its parameters and every problem that it can run, the smallest problems first; beside
+    them cuBLAS and the host.
+    """
+    found = []
+    for problem in sorted(problems, key=lambda each: each.M * each.N * each.K):
+        found.append(Case(CUBLAS, problem))
+        found += [Case(method, problem) for method in METHODS]
+        for kernel in kernels:
+            found += [Case(kernel.name, problem, setup) for setup in legal_choices(kernel, problem, device=device)]
+    return found
+
+
+def run_benchmark(
+    gpu: RemoteGpu,
+    cases: Sequence[Case],
+    device: str,
+    *,
+    longest_s: float = LONGEST_S,
+    measured: Callable[[Benchmark, int], None] = lambda benchmark, done: None,
+    cancelled: Cancel = is_cancelled,
+) -> Benchmark:
+    """Times the cases in turn and gives all rows; ``measured`` gets every one, with how many are done. Cancelled, it gives what
+    it has.
+
+    A case of which the next smaller one lets expect more than ``longest_s`` for one launch is left out, and says so. Raises
+    DeviceError where there is no GPU.
+    """
+    benchmark = Benchmark(gpu.gpu(), _processor(), str(date.today()), ())
+    transfers: dict[Problem, Transfer] = {}
+    before = _probed(gpu, cancelled)
+    for done, case in enumerate(cases, 1):
+        try:
+            row = _left_out(case, before, longest_s) or _measure(gpu, case, device, transfers, cancelled)
+        except Cancelled:
+            break
+        if row.timing is not None:
+            before[case.series] = case.work, row.timing.median_ms
+        benchmark = benchmark.with_row(row)
+        measured(benchmark, done)
+        if cancelled():
+            break
+    return benchmark
+
+
+def _probed(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, float]]:
+    """How long the host takes for a small multiplication, by series: it tells what to leave out."""
+    found: dict[object, tuple[int, float]] = {}
+    for method in METHODS:
+        with contextlib.suppress(GemmvizError, Cancelled):
+            found[method, ()] = _PROBE**3, gpu.time_host(method, Problem(_PROBE, _PROBE, _PROBE), cancelled).median_ms
+    return found
+
+
+def _left_out(case: Case, before: dict[object, tuple[int, float]], longest_s: float) -> Measured | None:
+    work, ms = before.get(case.series, (0, 0.0))
+    limit = _HOST_LONGEST_S.get(case.name, longest_s) * 1e3
+    if not work or ms * case.work / work <= limit:
+        return None
+    why = f"left out: one run would take about {ms * case.work / work / 1e3:.0f} s"
+    return _failed(case, why)
+
+
+def _failed(case: Case, why: str) -> Measured:
+    if case.setup is None:
+        return Measured(case.name, case.problem, failure=why)
+    hashed = case.setup.kernel.text_hash
+    return Measured(case.name, case.problem, None, dict(case.setup.parameters), hashed, failure=why)
+
+
+def _measure(gpu: RemoteGpu, case: Case, device: str, transfers: dict[Problem, Transfer], cancelled: Cancel) -> Measured:
+    try:
+        if case.name in METHODS:
+            return Measured(case.name, case.problem, gpu.time_host(case.name, case.problem, cancelled))
+        setup = case.setup or setup_for(load_kernel(REFERENCE), case.problem, device=device)
+        if case.problem not in transfers:
+            transfers[case.problem] = gpu.time_copies(setup, cancelled)
+        if case.setup is None:
+            return Measured(case.name, case.problem, gpu.time_cublas(setup, cancelled), transfer=transfers[case.problem])
+        return replace(gpu.time_kernel(setup, cancelled), transfer=transfers[case.problem])
+    except GemmvizError as error:
+        return _failed(case, str(error))
+
+
+def _processor() -> str:
+    """The CPU's name, as Linux tells it, else as Python does."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return named or platform.processor() or platform.machine()

@@ -1,0 +1,210 @@
+"""The worker: a process of its own that owns the GPU, takes jobs from its standard input and answers on its output.
+
+What goes wrong with one job is its answer. Where the GPU's context is lost with it, the worker says so and ends; whoever asks
+next gets a fresh one.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+import numpy as np
+
+from gemmviz.files.codec import from_plain, to_plain
+from gemmviz.files.trace_file import write_to_folder
+from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageError
+from gemmviz.model.problem import Problem
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import BlockRange
+from gemmviz.run.protocol import Facts, error_to_plain, line_of
+from gemmviz.run.recording import Recording
+from gemmviz.run.worker import host_speed
+
+if TYPE_CHECKING:
+    from gemmviz.run.cuda.runner import CudaRunner
+    from gemmviz.run.cuda.workload import Workload
+
+Result = TypeVar("Result")
+LOST = 3  # the exit code of a worker whose GPU context is lost
+
+
+class Job:
+    """One job being served: progress goes out, a cancel comes in."""
+
+    def __init__(self, facts: Facts, send: Callable[[Facts], None]) -> None:
+        self.facts, self._send = facts, send
+        self.cancel = threading.Event()
+        self.afterwards: Callable[[Setup], None] | None = None  # what to do once it is answered
+
+    @property
+    def timeout_s(self) -> float:
+        """How long a launch may take."""
+        return float(self.facts["timeout_s"])
+
+    @property
+    def setup(self) -> Setup:
+        return from_plain(self.facts["setup"], Setup)
+
+    def progress(self, done: int, total: int) -> None:
+        self._send({"id": self.facts["id"], "progress": [done, total]})
+
+
+class Server:
+    """Serves one job after the other; a thread reads them, so that a cancel arrives meanwhile."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
+        self.source, self.target = source, target
+        self.runner: CudaRunner | None = None
+        self.why_not: DeviceError | None = None
+        self._waiting: queue.Queue[Job | None] = queue.Queue()
+        self._known: dict[int, Job] = {}
+        self._lock = threading.Lock()
+        self._do: dict[str, Callable[[Job], Any]] = {
+            "hello": self._hello, "trace": self._trace, "time": self._time, "cublas": self._cublas, "copy": self._copy,
+            "count": self._count, "schedule": self._schedule, "host": self._host, "warm": self._warm,
+        }  # fmt: skip
+
+    def run(self) -> int:
+        """Serves until its input ends; the exit code."""
+        threading.Thread(target=self._read, daemon=True).start()
+        while (job := self._waiting.get()) is not None:
+            if not self._serve(job):
+                return LOST
+            self._known.pop(job.facts["id"], None)
+        if self.runner is not None:
+            self.runner.close()
+        return 0
+
+    def _read(self) -> None:
+        try:
+            for line in self.source:
+                self._receive(line)
+        finally:
+            self._waiting.put(None)
+
+    def _receive(self, line: bytes) -> None:
+        """One line; one that means nothing is skipped."""
+        try:
+            facts = json.loads(line)
+        except ValueError:
+            return
+        if not isinstance(facts, dict):
+            return
+        job = self._known.get(facts["cancel"]) if isinstance(facts.get("cancel"), int) else None
+        if job is not None:
+            job.cancel.set()
+        elif isinstance(facts.get("id"), int) and isinstance(facts.get("do"), str):
+            job = self._known[facts["id"]] = Job(facts, self._send)
+            self._waiting.put(job)
+
+    def _send(self, message: Facts) -> None:
+        with self._lock:
+            self.target.write(line_of(message))
+            self.target.flush()
+
+    def _serve(self, job: Job) -> bool:
+        """Answers one job; whether another one can be served."""
+        answer, lost = {"id": job.facts["id"]}, False
+        try:
+            if job.cancel.is_set():
+                raise Cancelled
+            if job.facts["do"] not in self._do:
+                raise UsageError(f"the worker knows no {job.facts['do']!r}", remedy=f"it knows {', '.join(self._do)}")
+            answer["result"] = self._do[job.facts["do"]](job)
+        except (GemmvizError, Cancelled) as error:
+            lost = _loses_context(error)
+            answer["error"] = error_to_plain(error, lost)
+        except OSError as error:
+            answer["error"] = error_to_plain(GemmvizError(f"the worker can't hand over its result: {error}"))
+        except MemoryError:
+            remedy = "choose smaller sizes or fewer blocks"
+            answer["error"] = error_to_plain(GemmvizError("there is not enough memory for this", remedy=remedy))
+        except Exception as error:  # one job's bug must not end the worker without a word
+            lost = True
+            answer["error"] = error_to_plain(error, lost)
+        self._send(answer)
+        if job.afterwards is not None:
+            with contextlib.suppress(Exception):  # what is wrong is said once somebody asks for it
+                job.afterwards(job.setup)
+        return not lost
+
+    def _gpu(self) -> "CudaRunner":
+        """The GPU, opened on first use. Raises DeviceError where there is none to be had."""
+        if self.why_not is not None:
+            raise self.why_not
+        if self.runner is None:
+            from gemmviz.run.cuda.discovery import open_runner  # here: CuPy takes long to load
+
+            try:
+                self.runner = open_runner()
+            except DeviceError as error:
+                self.why_not = error
+                raise
+        return self.runner
+
+    def _use(self, job: Job, task: "Callable[[CudaRunner, Workload], Result]") -> "Result":
+        runner = self._gpu()
+        return runner.use(job.setup, lambda work: task(runner, work))
+
+    def _hello(self, job: Job) -> Facts:
+        return {"gpu": self._gpu().gpu, "process": os.getpid()}
+
+    def _warm(self, job: Job) -> Facts:
+        self._gpu().warm_up()
+        return {}
+
+    def _trace(self, job: Job) -> Facts:
+        blocks = None if job.facts.get("blocks") is None else from_plain(job.facts["blocks"], BlockRange)
+        recording = from_plain(job.facts["recording"], Recording)
+        trace, cost = self._use(job, lambda runner, work: runner.trace(work, blocks, recording, job.timeout_s))
+        if job.cancel.is_set():
+            raise Cancelled
+        write_to_folder(trace, Path(job.facts["output"]))
+        if job.facts.get("ahead"):
+            job.afterwards = self._gpu().compile_ahead
+        return {"cost": cost}
+
+    def _time(self, job: Job) -> Any:
+        return self._use(job, lambda runner, work: runner.time(work, job.timeout_s, job.cancel.is_set))
+
+    def _cublas(self, job: Job) -> Any:
+        return self._use(job, lambda runner, work: runner.cublas(work, job.timeout_s, job.cancel.is_set))
+
+    def _copy(self, job: Job) -> Any:
+        return self._use(job, lambda runner, work: runner.copy(work))
+
+    def _count(self, job: Job) -> Facts:
+        found = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
+        sites = list(dict.fromkeys(site for site, _ in found.sums))
+        sums = [[sites.index(site), phase, *each] for (site, phase), each in found.sums.items()]
+        return {"arrays": found.arrays, "sites": sites, "sums": sums}
+
+    def _schedule(self, job: Job) -> Facts:
+        found = self._use(job, lambda runner, work: runner.schedule(work, job.timeout_s))
+        np.savez(job.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
+        return {"tick_ns": found.tick_ns}
+
+    def _host(self, job: Job) -> Any:
+        problem = from_plain(job.facts["problem"], Problem)
+        return to_plain(host_speed.METHODS[job.facts["method"]](problem.M, problem.N, problem.K))
+
+
+def _loses_context(error: Exception) -> bool:
+    return any(kind.__name__ == "LostContext" for kind in type(error).__mro__)
+
+
+def serve() -> int:
+    """Serves on standard input and output; what else is printed there goes to standard error. The exit code."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    code = Server(sys.stdin.buffer, answers).run()
+    answers.flush()
+    if code:
+        os._exit(code)  # a kernel may still be running: nothing waits for it
+    return code

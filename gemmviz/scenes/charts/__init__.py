@@ -1,0 +1,1 @@
+"""Charts as values, built from measurements and counts."""

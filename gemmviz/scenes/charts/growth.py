@@ -1,0 +1,43 @@
+"""GFLOP/s by size with the blocks that each SM gets: why small problems leave a GPU idle."""
+
+from dataclasses import replace
+
+from gemmviz.files.devices import device_of, load_device
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.chart import Axis, Chart, Curve
+from gemmviz.model.timing import Measured
+from gemmviz.scenes.charts.speeds import rate_chart
+
+
+def blocks_at(n: int, width: int) -> int:
+    """How many blocks of width x width elements a matrix of n x n takes."""
+    return (-(-n // width)) ** 2
+
+
+def growth_chart(benchmark: Benchmark) -> Chart:
+    """The kernels with one thread for each element, at each size: below the size, blocks for each SM."""
+    chart, width = replace(rate_chart(benchmark), title="GFLOP/s by size, and blocks for each SM"), _width(benchmark)
+    name = device_of(benchmark.gpu)
+    if name is None or not width:
+        return chart
+    sms = load_device(name).sms
+    curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
+    sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
+    ticks = tuple((float(n), f"{n}: {blocks_at(n, width) / sms:.3g}") for n in sizes)
+    x = Axis(f"N, and how many blocks of {width} × {width} threads there are for each of {sms} SMs", is_log=True, ticks=ticks)
+    shown = tuple(_shown(curve) for curve in curves)
+    return replace(chart, x=x, curves=shown, marks=())
+
+
+def _shown(curve: Curve) -> Curve:
+    return replace(curve, shown=curve.shown and curve.family != "cuBLAS")
+
+
+def _width(benchmark: Benchmark) -> int:
+    """That of all tiles and blocks, 0 where they differ."""
+    widths = {_of(row) for row in benchmark.rows if row.kernel in ("02_naive", "03_coalesced", "04_tiled")}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def _of(row: Measured) -> int:
+    return next(iter(row.parameters.values()), 0)

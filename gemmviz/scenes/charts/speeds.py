@@ -1,0 +1,237 @@
+"""A benchmark as curves: rates by size and by tile, shares of cuBLAS, speed-ups, and what the copies cost."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from math import sqrt
+
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.model.benchmark import CUBLAS, Benchmark
+from gemmviz.model.chart import Axis, Chart, Curve, Mark, Opens
+from gemmviz.model.timing import Measured
+from gemmviz.model.words import capital, number
+
+UNTILED = "03_coalesced"
+_BYTES = 4
+_WIDTHS = ("BLOCK", "TILE_WIDTH")
+
+
+def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
+    """Sizes N of square float32 matrices at which the last-level cache is full, and what fills it there."""
+    size = benchmark.gpu.last_level_cache
+    mib = f"{size / 2**20:g} MiB"
+    return [
+        (sqrt(size / (3 * _BYTES)), f"A, B and C fill the L2 ({mib})"),
+        (sqrt(size / _BYTES), f"one matrix fills the L2 ({mib})"),
+    ]
+
+
+def _text(row: Measured) -> str:
+    """What a point says when one points at it, after its own value."""
+    assert row.timing is not None
+    return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
+
+
+def opens_of(row: Measured) -> Opens | None:
+    """The launch that a row is of; None where it is no kernel's."""
+    return (row.kernel, row.problem.N, tuple(row.parameters.items())) if row.source_hash else None
+
+
+def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Benchmark:
+    """Of kernels only the rows with this width of tiles or blocks, 0 for all; with or without what the CPU measured."""
+
+    def is_kept(row: Measured) -> bool:
+        widths = [value for name, value in row.parameters.items() if name in _WIDTHS]
+        is_host = not row.source_hash and row.kernel != CUBLAS
+        return (not width or not widths or width in widths) and (with_host or not is_host)
+
+    return replace(benchmark, rows=tuple(row for row in benchmark.rows if is_kept(row)))
+
+
+def widths_of(benchmark: Benchmark) -> list[int]:
+    """All widths of tiles or blocks that were measured."""
+    found = {value for row in benchmark.rows for name, value in row.parameters.items() if name in _WIDTHS}
+    return sorted(found)
+
+
+def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
+    """Timed rows by kernel and label, in the order of the benchmark; of each label the smallest problem first."""
+    found: dict[str, dict[str, list[Measured]]] = {}
+    for row in benchmark.rows:
+        if row.timing is not None:
+            found.setdefault(row.kernel, {}).setdefault(row.label, []).append(row)
+    for labels in found.values():
+        for rows in labels.values():
+            rows.sort(key=lambda row: row.problem.N)
+    return found
+
+
+def _fastest(rows: Iterable[Measured], by: Callable[[Measured], int]) -> list[Measured]:
+    """The fastest of the timed rows for each value of ``by``, in ascending order of that."""
+    best: dict[int, Measured] = {}
+    for row in rows:
+        if row.gflops is not None and (by(row) not in best or row.gflops > (best[by(row)].gflops or 0.0)):
+            best[by(row)] = row
+    return [best[value] for value in sorted(best)]
+
+
+def _size_of(row: Measured) -> int:
+    return row.problem.N
+
+
+def _tile(row: Measured) -> int:
+    """The first parameter: the width of a tile or of a block."""
+    return next(iter(row.parameters.values()))
+
+
+def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) -> list[Curve]:
+    """For each kernel the fastest choice of its parameters at each size and, not shown at first, each choice by itself."""
+    curves = []
+    for kernel, choices in _groups(benchmark).items():
+        several = len(choices) > 1
+        name = f"{kernel}, fastest choice" if several else kernel
+        lines = {name: _fastest(chain(*choices.values()), _size_of), **(choices if several else {})}
+        for label, rows in lines.items():
+            found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
+            if found:
+                points = tuple((float(row.problem.N), y) for row, y in found)
+                main = label not in choices or not several
+                texts = tuple(_text(row) for row, _ in found)
+                opens = tuple(opens_of(row) for row, _ in found)
+                curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main, opens=opens))
+    return curves
+
+
+def rates(benchmark: Benchmark) -> list[Curve]:
+    return _over_size(benchmark, lambda row: row.gflops)
+
+
+def shares(benchmark: Benchmark) -> list[Curve]:
+    def share(row: Measured) -> float | None:
+        found = benchmark.share_of_cublas(row)
+        return None if found is None or row.kernel == CUBLAS else found * 100
+
+    return _over_size(benchmark, share)
+
+
+def by_tile(benchmark: Benchmark) -> list[Curve]:
+    """For each kernel whose first parameter has several choices, one curve a size; at first the largest size at which most
+    choices were measured is shown.
+    """
+    found: dict[tuple[str, int], list[Measured]] = {}
+    tiled = [row for row in benchmark.rows if row.parameters]
+    for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in tiled):
+        rows = _fastest((row for row in tiled if (row.kernel, row.problem.N) == (kernel, size)), _tile)
+        if len(rows) > 1:
+            found[kernel, size] = rows
+    points = {size: sum(len(rows) for (_, other), rows in found.items() if other == size) for _, size in found}
+    first = max(points, key=lambda size: (points[size], size), default=0)
+    return [_by_tile(f"{kernel}, N = {size}", rows, size == first) for (kernel, size), rows in found.items()]
+
+
+def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
+    points = tuple((float(_tile(row)), row.gflops or 0.0) for row in rows)
+    opens = tuple(map(opens_of, rows))
+    return Curve(label, label, rows[0].kernel, points, tuple(map(_text, rows)), shown, shown, opens=opens)
+
+
+def speed_ups(benchmark: Benchmark) -> list[Curve]:
+    """Times as fast as the fastest untiled kernel of the same size."""
+    untiled = {
+        _size_of(row): row.gflops for row in _fastest((row for row in benchmark.rows if row.kernel == UNTILED), _size_of)
+    }
+
+    def speed_up(row: Measured) -> float | None:
+        base = untiled.get(row.problem.N)
+        return None if base is None or row.gflops is None else row.gflops / base
+
+    return _over_size(benchmark, speed_up)
+
+
+def with_transfer(benchmark: Benchmark) -> list[Curve]:
+    """Rates of the computation alone and, dashed, with the copies of A, B and C."""
+    alone = _over_size(benchmark, lambda row: row.gflops if row.transfer is not None else None)
+    both = {curve.label: curve for curve in _over_size(benchmark, lambda row: row.gflops_with_transfer)}
+    copied_ms = {row.problem.N: row.transfer.total_ms for row in benchmark.rows if row.transfer is not None}
+    quickest = max((curve for curve in alone if curve.main and curve.family != CUBLAS), key=_last, default=None)
+    curves = []
+    for curve in (curve for curve in alone if curve.label in both):
+        shown = curve.main and (curve.family in (CUBLAS, UNTILED) or curve is quickest)
+        curves.append(replace(curve, shown=shown))
+        copied = both[curve.label]
+        texts = tuple(
+            f"with {number(copied_ms[int(size)] * 1e3)} µs for the copies (pageable memory): {text}"
+            for (size, _), text in zip(copied.points, copied.texts, strict=True)
+        )
+        label, name = f"{curve.label} + copies", f"{curve.name} + copies"
+        curves.append(replace(copied, label=label, name=name, texts=texts, shown=shown, dashed=True))
+    return curves
+
+
+def _last(curve: Curve) -> float:
+    return curve.points[-1][1]
+
+
+_SIZE, _POINT = (
+    "N of N × N matrices",
+    "Point at a curve. Of the parameters that count here, the fastest of a kernel is shown at each size",
+)
+_OF_TILE = "Point at a curve. Other parameters are the fastest for each width"
+
+
+def rate_chart(benchmark: Benchmark) -> Chart:
+    return _chart(benchmark, "GFLOP/s by size", _SIZE, Axis("GFLOP/s", is_log=True), rates(benchmark), _POINT)
+
+
+def share_chart(benchmark: Benchmark) -> Chart:
+    return _chart(benchmark, "Share of cuBLAS by size", _SIZE, Axis("% of cuBLAS", is_log=True), shares(benchmark), _POINT)
+
+
+def tile_chart(benchmark: Benchmark) -> Chart:
+    y = Axis("GFLOP/s", is_log=True)
+    return _chart(benchmark, "GFLOP/s by tile size", "tile or block width", y, by_tile(benchmark), _OF_TILE, over_size=False)
+
+
+def speed_up_chart(benchmark: Benchmark) -> Chart:
+    y = Axis(f"times as fast as {UNTILED}", is_log=True)
+    return _chart(benchmark, "Speed-up over untiled", _SIZE, y, speed_ups(benchmark), _POINT)
+
+
+def transfer_chart(benchmark: Benchmark) -> Chart:
+    y = Axis("GFLOP/s", is_log=True)
+    return _chart(benchmark, "Compute, and compute + copies", _SIZE, y, with_transfer(benchmark), _POINT)
+
+
+def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve], hint: str, over_size: bool = True) -> Chart:
+    xs = sorted({at for curve in curves for at, _ in curve.points})
+    lines = cache_lines(benchmark) if over_size and xs else []
+    families = tuple(dict.fromkeys(row.kernel for row in benchmark.rows))
+    return Chart(
+        title,
+        Axis(x, is_log=True, ticks=tuple((at, f"{at:g}") for at in xs)),
+        y,
+        tuple(curves),
+        marks=tuple(Mark(at, what) for at, what in lines if xs[0] <= at <= xs[-1]),
+        families=families,
+        beside=tuple(family for family in families if not any(r.source_hash for r in benchmark.rows if r.kernel == family)),
+        notes=tuple(_origins(benchmark)),
+        hint=hint,
+    )
+
+
+def _origins(benchmark: Benchmark) -> list[str]:
+    """Where the curves are from, and what they are not."""
+    found = [capital(benchmark.source), f"CPU {benchmark.host}"]
+    if any(row.failure.startswith("left out") for row in benchmark.rows):
+        found.append("a curve ends where one launch would take too long")
+    other = {row.kernel for row in benchmark.rows if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
+    if other:
+        found.append(f"another version of {', '.join(sorted(other))} was measured than ships now")
+    return found
+
+
+@cache
+def _shipped() -> dict[str, str]:
+    """The hash of each shipped kernel's text."""
+    return {name: load_kernel(name).text_hash for name in kernel_names()}

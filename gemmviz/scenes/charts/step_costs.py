@@ -1,0 +1,50 @@
+"""What every step costs, as a chart: sectors up, wavefronts of shared memory down, each split into needed and lost. Where there
+are more steps than a frame has room for, each bar is the mean of some that follow each other.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.focus import Scope, focus_text
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.chart import Axis, Bars, Chart, Mark, Role
+from gemmviz.model.sinks import COST_COLUMNS
+
+_MOST_BARS = 2000
+
+
+def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
+    """Of the watched block or warps, with a mark at ``step``. Steps count from 1."""
+    columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
+    costs: npt.NDArray[np.number[Any]] = replay.costs(scope)[:, columns]
+    together = -(-len(costs) // _MOST_BARS)
+    if together > 1:
+        starts = np.arange(0, len(costs), together)
+        costs = np.add.reduceat(costs, starts, axis=0) / np.diff(starts, append=len(costs))[:, None]
+    sectors, needed, wavefronts, ideal = costs.T
+    nothing = np.zeros_like(needed)
+    parts: tuple[tuple[Role, np.ndarray, np.ndarray], ...] = (
+        ("needed", nothing, needed),
+        ("lost", needed, sectors - needed),
+        ("also needed", nothing, -ideal),
+        ("lost", -ideal, ideal - wavefronts),
+    )
+    rules = replay.trace.rules
+    mean = f"; each bar is the mean of {together} steps" if together > 1 else ""
+    return Chart(
+        "Cost of each step",
+        Axis("step"),
+        Axis(f"up: {rules.sector_bytes}-byte sectors of global memory; down: wavefronts of shared memory", unsigned=True),
+        bars=tuple(_bars(*part, together) for part in parts if part[2].any()),
+        marks=(Mark(step + 1, is_here=True),),
+        notes=(f"{focus_text(scope.focus, replay.trace)}, counted from the trace; red: more than needed{mean}",),
+        hint="Click to go to a step",
+    )
+
+
+def _bars(role: Role, bottoms: np.ndarray, heights: np.ndarray, together: int) -> Bars:
+    bars = np.flatnonzero(heights)
+    x, low, high = (bars * together + (together + 1) / 2).tolist(), bottoms[bars].tolist(), heights[bars].tolist()
+    return Bars(role, tuple(map(float, x)), tuple(map(float, low)), tuple(map(float, high)), 0.86 * together)

@@ -1,0 +1,1 @@
+"""Building blocks of every scene: primitives, text, boxes, tables, charts, themes."""

@@ -1,0 +1,236 @@
+"""A chart as a scene: axes, curves with their names beside their ends, bars, marks and notes."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.chart import Axis, Bars, Chart, Curve
+from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
+from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Theme, mixed
+from gemmviz.scenes.kit.view import View
+
+_TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
+_LEADING = 30.0  # from one name beside the curves to the next
+_INK = 0.4  # how much of the text's colour makes an accent legible on white
+_GREYS = (1.0, 0.46, 0.31)  # shares of the text's colour: as far from each other and from the accents as there is room
+_MARKER, _BESIDE_AXIS = 7.0, 150.0
+_LEAST = 1e-12  # on an axis of powers of ten: there is no zero
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How the values of an axis become scene units: ``at`` and back."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    is_log: bool
+
+    def at(self, value: float) -> float:
+        low, high, value = (math.log10(max(each, _LEAST)) if self.is_log else each for each in (self.low, self.high, value))
+        return self.start + (value - low) / (high - low) * (self.stop - self.start)
+
+    def value(self, at: float) -> float:
+        low, high = (math.log10(each) if self.is_log else each for each in (self.low, self.high))
+        found = low + (at - self.start) / (self.stop - self.start) * (high - low)
+        return 10**found if self.is_log else found
+
+
+def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
+    """The chart with the curves that ``options.curves`` chooses, in the shape of a frame."""
+    chart = chart.showing(options.curves)
+    if options.is_even:
+        chart = chart.evenly()
+    theme, height = options.theme, options.height
+    found: list[Primitive] = []
+    top, bottom = (110.0, height - 118.0) if options.words else (46.0, height - 62.0)
+    if options.words:
+        found.append(Labels("title", points((MARGIN, 50)), (chart.title,), _TITLE, theme.text, "start", "semibold"))
+        notes = fitted("; ".join(chart.notes), _NOTE, options.width - 2 * MARGIN)
+        found.append(Labels("notes", points((MARGIN, height - 22)), (notes,), _NOTE, theme.faint))
+    if not chart.xs:
+        at = points((options.width / 2, height / 2))
+        found.append(Labels("message", at, ("Nothing to plot",), _TITLE, theme.faint, "middle"))
+        return Scene(options.width, height, theme.background, tuple(found))
+    x_scale, y_scale = scales(chart, top, bottom, options.width)
+    found += _axes(chart, x_scale, y_scale, theme)
+    found += [_bars(bars, number, x_scale, y_scale, theme) for number, bars in enumerate(chart.bars)]
+    found += _marks(chart, x_scale, y_scale, theme)
+    colours = curve_colours(chart, theme)
+    for curve in chart.curves:
+        found += _curve(curve, colours[curve.family], chart.families.index(curve.family), x_scale, y_scale, theme)
+    return Scene(options.width, height, theme.background, (*found, *_names(chart, colours, x_scale, y_scale, theme)))
+
+
+def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int) -> View:
+    """A view that is a chart of its subject."""
+    return View(title, subject, lambda shown, options: chart_scene(chart(shown), options), chart=chart, order=order)
+
+
+def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale, Scale]:
+    """Of the x and the y axis, with room for the numbers at the left and the names at the right."""
+    low, high = y_range(chart)
+    numbers = max(text_width(text, _TEXT) for _, text in ticks(chart.y, low, high))
+    names = max((text_width(name, _NAME, "semibold") for name in curve_names(chart).values()), default=0.0)
+    left, right = MARGIN + numbers + 18, width - MARGIN - (names + 54 if names else 0)
+    least, most = chart.xs[0], chart.xs[-1]
+    if chart.bars:
+        least, most = min(0.5, least - 0.5), most + 0.5
+    elif least == most:
+        least, most = least / 1.5, most * 1.5
+    return Scale(least, most, left, right, chart.x.is_log), Scale(low, high, bottom, top, chart.y.is_log)
+
+
+def y_range(chart: Chart) -> tuple[float, float]:
+    """All that is plotted, and some air."""
+    values = [y for curve in chart.curves for _, y in curve.points]
+    for bars in chart.bars:
+        values += [0.0, *bars.bottoms, *(b + h for b, h in zip(bars.bottoms, bars.heights, strict=True))]
+    low, high = min(values), max(values)
+    if chart.y.is_log:
+        air = (high / low) ** 0.05 if high > low else 1.5
+        return low / air, high * air
+    air = (high - low) * 0.05 or 1.0
+    return low - (air if low < 0 else 0.0), high + air
+
+
+def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
+    """Where an axis from ``low`` to ``high`` has its numbers: those that it names, else powers of ten and what lies between
+    them where there are few, else round steps; these also on a logarithmic axis that is too short for any such number.
+    """
+    if axis.ticks is not None:
+        return [(at, text) for at, text in axis.ticks if low <= at * (1 + 1e-9) and at <= high * (1 + 1e-9)]
+    if axis.is_log:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        between = (1, 2, 5) if len(powers) < 5 else (1,)
+        found = [step * 10.0**power for power in powers for step in between]
+        inside = [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in found if low <= at <= high]
+        if inside:
+            return inside
+    rough = (high - low) / 6
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
+    found = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in found]
+
+
+def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
+    """One for each family; what they are compared with has those of the text."""
+    kernels = [family for family in chart.families if family not in chart.beside]
+    found = {
+        family: mixed(theme.background, theme.text, _GREYS[min(number, len(_GREYS) - 1)])
+        for number, family in enumerate(chart.beside)
+    }
+    for number, family in enumerate(kernels):
+        accent = theme.warps[number % len(theme.warps)]
+        found[family] = accent if theme.is_dark else mixed(accent, theme.text, _INK)
+    return found
+
+
+def curve_names(chart: Chart) -> dict[str, str]:
+    """What each curve is called, by its label: its short name, unless two have the same."""
+    names = [curve.name for curve in chart.curves]
+    return {curve.label: curve.label if names.count(curve.name) > 1 else curve.name for curve in chart.curves}
+
+
+def bar_colour(bars: Bars, theme: Theme) -> str:
+    return {"needed": theme.faint, "also needed": mixed(theme.background, theme.faint, 0.6), "lost": theme.warning}[bars.role]
+
+
+def apart(wanted: list[float], gap: float, top: float) -> list[float]:
+    """Positions as near to ``wanted`` (ascending) as may be that lie ``gap`` apart and not above ``top``."""
+    found: list[float] = []
+    for each in wanted:
+        found.append(max(each, found[-1] + gap) if found else each)
+    limit = top
+    for place in reversed(range(len(found))):
+        found[place] = min(found[place], limit)
+        limit = found[place] - gap
+    return found
+
+
+def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+    down, across = ticks(chart.y, y.low, y.high), ticks(chart.x, x.low, x.high)
+    widest = max((text_width(text, _TEXT) for _, text in across), default=0.0) + 18
+    shown = [across[0]] if across else []
+    for tick in across[1:]:
+        if x.at(tick[0]) - x.at(shown[-1][0]) >= widest:
+            shown.append(tick)
+    grid = [(x.start, y.at(at), x.stop, y.at(at)) for at, _ in down]
+    grid += [(x.at(at), y.start, x.at(at), y.stop) for at, _ in shown]
+    frame = [(x.start, y.start, x.stop, y.start), (x.start, y.start, x.start, y.stop)]
+    return [
+        Lines("grid", np.array(grid, np.float64).reshape(-1, 4), theme.line, 1.0),
+        Lines("axes", np.array(frame), theme.faint, 2.0),
+        Labels("y-ticks", points(*((x.start - 12, y.at(at) + 8) for at, _ in down)), tuple(text for _, text in down), _TEXT,
+               theme.text, "end"),
+        Labels("x-ticks", points(*((x.at(at), y.start + 30) for at, _ in shown)), tuple(text for _, text in shown), _TEXT,
+               theme.text, "middle"),
+        Labels("y-label", points((x.start, y.stop - 16)), (chart.y.label,), _TEXT, theme.faint),
+        Labels("x-label", points((x.stop, y.start + 60)), (chart.x.label,), _TEXT, theme.faint, "end"),
+    ]  # fmt: skip
+
+
+def _bars(bars: Bars, number: int, x: Scale, y: Scale, theme: Theme) -> Rects:
+    at, low, high = (np.array(each) for each in (bars.x, bars.bottoms, bars.heights))
+    unit = (x.stop - x.start) / (x.high - x.low)
+    tops = np.array([y.at(value) for value in np.maximum(low, low + high)])
+    heights = np.abs(high) * abs(y.stop - y.start) / (y.high - y.low)
+    left = x.start + (at - bars.width / 2 - x.low) * unit
+    wide = np.full(len(at), max(1.0, bars.width * unit))
+    return Rects(f"bars-{number}", np.column_stack([left, tops, wide, heights]), bar_colour(bars, theme))
+
+
+def _marks(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+    found: list[Primitive] = []
+    for number, mark in enumerate(chart.marks):
+        at = x.at(mark.x)
+        colour = theme.text if mark.is_here else theme.faint
+        line = np.array([(at, y.start, at, y.stop)])
+        found.append(Lines(f"mark-{number}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
+        if mark.text:
+            is_left = number + 1 < len(chart.marks) and at - x.start > text_width(mark.text, _NOTE) + _BESIDE_AXIS
+            place = points((at - 6 if is_left else at, y.stop - 12))
+            found.append(Labels(f"mark-{number}-text", place, (mark.text,), _NOTE, theme.faint, "end" if is_left else "start"))
+    return found
+
+
+def _curve(curve: Curve, colour: str, family: int, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+    at = np.array([(x.at(px), y.at(py)) for px, py in curve.points])
+    found: list[Primitive] = []
+    if len(at) > 1:
+        segments = np.column_stack([at[:-1], at[1:]])
+        found.append(Lines(f"curve-{curve.label}", segments, colour, 3.0, dashed=curve.dashed))
+    return [*found, _markers(f"points-{curve.label}", at, colour, family, theme)]
+
+
+def _markers(key: str, at: npt.NDArray[np.float64], colour: str, family: int, theme: Theme) -> Rects:
+    """Discs and squares, filled or hollow, in turn: families are told apart without their colour too."""
+    radius = _MARKER if family % 2 == 0 else 0.0
+    hollow = family // 2 % 2 == 1
+    corner = np.column_stack([at - _MARKER, np.full((len(at), 2), 2 * _MARKER)])
+    return Rects(key, corner, theme.background if hollow else colour, colour, 3.0, radius)
+
+
+def _names(chart: Chart, colours: dict[str, str], x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
+    """Beside the last point of each curve its name, none over another, and a thread from the one to the other."""
+    ends = {curve.label: (x.at(curve.points[-1][0]), y.at(curve.points[-1][1])) for curve in chart.curves}
+    ordered = sorted(chart.curves, key=lambda curve: ends[curve.label][1])
+    places = apart([ends[curve.label][1] for curve in ordered], _LEADING, y.start - 8)
+    names = curve_names(chart)
+    found: list[Primitive] = []
+    for curve, place in zip(ordered, places, strict=True):
+        colour, (end_x, end_y) = colours[curve.family], ends[curve.label]
+        thread = boxes((end_x + _MARKER + 3, end_y, x.stop + 34, place))
+        found.append(Lines(f"thread-{curve.label}", thread, mixed(theme.background, colour, 0.5), 1.5, dashed=True))
+        at = points((x.stop + 40, place + 8))
+        found.append(Labels(f"name-{curve.label}", at, (names[curve.label],), _NAME, colour, "start", "semibold"))
+    return found

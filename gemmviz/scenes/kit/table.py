@@ -1,0 +1,119 @@
+"""Tables of words: as large as their room lets them be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Primitive, points
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Theme
+
+_SIZES = (34.0, 31.0, 28.0, 26.0, 24.0, 22.0, 20.0, 18.0, 16.0, 14.0, 12.0)
+_LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A cell: its words (several lines where there are line ends), their colour and the cell's ("" for those of the theme), and
+    what is said where one points at it.
+    """
+
+    text: str = ""
+    ink: str = ""
+    fill: str = ""
+    strong: bool = False
+    tip: str = ""
+
+
+def table(
+    key: str, heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, theme: Theme, largest: float = 34.0
+) -> list[Primitive]:
+    """Heads above, rows below, in the largest size of text that lets all of it stand in its room."""
+    size = _size(heads, rows, room, largest)
+    rows = _fitting(heads, rows, room, size)
+    natural = _widths(heads, rows, size)
+    spare = max(0.0, room.width - sum(natural)) / len(natural)
+    widths = [min(each, room.width) + min(spare, 3.0 * size) for each in natural]
+    scale = min(1.0, room.width / sum(widths))
+    widths = [each * scale for each in widths]
+    high = [_height(row, size) for row in rows]
+    top = room.y + (_height([Entry(head) for head in heads], size) if any(heads) else 0.0)
+    pitch = max(high, default=0.0)
+    if rows:
+        pitch = min(pitch * _STRETCH, (room.y + room.height - top) / len(rows))
+    found: list[Primitive] = []
+    x = room.x
+    for place, (head, width) in enumerate(zip(heads, widths, strict=True)):
+        if head:
+            found.append(_words(f"{key}-head-{place}", head, x, room.y, top - room.y, width, size, theme.faint, "semibold"))
+        found += _column(f"{key}-{place}", [row[place] for row in rows], (x, top, width, pitch), size, theme)
+        x += width
+    return found
+
+
+def _fitting(heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, size: float) -> Sequence[Sequence[Entry]]:
+    """As many rows, and of each as many lines, as have room at all."""
+    high = room.height - (_height([Entry(head) for head in heads], size) if any(heads) else 0.0)
+    pitch = max((_height(row, size) for row in rows), default=0.0)
+    if not rows or pitch * len(rows) <= high:
+        return rows
+    lines = max(1, int((high / size - _AIR) / _LEADING))
+    shorter = [[replace(each, text="\n".join(each.text.split("\n")[:lines])) for each in row] for row in rows]
+    pitch = max(_height(row, size) for row in shorter)
+    return shorter[: max(1, int(high / pitch))]
+
+
+def _column(
+    key: str, entries: Sequence[Entry], at: tuple[float, float, float, float], size: float, theme: Theme
+) -> list[Primitive]:
+    x, y, width, pitch = at
+    if not entries:
+        return []
+    fills = list(dict.fromkeys([theme.panel, *(entry.fill or theme.panel for entry in entries)]))
+    fill = np.array([[fills.index(entry.fill or theme.panel)] for entry in entries], np.uint8)
+    tips = np.array([[entry.tip] for entry in entries]) if any(entry.tip for entry in entries) else None
+    inks = tuple(theme.ink_on(each) for each in fills)
+    found: list[Primitive] = [Cells(key, x, y, width, fill, tuple(fills), inks, line=theme.background, height=pitch, tips=tips)]
+    for row, entry in enumerate(entries):
+        if entry.text:
+            ink = entry.ink or (theme.ink_on(entry.fill) if entry.fill else theme.text)
+            face: Face = "semibold" if entry.strong else "regular"
+            found.append(_words(f"{key}-{row}", entry.text, x, y + row * pitch, pitch, width, size, ink, face))
+    return found
+
+
+def _words(key: str, text: str, x: float, y: float, high: float, width: float, size: float, ink: str, face: Face) -> Labels:
+    lines = tuple(fitted(line, size, width - _PAD, face) for line in text.split("\n"))
+    leading = _LEADING * size
+    first = y + (high - leading * len(lines)) / 2 + 0.82 * leading
+    return Labels(key, points(*((x + _PAD, first + n * leading) for n in range(len(lines)))), lines, size, ink, "start", face)
+
+
+def _size(heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, largest: float) -> float:
+    """The first size in which all has room, else the last."""
+    sizes = [size for size in _SIZES if size <= largest]
+    for size in sizes:
+        high = _height([Entry(head) for head in heads], size) if any(heads) else 0.0
+        high += len(rows) * max((_height(row, size) for row in rows), default=0.0)  # all rows are as high as the highest
+        if sum(_widths(heads, rows, size)) <= room.width and high <= room.height:
+            return size
+    return sizes[-1]
+
+
+def _widths(heads: Sequence[str], rows: Sequence[Sequence[Entry]], size: float) -> list[float]:
+    found = [_wide(head, size, "semibold") for head in heads]
+    for row in rows:
+        found = [
+            max(wide, _wide(e.text, size, "semibold" if e.strong else "regular")) for wide, e in zip(found, row, strict=True)
+        ]
+    return [wide + 2 * _PAD for wide in found]
+
+
+def _wide(text: str, size: float, face: Face) -> float:
+    return max(text_width(line, size, face) for line in text.split("\n"))
+
+
+def _height(row: Sequence[Entry], size: float) -> float:
+    return _LEADING * size * max((entry.text.count("\n") + 1 for entry in row), default=1) + _AIR * size

@@ -1,0 +1,1 @@
+"""Parts of the stage: matrices, tiles, registers, motion, legend."""

@@ -1,0 +1,103 @@
+"""Row and column numbers along the outer sides of the matrices, as many as have room."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive
+from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.layout import CellGrid, Plan
+
+_AIR = 8.0
+_SIDES: dict[str, tuple[str, ...]] = {"A": ("left", "below"), "B": ("right", "above"), "C": ("right", "below")}
+
+
+Clip = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What of the options axes depend on."""
+
+    theme: Theme
+    zoom: float
+    clip: Clip | None
+    counted_from: int = 0
+
+
+def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Of A at its left and below, of B at its right and above, of C at its right and below. Where somebody looks closely, the
+    numbers stand at the edge of what is seen.
+    """
+    return _kept(plan, options.theme, options.zoom, options.clip, options.labels.first)
+
+
+@lru_cache(maxsize=32)
+def _kept(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, counted_from: int) -> list[Primitive]:
+    """They stay as they are from step to step."""
+    look = _Look(theme, zoom, clip, counted_from)
+    found: list[Primitive] = []
+    for name, sides in _SIDES.items():
+        for side in sides:
+            found += _along(name, plan.matrices[name], side, look)
+    return found
+
+
+def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primitive]:
+    size = options.theme.type.axis / options.zoom
+    is_row = side in ("left", "right")
+    first, count = (table.first[0], table.rows) if is_row else (table.first[1], table.columns)
+    start, length = (table.y, table.rows * table.cell) if is_row else (table.x, table.columns * table.cell)
+    numbers = _numbers(first, count, table.cell, size, is_row)
+    middle = (start + (numbers - first + 0.5) * table.cell).astype(np.float64)
+    if options.clip is not None:
+        low, extent = (options.clip[1], options.clip[3]) if is_row else (options.clip[0], options.clip[2])
+        numbers, middle = numbers[(middle > low) & (middle < low + extent)], middle[(middle > low) & (middle < low + extent)]
+    if not len(numbers) or not length:
+        return []
+    at = _beside(table, side, middle, size, options)
+    anchor: Anchor = {"left": "end", "right": "start"}.get(side, "middle")  # type: ignore[assignment]
+    return [
+        Labels(
+            f"{name}-axis-{side}",
+            at,
+            tuple(map(str, (numbers + options.counted_from).tolist())),
+            size,
+            options.theme.faint,
+            anchor,
+        )
+    ]
+
+
+def _beside(
+    table: CellGrid, side: str, middle: npt.NDArray[np.float64], size: float, options: _Look
+) -> npt.NDArray[np.float64]:
+    x, y, width, height = table.box
+    air, capital = _AIR / options.zoom, CAP_HEIGHT * size
+    if options.clip is not None:
+        left, top, wide, high = options.clip
+        x0, x1 = max(x, left + 4 * size), min(x + width, left + wide - 4 * size)
+        y0, y1 = max(y, top + 2 * size), min(y + height, top + high - 2 * size)
+    else:
+        x0, x1, y0, y1 = x, x + width, y, y + height
+    match side:
+        case "left":
+            return np.stack([np.full_like(middle, x0 - air), middle + capital / 2], axis=1)
+        case "right":
+            return np.stack([np.full_like(middle, x1 + air), middle + capital / 2], axis=1)
+        case "above":
+            return np.stack([middle, np.full_like(middle, y0 - air)], axis=1)
+    return np.stack([middle, np.full_like(middle, y1 + air + capital)], axis=1)
+
+
+def _numbers(first: int, count: int, cell: float, size: float, is_row: bool) -> npt.NDArray[np.int64]:
+    """Multiples of a power of two that leave some air between each other."""
+    needed = 1.35 * size if is_row else text_width(str(first + count - 1), size) + 0.7 * size
+    step = 1
+    while step * cell < needed:
+        step *= 2
+    return np.arange(-(-first // step) * step, first + count, step)

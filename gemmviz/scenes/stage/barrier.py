@@ -1,0 +1,59 @@
+"""A barrier: the threads of a block come to a gate and wait; it opens once all that are still running are there."""
+
+import numpy as np
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.scenes.kit.frame import ViewOptions, eased
+from gemmviz.scenes.kit.groups import thread_colours
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
+from gemmviz.scenes.stage.layout import Plan
+
+_ARRIVED, _OPEN = 0.45, 0.7  # of the step: all wait; the gate is open
+_CROWD = 0.3  # how near to the gate those wait who come from the farthest row
+_HIGH, _AIR = 5.0, 3.0
+
+
+def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """Above the block's part of C: shut until all are there. Nothing at a step that is no barrier."""
+    box = _block(moment, plan) if moment.site.is_barrier else None
+    if box is None:
+        return []
+    x, y, width, _ = box
+    shut = 0.0 if options.arrived else 1.0
+    half = width * (0.06 + 0.44 * shut)
+    halves = np.array([[x, y - _HIGH - _AIR, half, _HIGH], [x + width - half, y - _HIGH - _AIR, half, _HIGH]])
+    return [Rects("gate", halves, options.theme.warning if shut else options.theme.text, radius=2.0)]
+
+
+def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+    """A square for each thread that has come: from where it computes to the gate, and on when that is open."""
+    box = _block(moment, plan)
+    if box is None:
+        return ()
+    row = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block]
+    threads = np.flatnonzero(row >= 0)
+    homes, table = moment.homes[threads], plan.matrices["C"]
+    seen = table.holds(homes[:, 0], homes[:, 1]) & ~np.isnan(homes).any(axis=1)
+    middle, threads = table.middle(homes[seen, 0], homes[seen, 1]), threads[seen]
+    if not len(middle):
+        return ()
+    come = min(1.0, options.moment / _ARRIVED)
+    gone = min(1.0, max(0.0, (options.moment - _OPEN) / (1.0 - _OPEN)))
+    near = eased(come) * (1 - gone)
+    middle[:, 1] += (box[1] + (middle[:, 1] - box[1]) * _CROWD - middle[:, 1]) * near
+    side = max(2.5, min(0.34 * table.cell, 14.0))
+    palette, fill = thread_colours(
+        moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, options.theme.text
+    )
+    squares = np.column_stack([middle - side / 2, np.full(len(middle), side)])
+    return (Squares("arriving", squares, fill, palette, palette, None, 0.0, options.theme.background),)
+
+
+def _block(moment: Moment, plan: Plan) -> tuple[float, float, float, float] | None:
+    """What is seen of the block's part of C."""
+    number = moment.trace.number_of("C")
+    area = None if number is None else moment.area(number)
+    if area is None:
+        return None
+    box = plan.matrices["C"].part(area[:2], area[2:])
+    return box if box[2] and box[3] else None

@@ -1,0 +1,130 @@
+"""What is said about the cell under the pointer: element, address, value, who touches it and how often."""
+
+import numpy as np
+
+from gemmviz.analysis.replay.focus import focus_text, thread_text
+from gemmviz.analysis.replay.history import ElementHistory, element_history
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.tiles import EMPTY
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import CONSTANT, Trace
+from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.sentence import element_text
+
+_MOST_NAMED = 4
+
+
+def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
+    """The array and the (first) element that a cell stands for, None for a cell of another kind."""
+    name = hit.cells.key.removeprefix("tile-")
+    for number, array in enumerate(trace.arrays):
+        if array.name == name and (array.space == "shared") == hit.cells.key.startswith("tile-"):
+            row, column = (
+                (at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True)
+            )
+            if array.space == "shared":
+                element = row * hit.cells.fill.shape[1] + column
+            else:
+                element = column * array.shape[0] + row if array.column_major else row * array.shape[1] + column
+            return (number, element) if element < array.size else None
+    return None
+
+
+def hover_lines(
+    moment: Moment, hit: Hit, history: ElementHistory | None = None, labels: LabelStyle = PLAIN
+) -> list[str]:  # fmt: skip
+    """Lines of text about a cell; none for a cell that says all itself. ``history``: of its element, where that is known."""
+    found = pointed_at(moment.trace, hit)
+    if found is None:
+        return []
+    number, element = found
+    array = moment.trace.arrays[number]
+    if hit.cells.factor > 1:
+        side = hit.cells.factor
+        return [
+            f"{element_text(array, element, labels)} and its neighbours: {side} × {side} elements",
+            "Zoom in to see single elements",
+        ]
+    history = history or element_history(moment, number, element)
+    return [
+        element_text(array, element, labels),
+        _address(array, element, moment.trace.rules),
+        *_content(moment, number, element, labels),
+        *_value(moment, history),
+        *_touches(moment, array, history),
+        *_owner(moment, array, element),
+        *(["wrong: not what the float64 product says"] if _is_wrong(moment.trace, array, element) else []),
+    ]
+
+
+def _address(array: MemoryArray, element: int, rules: MemoryRules) -> str:
+    byte = element * array.itemsize
+    if array.space == "shared":
+        return f"byte {spaced(byte)}: bank {byte // rules.bank_bytes % rules.banks}"
+    place = f"sector {spaced(byte // rules.sector_bytes)}, line {spaced(byte // rules.line_bytes)}"
+    return f"element {spaced(element)}, byte {spaced(byte)}: {place}"
+
+
+def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> list[str]:
+    content = moment.tiles.get(number)
+    if content is None:
+        return []
+    matrix, phase = int(content.array[element]), int(content.phase[element])
+    if matrix == EMPTY:
+        return ["nothing has been stored here yet"]
+    if matrix >= 0:
+        what = element_text(moment.trace.arrays[matrix], int(content.element[element]), labels)
+    elif matrix == CONSTANT:
+        what = "a constant" if np.isnan(content.value[element]) else f"the constant {content.value[element]:g}"
+    else:
+        what = "a computed value"
+    return [f"holds {what}" + (f", stored in phase {phase + 1}" if 0 <= phase < moment.replay.phases else "")]
+
+
+def _value(moment: Moment, history: ElementHistory) -> list[str]:
+    if moment.replay.value is None:
+        return []
+    if history.value is None or history.value_step is None:
+        return ["value: not read or written yet"]
+    verb = "written" if moment.trace.site_of(history.value_step).kind == "store" else "read"
+    first = "first " if history.value_step > moment.step else ""
+    return [f"value {history.value:.6g}, {first}{verb} at step {history.value_step + 1}"]
+
+
+def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:
+    lines = []
+    if history.now:
+        named = ", ".join(_thread(moment, thread, array.space == "global") for thread in history.now[:_MOST_NAMED])
+        more = f" and {len(history.now) - _MOST_NAMED} more" if len(history.now) > _MOST_NAMED else ""
+        lines.append(f"now: thread{'s' if len(history.now) > 1 else ''} {named}{more}")
+    if history.loads:
+        whole = "this block" if array.space == "shared" else "all traced blocks"
+        own = "" if moment.focus.everyone else f"{history.own_so_far} by {focus_text(moment.focus, moment.trace)}, "
+        lines.append(f"loads so far: {own}{history.loads_so_far} by {whole} ({history.loads} at the end)")
+    if history.stores:
+        lines.append(f"stored {history.stores} time{'s' if history.stores > 1 else ''} in all")
+    return lines or ["never touched by the traced blocks"]
+
+
+def _thread(moment: Moment, number: int, with_block: bool) -> str:
+    space = moment.trace.space
+    thread = thread_text(number % space.threads_per_block, moment.trace.launch)
+    block, _ = space.indices(number)
+    return f"{thread} of block ({block[0]}, {block[1]})" if with_block and block != moment.focus.block else thread
+
+
+def _is_wrong(trace: Trace, array: MemoryArray, element: int) -> bool:
+    return array.name == "C" and element in trace.check.wrong_elements
+
+
+def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
+    if array.name != "C":
+        return []
+    thread = moment.replay.owners.thread_of(element)
+    if thread is None:
+        return []
+    followed = moment.focus.thread is not None and thread == moment.scope.threads.start
+    return [f"computed by thread {_thread(moment, thread, True)}: click to {'let it go' if followed else 'follow it'}"]

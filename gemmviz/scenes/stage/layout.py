@@ -1,0 +1,330 @@
+"""Where things stand on the stage: the cross of the three matrices as large as the frame allows, and in what is left the
+words, the shared tiles, the registers, the map of a lens, and source lines.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.flights import THREADS
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import Range
+from gemmviz.model.trace import Trace
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import COLUMN, MARGIN, ViewOptions, band_bottom
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.window import Window, lens_of, whole_of
+
+GAP = 46.0  # between the matrices: the names of A and C stand in it
+_AXIS = 30.0  # for numbers along a side; _WIDE: where they stand beside the rows
+_WIDE = 52.0
+_LARGEST_CELL = 96.0
+_READABLE_CELL = 14.0  # units
+_LEAST_SEEN = 150.0  # units: what the watched block touches is no smaller, or the lens shows it
+_HEADING, _SPACE, _LARGEST_TILE_CELL = 36.0, 36.0, 76.0
+_TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # of the words' column: what stands above and below its middle
+_BAND_TOP, _LEGEND_LINES = 74.0, 56.0
+_LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
+_WIDEST_COLUMN = 560.0
+
+
+@dataclass(frozen=True, slots=True)
+class CellGrid:
+    """A table of cells: its top left corner, the side of a cell, rows and columns, and the row and column that it begins
+    with.
+    """
+
+    x: float
+    y: float
+    cell: float
+    rows: int
+    columns: int
+    first: tuple[int, int] = (0, 0)
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        return self.x, self.y, self.columns * self.cell, self.rows * self.cell
+
+    def middle(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
+        """The middles of cells: (n, 2)."""
+        return np.stack(
+            [self.x + (column - self.first[1] + 0.5) * self.cell, self.y + (row - self.first[0] + 0.5) * self.cell], axis=-1
+        )
+
+    def corner(self, row: float, column: float) -> tuple[float, float]:
+        """The top left corner of a cell."""
+        return self.x + (column - self.first[1]) * self.cell, self.y + (row - self.first[0]) * self.cell
+
+    def holds(self, row: Any, column: Any) -> npt.NDArray[np.bool_]:
+        """Which of these cells are in the table."""
+        r, c = row - self.first[0], column - self.first[1]
+        return np.asarray((r >= 0) & (r < self.rows) & (c >= 0) & (c < self.columns))
+
+    def part(self, rows: Range, columns: Range) -> tuple[float, float, float, float]:
+        """The box of what the table has of some rows and columns."""
+        r0, r1 = (min(max(row - self.first[0], 0), self.rows) for row in rows)
+        c0, c1 = (min(max(column - self.first[1], 0), self.columns) for column in columns)
+        return self.x + c0 * self.cell, self.y + r0 * self.cell, (c1 - c0) * self.cell, (r1 - r0) * self.cell
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``matrices``: where each stands, by name, and what of it; ``rooms``: what else has its place, by what it is for;
+    ``column``: how wide the words beside the cross may be, 0 where they stand above and below it.
+    """
+
+    window: Window
+    matrices: dict[str, CellGrid] = field(hash=False)
+    rooms: dict[str, Box] = field(hash=False)
+    column: float = 0.0
+
+    @property
+    def has_column(self) -> bool:
+        return self.column > 0
+
+    @property
+    def cell(self) -> float:
+        return self.matrices["C"].cell
+
+    @property
+    def box(self) -> Box:
+        """The cross as a whole."""
+        a, b, c = (self.matrices[name] for name in "ABC")
+        return Box(a.x, b.y, c.x + c.columns * c.cell - a.x, c.y + c.rows * c.cell - b.y)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What a plan depends on besides the window: shapes of tiles, and what the options say."""
+
+    tiles: tuple[tuple[int, int], ...]
+    width: float
+    height: float
+    has_code: bool
+    has_legend: bool
+    strip: float
+
+
+def plan_of(moment: Moment, options: ViewOptions) -> Plan:
+    """Where everything stands at a moment; the lens where it is asked for, or where little could be seen without."""
+    trace = moment.trace
+    frame = _Frame(tile_shapes(trace), options.width, options.height, options.code, options.layer != "matrix", options.strip)
+    return moment.kept((frame, options.lens), lambda: _plan_of(moment, frame, options))
+
+
+def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:
+    whole = _plan(whole_of(moment), frame)
+    if options.lens == "whole" or (options.lens == "auto" and not needs_lens(moment, whole)):
+        return whole
+    window = lens_of(moment)
+    return _plan(window, frame) if window.is_lens else whole
+
+
+def needs_lens(moment: Moment, whole: Plan) -> bool:
+    """Whether what the watched threads touch would be too small to be followed by eye, and so would single elements."""
+    number = moment.trace.number_of("C")
+    area = None if number is None or moment.focus.everyone else moment.area(number)
+    if area is None or whole.cell >= _READABLE_CELL:
+        return False
+    return max(area[1] - area[0], area[3] - area[2]) * whole.cell < _LEAST_SEEN
+
+
+@lru_cache(maxsize=64)
+def _plan(window: Window, frame: _Frame) -> Plan:
+    """The words beside the cross or above and below it: whichever leaves it more."""
+    beside, between = _cell_beside(window, frame), _cell_between(window, frame)
+    return _beside(window, frame, beside) if beside >= between else _between(window, frame, between)
+
+
+def _bottom(frame: _Frame) -> float:
+    return frame.height - frame.strip - _AXIS
+
+
+def _band_top(frame: _Frame) -> float:
+    """What the words above take; a legend takes two lines more."""
+    return _BAND_TOP + (_LEGEND_LINES if frame.has_legend else 0.0)
+
+
+def _cell_beside(window: Window, frame: _Frame) -> float:
+    m, n, k = window.counts
+    high, wide = _bottom(frame) - _AXIS - GAP, frame.width - COLUMN - 2 * _WIDE - GAP
+    return min(high / (k + m), wide / (k + n), _LARGEST_CELL)
+
+
+def _cell_between(window: Window, frame: _Frame) -> float:
+    m, n, k = window.counts
+    high, wide = _bottom(frame) - band_bottom(frame.height) - _band_top(frame) - _AXIS - GAP, frame.width - 2 * _WIDE - GAP
+    return min(high / (k + m), wide / (k + n), _LARGEST_CELL)
+
+
+def _cross(window: Window, cell: float, x: float, y: float) -> dict[str, CellGrid]:
+    """The three matrices, A's left edge at ``x`` and B's upper one at ``y``."""
+    _, _, k = window.counts
+    c_x, c_y = x + k * cell + GAP, y + k * cell + GAP
+    places = {"A": (x, c_y), "B": (c_x, y), "C": (c_x, c_y)}
+    found = {}
+    for name, (left, top) in places.items():
+        rows, columns = window.of(name)
+        found[name] = CellGrid(left, top, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
+    return found
+
+
+def _beside(window: Window, frame: _Frame, cell: float) -> Plan:
+    m, n, k = window.counts
+    left, right = COLUMN + _WIDE, frame.width - _WIDE
+    spare = right - left - (k + n) * cell - GAP
+    high = _bottom(frame) - _AXIS - (k + m) * cell - GAP
+    matrices = _cross(window, cell, left + 0.6 * spare, _AXIS + 0.5 * high)
+    titles = _TITLES + (_LEGEND if frame.has_legend else 0.0)
+    column = min(left + 0.6 * spare - _WIDE - MARGIN, _WIDEST_COLUMN)
+    rooms = _rooms(matrices, Box(MARGIN, titles, column, frame.height - titles - _CAPTIONS), window, frame, is_wide=False)
+    return Plan(window, matrices, {**rooms, "legend": Box(MARGIN, _TITLES - 20, column, _LEGEND)}, column)
+
+
+def _between(window: Window, frame: _Frame, cell: float) -> Plan:
+    m, n, k = window.counts
+    spare = frame.width - 2 * _WIDE - (k + n) * cell - GAP
+    top = _band_top(frame) + _AXIS
+    high = _bottom(frame) - band_bottom(frame.height) - top - (k + m) * cell - GAP
+    is_tall = high > 1.5 * _LEAST_ROOM
+    is_tight = bool(frame.tiles) and 0.7 * spare < _LEAST_ROOM + MARGIN <= spare + 1e-6
+    x = _WIDE + (0.5 if is_tall else 1.0 if is_tight else 0.7) * spare
+    matrices = _cross(window, cell, x, top + (0.0 if is_tall else 0.5 * high))
+    end = matrices["C"].y + m * cell + _AXIS + 14
+    beside = Box(MARGIN, top, x - _WIDE - MARGIN, _bottom(frame) - band_bottom(frame.height) - top)
+    below = Box(MARGIN, end, frame.width - 2 * MARGIN, frame.height - band_bottom(frame.height) - end - 10)
+    rooms = _rooms(matrices, below if is_tall else beside, window, frame, is_wide=is_tall)
+    return Plan(window, matrices, {**rooms, "legend": Box(MARGIN, 66, frame.width - 2 * MARGIN, _LEGEND_LINES)})
+
+
+def _rooms(matrices: dict[str, CellGrid], other: Box, window: Window, frame: _Frame, is_wide: bool) -> dict[str, Box]:
+    """Tiles stand in the corner of the cross where they have room there; the rest shares what else there is."""
+    a, b, c = (matrices[name] for name in "ABC")
+    corner = Box(a.x, b.y + 34, c.x - GAP - a.x, c.y - GAP - b.y - 34)
+    rooms: dict[str, Box] = {}
+    others = [name for name, wanted in (("registers", True), ("code", frame.has_code), ("map", window.is_lens)) if wanted]
+    in_corner = bool(frame.tiles) and (corner.height >= _LEAST_TILES and corner.width >= _LEAST_TILES)
+    if in_corner:
+        rooms["tiles"] = corner
+    elif frame.tiles:
+        others.insert(0, "tiles")
+    elif _is_room(corner):
+        others.remove("registers")
+        rooms["registers"] = corner
+    if "map" in others and not in_corner and "registers" in others and min(corner.width, corner.height) >= _LEAST_MAP:
+        others.remove("map")
+        rooms["map"] = corner
+    if "registers" in others and not _is_room(other) and corner.height > 2.2 * _LEAST_ROOM:
+        others.remove("registers")
+        high = 0.58 * corner.height
+        rooms["tiles"] = Box(corner.x, corner.y, corner.width, high)
+        rooms["registers"] = Box(corner.x, corner.y + high + 10, corner.width, corner.height - high - 10)
+    if _is_room(other):
+        rooms |= _shared_out(other, others, is_wide)
+    return rooms
+
+
+_SHARES = {"tiles": 1.0, "registers": 1.3, "code": 1.0, "map": 0.6}
+
+
+def _is_room(box: Box) -> bool:
+    """Whether anything can be shown in it."""
+    return min(box.width, box.height) >= _LEAST_ROOM
+
+
+def _shared_out(box: Box, names: list[str], is_wide: bool) -> dict[str, Box]:
+    """A box cut for these, side by side or one below the other; who would get too little goes without."""
+    found: dict[str, Box] = {}
+    extent = box.width if is_wide else box.height
+    while names and min(_SHARES[name] for name in names) / sum(_SHARES[name] for name in names) * extent < 100:
+        names = names[:-1]
+    at, whole = 0.0, sum(_SHARES[name] for name in names)
+    for name in names:
+        part = extent * _SHARES[name] / whole
+        found[name] = Box(box.x + at, box.y, part - 24, box.height) if is_wide else Box(box.x, box.y + at, box.width, part - 14)
+        at += part
+    return found
+
+
+def shown_shape(array: MemoryArray) -> tuple[int, int]:
+    """Rows and columns of a shared array: as declared; a flat one 32 elements, one pass over the banks, a row."""
+    if len(array.shape) > 1:
+        return array.size // array.shape[-1], array.shape[-1]
+    columns = min(32, array.size)
+    return -(-array.size // columns), columns
+
+
+def tile_shapes(trace: Trace) -> tuple[tuple[int, int], ...]:
+    """Of all shared arrays."""
+    return tuple(shown_shape(array) for array in trace.arrays if array.space == "shared")
+
+
+@lru_cache(maxsize=16)
+def _tile_grids(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, CellGrid]:
+    """Side by side, or one below the other: whichever makes them larger."""
+    shapes = {number: shown_shape(array) for number, array in enumerate(arrays) if array.space == "shared"}
+    if not shapes:
+        return {}
+    names = {number: text_width(arrays[number].name, 24.0, "semibold") for number in shapes}
+    arranged = (_row_of_tiles(shapes, names, room), _stack_of_tiles(shapes, room))
+    return max(arranged, key=lambda grids: next(iter(grids.values())).cell)
+
+
+def _row_of_tiles(shapes: dict[int, tuple[int, int]], names: dict[int, float], room: Box) -> dict[int, CellGrid]:
+    """``names``: how wide the names above them are, which may be wider than they."""
+    columns, rows = sum(shape[1] for shape in shapes.values()), max(shape[0] for shape in shapes.values())
+    wide, high = room.width - _SPACE * (len(shapes) - 1), room.height - _HEADING
+    cell = min(wide / columns, high / rows, _LARGEST_TILE_CELL)
+    x, y = room.x + (wide - columns * cell) / 2, room.y + (high - rows * cell) / 2 + _HEADING
+    found = {}
+    for number, shape in shapes.items():
+        found[number] = CellGrid(x, y, cell, *shape)
+        x += max(shape[1] * cell, names[number]) + _SPACE
+    return found
+
+
+def _stack_of_tiles(shapes: dict[int, tuple[int, int]], room: Box) -> dict[int, CellGrid]:
+    columns, rows = max(shape[1] for shape in shapes.values()), sum(shape[0] for shape in shapes.values())
+    high = room.height - (_HEADING + 14) * len(shapes)
+    cell = min(room.width / columns, high / rows, _LARGEST_TILE_CELL)
+    y, found = room.y + (high - rows * cell) / 2, {}
+    for number, shape in shapes.items():
+        y += _HEADING + 14
+        found[number] = CellGrid(room.x + (room.width - shape[1] * cell) / 2, y, cell, *shape)
+        y += shape[0] * cell
+    return found
+
+
+def tile_grids(trace: Trace, plan: Plan) -> dict[int, CellGrid]:
+    """All shared arrays, by number, in their room, with space for a name above each; none where there is no room."""
+    room = plan.rooms.get("tiles")
+    return {} if room is None else _tile_grids(trace.arrays, room)
+
+
+def places(moment: Moment, plan: Plan, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The middles (n, 2) of elements of an array on the stage; of threads, where they compute C. NaN for what isn't there."""
+    if number == THREADS:
+        return _seen(plan.matrices["C"], *moment.homes[at].T)
+    array = moment.trace.arrays[number]
+    if array.space == "global":
+        return _seen(plan.matrices[array.name], *array.row_column(at))
+    table = tile_grids(moment.trace, plan).get(number)
+    return np.full((len(at), 2), np.nan) if table is None else table.middle(*np.divmod(at, table.columns))
+
+
+def _seen(table: CellGrid, rows: Any, columns: Any) -> npt.NDArray[np.float64]:
+    found = table.middle(rows, columns)
+    found[~table.holds(rows, columns)] = np.nan
+    return found
+
+
+def cell_of(trace: Trace, plan: Plan, number: int) -> float:
+    """The side of a cell of an array; of a thread's place, a cell of C."""
+    if number == THREADS or trace.arrays[number].space == "global":
+        return plan.cell
+    grids = tile_grids(trace, plan)
+    return grids[number].cell if number in grids else plan.cell

@@ -1,0 +1,102 @@
+"""One matrix as a table of cells, at a resolution that makes sense on a screen."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.grid import Grid
+from gemmviz.model.labels import LabelStyle
+from gemmviz.model.sites import MemoryArray
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.palette import Palette, inks_for
+from gemmviz.scenes.kit.primitives import Cells
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.stage.layout import CellGrid
+
+_LEAST_CELL = 1.7  # units: at least a pixel where a frame is at least 950 wide
+_COUNTED_ONCE = 1 << 20
+_CROP_STEP = 16
+_MOST_LABELS = 256 * 256
+_SMALLEST_LABEL = 9.0  # pixels
+
+
+@lru_cache(maxsize=32)
+def index_labels(rows: int, columns: int, first: tuple[int, int], labels: LabelStyle) -> npt.NDArray[np.str_]:
+    """The indices as they are written, for every cell of a table that begins with row and column ``first``."""
+    across = range(first[1], first[1] + columns)
+    return np.array([[labels.pair(row, column) for column in across] for row in range(first[0], first[0] + rows)])
+
+
+@lru_cache(maxsize=256)
+def label_size(longest: str, cell: float, pixels: float = 1.2) -> float:
+    """The font size at which ``longest`` fits a cell with some air; 0 where it is too small to be read if a unit is so many
+    pixels.
+    """
+    size = min(cell * 0.42, cell * 0.84 / max(text_width(longest, 1.0), 1e-9))
+    return size if size * pixels >= _SMALLEST_LABEL else 0.0
+
+
+def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
+    """The grid that a matrix is drawn on: no cell smaller than can be seen, and no more of it than the table has and
+    ``options.clip`` lets be seen.
+    """
+    grid = in_window(Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom)))), table)
+    if options.clip is None:
+        return grid
+    x, y, width, height = options.clip
+    side = table.cell * grid.factor
+    (r0, c0), (rows, columns) = grid.origin, grid.shape
+
+    def cells(at: float, length: float, origin: float, first: int, count: int) -> tuple[int, int]:
+        step = side * _CROP_STEP
+        low, high = (math.floor((at - origin) / step), math.ceil((at + length - origin) / step))
+        return max(first, low * _CROP_STEP), min(first + count, high * _CROP_STEP)
+
+    top, left = table.y - table.first[0] * table.cell, table.x - table.first[1] * table.cell
+    return grid.cropped((*cells(y, height, top, r0, rows), *cells(x, width, left, c0, columns)))
+
+
+def in_window(grid: Grid, table: CellGrid) -> Grid:
+    """What a table shows of a grid over all of its matrix."""
+    (r0, c0), f = table.first, grid.factor
+    return grid.cropped((r0 // f, -(-(r0 + table.rows) // f), c0 // f, -(-(c0 + table.columns) // f)))
+
+
+def counting_grid(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
+    """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen. Those of a large one
+    keep one resolution, so that zooming doesn't mean counting all of it again.
+    """
+    if array.size > _COUNTED_ONCE:
+        return Grid(array, math.ceil(math.sqrt(array.size / _COUNTED_ONCE)))
+    return Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom))))
+
+
+def matrix_cells(
+    key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
+    labels: npt.NDArray[np.str_] | None = None,
+) -> Cells:  # fmt: skip
+    """``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are written
+    where all of them fit their cells.
+    """
+    theme, zoom = options.theme, options.zoom
+    rows, columns = fill.shape
+    size = 0.0
+    if grid.factor == 1 and rows * columns <= _MOST_LABELS and table.cell * options.pixels > _SMALLEST_LABEL:
+        all_rows, all_columns = grid.whole
+        longest = (
+            options.labels.pair(all_rows - 1, all_columns - 1)
+            if labels is None
+            else max(labels.ravel().tolist(), key=len) or "0"
+        )
+        size = label_size(longest, table.cell, options.pixels)
+        if size and labels is None:
+            labels = index_labels(rows, columns, grid.origin, options.labels)
+    side = table.cell * grid.factor
+    x = table.x - table.first[1] * table.cell + grid.origin[1] * side
+    y = table.y - table.first[0] * table.cell + grid.origin[0] * side
+    return Cells(
+        key, x, y, side, fill, palette, inks_for(theme, palette), labels if size else None, size,
+        theme.background if side * zoom >= 7.5 else None, grid.factor, None, grid.origin,
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""What is on its way at a moment of a step: copies of elements that threads move, and threads that meet at a barrier.
+
+Copies of one element that go to many places travel as one chip that says how many it is, and fan out when they arrive; copies
+that go to one place arrive side by side.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.flights import THREADS, Flights
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.labels import LabelStyle
+from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
+from gemmviz.scenes.kit.groups import thread_colours
+from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.barrier import barrier_motion
+from gemmviz.scenes.stage.layout import Plan, cell_of, places, plan_of
+from gemmviz.scenes.stage.matrix import label_size
+from gemmviz.scenes.stage.tile_cells import tile_matrix
+
+_SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
+_MOST_LABELLED, _MOST_RINGS = 80, 600
+_MOST_FANNED = 512
+FAN = 0.55  # of the way: where a chip of many begins to fan out
+_HUB = 0.7  # how near to where they go that is
+Floats = npt.NDArray[np.float64]
+
+
+def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
+    """The copies that travel at ``options.moment``; nothing once all have arrived. What waits in a register stays in sight
+    until the step has passed. Where nothing is to fly, rings around what is touched fade.
+    """
+    if options.moment >= 1.0:
+        return ()
+    plan = plan_of(moment, options)
+    if moment.site.is_barrier:
+        return barrier_motion(moment, plan, options) if options.flies else ()
+    if not options.flies:
+        return _rings(moment, plan, options)
+    moving = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
+    waiting = tuple(squares for squares in moving if squares is not None)
+    return (*_rings(moment, plan, options), *waiting) if options.arrived else waiting
+
+
+def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
+    """Around the cells that are touched, thinner and thinner: of what has arrived, or where nothing is to fly."""
+    found = []
+    left = (1.0 - options.moment) / (1.0 - ARRIVAL if options.flies else 1.0)
+    for touched in moment.touched:
+        number = touched.operand.array
+        cells = touched.cells if touched.array.space == "global" else touched.block_cells
+        middle = places(moment, plan, number, np.unique(cells)[:_MOST_RINGS])
+        middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
+        boxes = np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
+        width = max(1.0, 5.0 * left)
+        found.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
+    return tuple(each for each in found if len(each.boxes))
+
+
+def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> Squares | None:
+    start, end = places(moment, plan, group.source, group.start), places(moment, plan, group.target, group.end)
+    known = ~(np.isnan(start).any(axis=1) | np.isnan(end).any(axis=1))
+    first, last = group.way
+    if not known.any() or (options.arrived and last == 1.0):
+        return None
+    sides = [max(_LEAST_SIDE, _SHARE_OF_CELL * cell_of(moment.trace, plan, each)) for each in (group.source, group.target)]
+    share = first + (last - first) * eased(min(1.0, options.moment / ARRIVAL))
+    side = sides[0] + (sides[1] - sides[0]) * share
+    start, end, texts, threads = start[known], end[known], _labels(moment, group, options.labels)[known], group.thread[known]
+    _, kept, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
+    which = which.ravel()
+    if first == 0.0 and last == 1.0 and len(kept) < len(start):
+        hub = start + (_means(end, which) - start) * _HUB
+        if share < FAN:
+            middle = (start + (hub - start) * (share / FAN))[kept]
+            texts = np.array([_many(text, copies) for text, copies in zip(texts[kept].tolist(), count.tolist(), strict=True)])
+            threads = threads[kept]
+        elif len(start) > _MOST_FANNED:
+            met = hub + (_means(end, which) - hub) * ((share - FAN) / (1 - FAN))
+            middle, texts, threads = met[kept], texts[kept], threads[kept]
+        else:
+            middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - FAN) / (1 - FAN))
+    else:
+        middle = start + (_side_by_side(end, group.end[known], side) - start) * share
+    return _chips(moment, group, middle, side, texts, threads, options)
+
+
+def _chips(
+    moment: Moment, group: Flights, middle: Floats, side: float, texts: npt.NDArray[np.str_],
+    threads: npt.NDArray[np.int64], options: ViewOptions,
+) -> Squares:  # fmt: skip
+    alone = _accent(moment, group, options.theme)
+    palette, fill = thread_colours(moment.trace, threads + moment.scope.of_block.start, options.layer, options.theme, alone)
+    size = 0.0
+    if len(middle) <= _MOST_LABELLED:
+        size = label_size(max(texts.tolist(), key=len) or "0", side, options.pixels)
+    boxes = np.column_stack([middle - side / 2, np.full(len(middle), side)])
+    inks = tuple(options.theme.ink_on(colour) for colour in palette)
+    key = f"moving-{group.source}-{group.target}"
+    return Squares(key, boxes, fill, palette, inks, texts if size else None, size, options.theme.background)
+
+
+def _means(points: Floats, which: npt.NDArray[np.int64]) -> Floats:
+    """For each point the mean of those of its kind."""
+    count = np.bincount(which)
+    return np.stack([(np.bincount(which, points[:, axis]) / count)[which] for axis in (0, 1)], axis=1)
+
+
+def _side_by_side(end: Floats, target: npt.NDArray[np.int64], side: float) -> Floats:
+    """Where copies come to rest: next to each other where several go to one place."""
+    order = np.argsort(target, kind="stable")
+    sorted_ = target[order]
+    starts = np.flatnonzero(np.concatenate([[True], sorted_[1:] != sorted_[:-1]]))
+    if len(starts) == len(target):
+        return end
+    length = np.diff([*starts.tolist(), len(target)])
+    rank = np.arange(len(target)) - np.repeat(starts, length)
+    moved = end.copy()
+    moved[order, 0] += (rank - (np.repeat(length, length) - 1) / 2) * 0.5 * side
+    return moved
+
+
+def _many(text: str, copies: int) -> str:
+    return text if copies == 1 else f"×{copies}"
+
+
+def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
+    """That of the matrix which the copies are of; the text's for what was computed."""
+    if group.source == THREADS:
+        return theme.text
+    source = moment.trace.arrays[group.source]
+    name = source.name if source.space == "global" else tile_matrix(moment)
+    return theme.text if name is None else theme.accent(name)
+
+
+def _labels(moment: Moment, group: Flights, labels: LabelStyle) -> npt.NDArray[np.str_]:
+    """The indices of the element that each copy is of; nothing where there are too many to be read."""
+    starts, which = np.unique(group.start, return_inverse=True)
+    if group.source == THREADS or len(starts) > _MOST_LABELLED:
+        return np.full(len(group), "")
+    matrix, element = np.full(len(starts), group.source), starts
+    if moment.trace.arrays[group.source].space == "shared":
+        content = moment.tiles.get(group.source)
+        if content is None:
+            return np.full(len(group), "")
+        matrix, element = content.array[starts].astype(np.int64), content.element[starts].astype(np.int64)
+    texts = []
+    for number, each in zip(matrix.tolist(), element.tolist(), strict=True):
+        row, column = moment.trace.arrays[number].row_column(each) if number >= 0 else (0, 0)
+        texts.append(labels.pair(int(row), int(column)) if number >= 0 else "")
+    return np.array(texts)[which.ravel()]

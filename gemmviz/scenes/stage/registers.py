@@ -1,0 +1,224 @@
+"""The multiplication: what one thread has in its registers. Its factors of A stand left of its sums and those of B above them,
+as the matrices do; the products of the present k are lit, and a bar fills with the terms that are summed up.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.focus import thread_text
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.terms import ThreadTerms
+from gemmviz.model.labels import LabelStyle
+from gemmviz.model.sites import Site
+from gemmviz.model.watched import Value
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.text import fitted, text_width
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.matrix import label_size
+
+_MOST_SHOWN = 16  # rows and columns of one thread's sums
+_LARGEST, _LEAST = 84.0, 16.0
+_GAP, _BAR = 8.0, 12.0
+_NONE, _HELD, _LIT = range(3)
+Floats = npt.NDArray[np.float64]
+
+
+def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Of the first of the watched threads; nothing for one that stores nothing of C."""
+    terms = moment.thread_terms
+    if terms is None:
+        return []
+    theme, size = options.theme, options.theme.type.note
+    thread = thread_text(moment.scope.first_thread, moment.trace.launch)
+    done = int(terms.done.min())
+    heading = f"registers of thread {thread}: {done} of {terms.length} terms"
+    if text_width(heading, size, "semibold") > room.width:
+        heading = f"{done} of {terms.length} terms"
+    at = points((room.x, room.y + size))
+    found: list[Primitive] = [
+        Labels("registers-name", at, (fitted(heading, size, room.width, "semibold"),), size, theme.text, "start", "semibold"),
+        *_bar(done / terms.length, room.x, room.y + 1.6 * size, room.width, theme),
+    ]
+    if len(terms.rows) <= _MOST_SHOWN and len(terms.columns) <= _MOST_SHOWN:
+        top = 1.6 * size + _BAR + 14
+        found += _small_cross(moment, terms, Box(room.x, room.y + top, room.width, room.height - top), options)
+    return found
+
+
+def _bar(share: float, x: float, y: float, width: float, theme: Theme) -> list[Primitive]:
+    return [
+        Rects("terms-track", boxes((x, y, width, _BAR)), theme.empty, radius=4.0),
+        Rects("terms-bar", boxes((x, y, max(1.0, width * share), _BAR)), theme.accent("C"), radius=4.0),
+    ]
+
+
+def _small_cross(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Factors of A at the left, of B above, sums where they meet; what they are called beside them."""
+    theme, size = options.theme, options.theme.type.note
+    rows, columns = len(terms.rows), len(terms.columns)
+    name_a, name_b = _names(moment, terms, options.labels)
+    words = 1.5 * size
+    cell = min((room.width - _GAP) / (columns + 1), (room.height - _GAP - 2 * words) / (rows + 1), _LARGEST)
+    if cell < _LEAST:
+        return []
+    x, y = room.x + cell + _GAP, room.y + words + cell + _GAP
+    lit = terms.has_a[:, None] & terms.has_b[None, :] & terms.owned
+    sums = _sums(moment, terms)
+    texts = np.full((rows, columns), "", "<U12")
+    if sums is not None:
+        texts[terms.owned] = [_short(value) for value in sums[1]]
+    a, b = moment.factors(terms)
+    held = np.where(lit, _LIT, np.where(terms.owned, _HELD, _NONE))
+    has_a, has_b = np.where(terms.has_a, _LIT, _NONE)[:, None], np.where(terms.has_b, _LIT, _NONE)[None, :]
+    name = fitted(name_b, size, room.x + room.width - x)
+    return [
+        _table("register-a", (room.x, y, cell), has_a, _factor(a)[:, None], "A", options),
+        _table("register-b", (x, room.y + words, cell), has_b, _factor(b)[None, :], "B", options),
+        _table("register-sum", (x, y, cell), held, texts, "C", options),
+        Labels("register-b-name", points((x, room.y + words - 7)), (name,), size, theme.accent("B")),
+        Labels("register-a-name", points((room.x, y + rows * cell + size + 4)), (name_a,), size, theme.accent("A")),
+    ]
+
+
+def _table(
+    key: str, at: tuple[float, float, float], fill: npt.NDArray[Any], texts: npt.NDArray[np.str_], name: str,
+    options: ViewOptions,
+) -> Cells:  # fmt: skip
+    (x, y, cell), theme = at, options.theme
+    palette = (theme.empty, theme.tint(name, 0.4), theme.accent(name))
+    longest = max(texts.ravel().tolist(), key=len, default="")
+    size = label_size(longest or "0", cell, options.pixels) if longest else 0.0
+    inks = (theme.faint, *(theme.ink_on(colour) for colour in palette[1:]))
+    return Cells(key, x, y, cell, fill.astype(np.uint8), palette, inks, texts if size else None, size, theme.background)
+
+
+def _factor(values: Floats) -> npt.NDArray[np.str_]:
+    return np.array([_short(value) for value in values.tolist()])
+
+
+def _short(value: float | None) -> str:
+    """A number in as few characters as tell it."""
+    if value is None or np.isnan(value):
+        return ""
+    text = f"{value:.2g}" if abs(value) < 100 else f"{value:.3g}"
+    return text.replace("e+0", "e").replace("e-0", "e-")
+
+
+def _names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tuple[str, str]:
+    """What the kernel calls the factors: variables where it has some, else the elements themselves."""
+    sums = _stored_names(moment)
+    k = "k" if terms.k < 0 else str(terms.k + labels.first)
+    found = []
+    for name, own in (("A", terms.rows), ("B", terms.columns)):
+        first, last = int(own[0]) + labels.first, int(own[-1]) + labels.first
+        span = str(first) if len(own) == 1 else f"{first}…{last}"
+        variable = _variable_of(moment, name, sums)
+        element = labels.span(name, span, k) if name == "A" else labels.span(name, k, span)
+        found.append(f"{variable} = {element}" if variable else element)
+    return found[0], found[1]
+
+
+def _statement(moment: Moment, site: Site) -> str:
+    """The text of the statement that a site belongs to."""
+    place = site.statement or site.place
+    lines = moment.trace.setup.kernel.text.splitlines()[place.line - 1 : place.end_line]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][: place.end_column - 1]
+    return "\n".join(lines)[place.column - 1 :]
+
+
+def _stored_names(moment: Moment) -> list[str]:
+    """Variables of numbers whose values are stored into C."""
+    number = moment.trace.number_of("C")
+    known = moment.watched_names
+    for site in moment.trace.sites:
+        if any(operand.array == number and operand.access == "write" for operand in site.operands):
+            _, _, value = _statement(moment, site).partition("=")
+            found = [word for word in re.findall(r"[A-Za-z_]\w*", value) if word in known]
+            if found:
+                return found
+    return []
+
+
+def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
+    """The variable that what is read of a matrix, or of its copies, is put into; "" where it is used at once."""
+    arrays, known = moment.trace.arrays, moment.watched_names
+    own = {n for n, array in enumerate(arrays) if array.name == matrix}
+    copies = {number for number, held in moment.tiles.items() if set(np.unique(held.array).tolist()) & own}
+    for site in moment.trace.sites:
+        if site.kind == "load" and any(operand.array in (copies or own) for operand in site.operands):
+            target = re.match(r"(?:const\s+)?(?:\w+\s+)?([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*=[^=]", _statement(moment, site))
+            if target and target[1] in known and target[1] not in sums:
+                return target[1]
+    return ""
+
+
+def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] | None:
+    """The variable that holds the sums, and their values in the order of the rows and columns of C that they are of; None
+    where no variable is seen to be what the thread stores.
+    """
+    order = moment.replay.kept(
+        ("sums", moment.scope.of_block.start, moment.scope.first_thread), lambda: _order_of(moment, terms)
+    )
+    if order is None:
+        return None
+    name, places = order
+    flat = list(_flat(dict(moment.variables).get(name)))
+    if len(flat) != len(places) or all(each is None for each in flat):
+        return None
+    return name, [flat[place] for place in places]
+
+
+def _order_of(moment: Moment, terms: ThreadTerms) -> tuple[str, list[int]] | None:
+    """Which variable the thread stores into C, and where in it each of its elements stands: what is stored has to be what the
+    variable holds then.
+    """
+    stored = _stored_values(moment, terms)
+    for name in _stored_names(moment):
+        flat = _held_when_stored(moment, name, stored)
+        if flat is None or len(flat) != len(stored):
+            continue
+        known = [(at, value) for at, (_, value) in enumerate(stored) if value is not None]
+        if known and all(flat[at] == value for at, value in known):
+            return name, list(range(len(stored)))
+        places = [[place for place, held in enumerate(flat) if held == value] for _, value in known]
+        if len(known) == len(stored) and all(len(each) == 1 for each in places):
+            return name, [each[0] for each in places]
+    return None
+
+
+def _stored_values(moment: Moment, terms: ThreadTerms) -> list[tuple[int, float | None]]:
+    """When each of the thread's elements of C is stored, row by row, and which value; None for one that is not known."""
+    replay, trace = moment.replay, moment.trace
+    column, steps = moment.scope.of_block.start + moment.scope.first_thread, replay.owners.steps_of(terms.elements)
+    found: list[tuple[int, float | None]] = []
+    for element, step in zip(terms.elements.tolist(), steps.tolist(), strict=True):
+        row = int(trace.row[step]) if 0 <= step < trace.steps else -1
+        is_first = row >= 0 and int(trace.element[row, column]) == element  # of a wide store only the first value is known
+        known = is_first and replay.value is not None
+        found.append((step, float(replay.value[row, column]) if known and replay.value is not None else None))
+    return found
+
+
+def _held_when_stored(moment: Moment, name: str, stored: list[tuple[int, float | None]]) -> list[float | None] | None:
+    """What a variable holds when the first of the elements is stored: it doesn't change any more then."""
+    step = min((at for at, _ in stored), default=-1)
+    if not 0 <= step < moment.trace.steps:
+        return None
+    value = dict(moment.variables_at(step)).get(name)
+    return list(_flat(value)) if value is not None else None
+
+
+def _flat(value: Value) -> Iterable[float | None]:
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _flat(each)
+    else:
+        yield float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

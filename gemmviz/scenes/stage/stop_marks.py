@@ -1,0 +1,50 @@
+"""Where a run came to its end: the elements that a thread should not have asked for, outside their array or inside it."""
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive, Rects, points
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
+
+Longs = npt.NDArray[np.int64]
+_LEAST_SIDE = 10.0
+_OUTSIDE, _AIR = 26.0, 4.0  # how large an element beyond its array is drawn at most, and how far from the edge
+
+
+def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
+    """Frames around the elements that ended the run, at its last step."""
+    stop = moment.trace.stop
+    if stop is None or stop.array < 0 or moment.step != moment.replay.steps - 1:
+        return []
+    array = moment.trace.arrays[stop.array]
+    elements = np.array(stop.elements)
+    if array.space == "global":
+        table = plan.matrices[array.name]
+        rows, columns = array.row_column(elements)
+    elif stop.array in tile_grids(moment.trace, plan):
+        table = tile_grids(moment.trace, plan)[stop.array]
+        rows, columns = np.divmod(elements, table.columns)
+    else:
+        return []
+    boxes = _boxes(table, rows, columns)
+    x, y, side, _ = boxes[0]
+    inside = 0 <= stop.elements[0] < array.size
+    over = table.y + table.box[3] + 26 if array.space == "shared" else y - 8  # a tile's name stands below it: cells are large
+    at = points((x + side / 2, over) if inside else (x + side + 8, y + side - 6))
+    anchor: Anchor = "middle" if inside else "start"
+    written = array.subscripted(stop.elements[0])
+    name = Labels("stop-name", at, (written,), 22.0, theme.warning, anchor, "semibold")
+    return [Rects("stop", boxes, None, theme.warning, 5.0), name]
+
+
+def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
+    """Cells (x, y, width, height); those beyond the table just outside its edge."""
+    x, y, width, height = table.box
+    side = np.full(len(rows), max(_LEAST_SIDE, table.cell))
+    side[~table.holds(rows, columns)] = min(max(_LEAST_SIDE, table.cell), _OUTSIDE)
+    far = side / 2 + _AIR
+    middle = table.middle(rows, columns)
+    middle = np.clip(middle, np.stack([x - far, y - far], axis=1), np.stack([x + width + far, y + height + far], axis=1))
+    return np.column_stack([middle - side[:, None] / 2, side, side])

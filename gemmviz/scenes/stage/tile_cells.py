@@ -1,0 +1,199 @@
+"""The shared-memory arrays of one block: each cell in the colour of the matrix it holds a copy of, with that element's
+indices. What an earlier phase stored is faded.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.analysis.replay.moment import Moment, Touched
+from gemmviz.analysis.replay.tiles import EMPTY, TileContent
+from gemmviz.model.labels import LabelStyle
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.trace import CONSTANT
+from gemmviz.scenes.kit.frame import Layer, ViewOptions
+from gemmviz.scenes.kit.groups import GROUPED, group_accents, group_colours, group_numbers
+from gemmviz.scenes.kit.palette import (
+    HEAT_LEVELS,
+    HEAT_LIT,
+    HELD,
+    STALE,
+    TOUCHED,
+    Palette,
+    heat_levels,
+    heat_palette,
+    inks_for,
+    most_loads,
+    shared_cells,
+)
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, boxes, points
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
+from gemmviz.scenes.stage.matrix import label_size
+
+_HEADING = 24.0
+_NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, then the matrices, counted from 0
+_MOST_LABELS = 96 * 96
+
+
+def tile_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
+    """All shared arrays of the focus's block, in their room."""
+    contents = moment.tiles if options.arrived else moment.tiles_before
+    found: list[Primitive] = []
+    for number, table in tile_grids(moment.trace, plan).items():
+        found += _tile(moment, number, table, contents.get(number), options)
+    return found
+
+
+def tile_matrix(moment: Moment) -> str | None:
+    """The matrix whose copies are read or written in a tile at this moment, where that is one."""
+    for touched in moment.touched:
+        content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
+        cells = touched.in_block[touched.in_block >= 0]
+        if content is not None and len(cells):
+            numbers = np.unique(content.array[cells])
+            return moment.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
+    return None
+
+
+def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | None, options: ViewOptions) -> list[Primitive]:
+    array, theme, zoom = moment.trace.arrays[number], options.theme, options.zoom
+    kinds = np.full(array.size, _NOTHING, np.uint8) if content is None else _kinds(content)
+    if options.layer == "reuse":
+        fill, palette, texts = _heat(moment, number, array, kinds, theme)
+        inks = inks_for(theme, palette)
+    else:
+        palette = tile_palette(moment.trace.arrays, theme, group_accents(options.layer, theme))
+        inks = tile_inks(moment.trace.arrays, theme, group_accents(options.layer, theme))
+        fill = _look(moment, number, kinds, content, options)
+        is_readable = array.size <= _MOST_LABELS and label_size("0,0", table.cell, options.pixels) > 0
+        texts = _texts(moment, content, options.labels) if content is not None and is_readable else None
+    size = 0.0
+    if texts is not None:
+        longest = max(texts.tolist(), key=len)
+        size = label_size(longest or "0", table.cell, options.pixels)
+    labels = _padded(texts, table) if texts is not None and size else None
+    key = f"tile-{array.name}"
+    cells = Cells(
+        key, table.x, table.y, table.cell, _padded(fill, table), palette, inks, labels, size,
+        theme.background if table.cell * zoom >= 7.5 else None,
+    )  # fmt: skip
+    frame = Rects(f"{key}-frame", boxes(table.box), None, theme.line, 1.5)
+    name = Labels(f"{key}-name", points((table.x, table.y - 12)), (array.name,), _HEADING, theme.text, "start", "semibold")
+    return [cells, frame, name, *_conflicts(moment, number, table, theme)]
+
+
+@lru_cache(maxsize=16)
+def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -> Palette:
+    """Threes of (stale, held, touched) for nothing, constant, computed and a copy of each matrix in the trace's order; then
+    touched by several groups of threads, and by each (``accents``).
+    """
+    threes = [(theme.empty, theme.empty, theme.faint), *[(theme.empty, theme.line, theme.text)] * 2]
+    for array in arrays:
+        if array.space == "global":
+            threes.append((theme.tint(array.name, 0.12), theme.tint(array.name, 0.36), theme.accent(array.name)))
+    return *(colour for three in threes for colour in three), theme.text, *accents
+
+
+@lru_cache(maxsize=16)
+def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -> Palette:
+    """Text on ``tile_palette``: faint on what an earlier phase stored."""
+    palette = tile_palette(arrays, theme, accents)
+    return tuple(
+        theme.faint if entry < _first_group_entry(arrays) and entry % 3 == STALE else theme.ink_on(colour)
+        for entry, colour in enumerate(palette)
+    )
+
+
+def _first_group_entry(arrays: tuple[MemoryArray, ...]) -> int:
+    """The entry of ``tile_palette`` after its threes: touched by several groups of threads."""
+    return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
+
+
+def _look(
+    moment: Moment, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
+) -> npt.NDArray[np.uint8]:
+    """The palette's entry for every element, flat."""
+    stale = np.zeros(len(kinds), bool) if content is None else content.phase < moment.phase
+    fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
+    touched = moment.of_array(number)
+    if touched is None or (touched.operand.access == "write" and not options.arrived):
+        return fill
+    cells = touched.block_cells
+    fill[cells] = kinds[cells] * 3 + TOUCHED
+    if options.layer in GROUPED:
+        first = _first_group_entry(moment.trace.arrays)
+        fill[cells] = first + _group_entries(moment, touched, len(kinds), options.layer)
+    return fill
+
+
+def _group_entries(moment: Moment, touched: Touched, size: int, layer: Layer) -> npt.NDArray[Any]:
+    """For each touched cell 0 where several groups of threads touch it, else 1 + the group's colour."""
+    threads = np.repeat(np.flatnonzero(touched.in_block >= 0) + moment.scope.in_block.start, touched.operand.width)
+    several = shared_cells(touched.block_cells, group_numbers(moment.trace, threads, layer), size)
+    return np.where(several, 0, 1 + group_colours(moment.trace, threads, layer))
+
+
+def _heat(
+    moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
+) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
+    """Loads of what every cell holds, since it was stored: fill, palette and labels."""
+    counts = moment.tile_loads(number)
+    levels = heat_levels(counts, 1, most_loads(moment.trace.setup.problem))
+    names = [each.name for each in moment.trace.arrays if each.space == "global"]
+    accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]
+    palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
+    touched = moment.of_array(number)
+    if touched is not None:
+        levels[touched.block_cells] = HEAT_LIT
+    texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
+    return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts
+
+
+def _conflicts(moment: Moment, number: int, table: CellGrid, theme: Theme) -> list[Primitive]:
+    """A frame around each cell in which two threads collide at this step."""
+    cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
+    if not len(cells):
+        return []
+    rows, columns = np.divmod(cells, table.columns)
+    side = table.cell
+    marked = np.stack([table.x + columns * side, table.y + rows * side, *np.full((2, len(cells)), side)], axis=1)
+    mark = Labels(
+        f"conflict-{number}-name", points((table.x + table.columns * side, table.y - 12)), ("hazard",), _HEADING,
+        theme.warning, "end", "semibold",
+    )  # fmt: skip
+    return [Rects(f"conflict-{number}", marked, None, theme.warning, 5.0), mark]
+
+
+def _kinds(content: TileContent) -> npt.NDArray[np.uint8]:
+    return (content.array.astype(np.int16) + _FIRST_MATRIX).astype(np.uint8)
+
+
+def _texts(moment: Moment, content: TileContent, labels: LabelStyle) -> npt.NDArray[np.str_]:
+    texts = np.full(len(content.array), "", "<U12")
+    for number, array in enumerate(moment.trace.arrays):
+        here = content.array == number
+        if here.any():
+            rows, columns = array.row_column(content.element[here])
+            texts[here] = _names(rows.tobytes(), columns.tobytes(), rows.dtype.str, labels)
+    constant = content.array == CONSTANT
+    if constant.any():
+        texts[constant] = ["" if np.isnan(value) else f"{value:g}" for value in content.value[constant].tolist()]
+    return texts
+
+
+@lru_cache(maxsize=256)
+def _names(rows: bytes, columns: bytes, dtype: str, labels: LabelStyle) -> list[str]:
+    pairs = zip(np.frombuffer(rows, dtype).tolist(), np.frombuffer(columns, dtype).tolist(), strict=True)
+    return [labels.pair(row, column) for row, column in pairs]
+
+
+def _padded(flat: npt.NDArray[Any], table: CellGrid) -> npt.NDArray[Any]:
+    missing = table.rows * table.columns - len(flat)
+    return (
+        np.concatenate([flat, np.zeros(missing, flat.dtype)]).reshape(table.rows, -1)
+        if missing
+        else flat.reshape(table.rows, -1)
+    )

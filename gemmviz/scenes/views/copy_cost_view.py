@@ -1,0 +1,7 @@
+"""Compute, and compute + copies, of a benchmark."""
+
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.scenes.charts.speeds import transfer_chart
+from gemmviz.scenes.kit.chart import chart_view
+
+VIEW = chart_view("Compute, and compute + copies", Benchmark, transfer_chart, order=15)

@@ -1,0 +1,170 @@
+"""A matrix and the strip of memory that it is: row after row (C order) or column after column (Fortran order), and where in it
+each element stands.
+"""
+
+import numpy as np
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.words import spaced
+from gemmviz.scenes.kit.box import Box
+from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
+from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
+from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.view import View
+
+_ORDERS = (("C order: row after row", False), ("Fortran order: column after column", True))
+_MOST = 8  # rows and columns that are shown
+_LIT = 8  # of the colours: one for each row, and then one for what is touched now
+
+
+def layout_scene(moment: Moment, options: ViewOptions) -> Scene:
+    """Of the matrix in global memory that is touched now, else of A."""
+    return framed(_layout(moment, options), moment, options)
+
+
+def shown_array(moment: Moment) -> MemoryArray:
+    """The matrix that is looked at."""
+    touched = next((each.array for each in moment.touched if each.array.space == "global"), None)
+    return touched or next(array for array in moment.trace.arrays if array.space == "global")
+
+
+def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
+    array, theme = shown_array(moment), options.theme
+    whole_rows, whole_columns = array.shape[0], array.shape[-1]
+    rows, columns = min(whole_rows, _MOST), min(whole_columns, _MOST)
+    r, c = np.divmod(np.arange(rows * columns), columns)
+    lit = _lit(moment, array, rows, columns)
+    names = np.array([options.labels.element(array.name, int(i), int(j)) for i, j in zip(r, c, strict=True)])
+    room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
+    cell = min(0.42 * room.width / columns, 0.52 * room.height / rows, 110.0)
+    palette = (
+        *(
+            mixed(theme.background, theme.accent(array.name), 0.14 + 0.66 * min(1.0, i / max(1, rows - 1)))
+            for i in range(_MOST)
+        ),
+        theme.text,
+    )
+    inks = tuple(theme.ink_on(each) for each in palette)
+    fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
+    part = "" if (rows, columns) == (whole_rows, whole_columns) else f", its first {rows} rows and {columns} columns"
+    heading = f"{array.name}, {whole_rows} rows of {whole_columns} elements of {array.itemsize} bytes{part}"
+    size = _fit(names, cell, 24.0)
+    found: list[Primitive] = [
+        Labels("layout-name", points((room.x, room.y - 8)), (heading,), theme.type.small, theme.text, "start", "semibold"),
+        Cells(array.name, room.x, room.y + 12, cell, fill, palette, inks, names.reshape(rows, columns), size, theme.background),
+    ]
+    own = "column-major" if array.column_major else "row-major"
+    beside = room.x + columns * cell + 60
+    wide = room.x + room.width - beside
+    found += _formulas(array, own, Box(beside, room.y + 12, wide, rows * cell), options)
+    top = room.y + 12 + rows * cell + 60
+    for place, (name, is_columns) in enumerate(_ORDERS):
+        order = (np.arange(rows * columns).reshape(rows, columns).T if is_columns else np.arange(rows * columns)).ravel()
+        mark = " (this kernel's)" if is_columns == array.column_major else ""
+        high = (room.y + room.height - top) / 2
+        found += _strip(
+            f"strip-{place}",
+            name + mark,
+            names[order],
+            fill.ravel()[order],
+            (array, is_columns),
+            (r[order], c[order]),
+            Box(room.x, top + place * high, room.width, high),
+            palette,
+            inks,
+            options,
+        )
+    return found
+
+
+def _lit(moment: Moment, array: MemoryArray, rows: int, columns: int) -> np.ndarray:
+    found = np.zeros((rows, columns), bool)
+    touched = next((each for each in moment.touched if each.array is array), None)
+    if touched is not None:
+        i, j = array.row_column(touched.cells)
+        inside = (i < rows) & (j < columns)
+        found[i[inside], j[inside]] = True
+    return found
+
+
+def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, size = options.theme, options.theme.type.small
+    height, width = array.shape[0], array.shape[-1]
+    lines = (
+        f"row-major: element (r, c) at r · {width} + c",
+        f"column-major: element (r, c) at c · {height} + r",
+        f"{array.name} is {own} in this kernel",
+        f"to the right: +{height}, down: +1" if array.column_major else f"to the right: +1, down: +{width}",
+    )
+    scale = min(1.0, room.width / max(text_width(line, size) for line in lines))
+    at = [(room.x, room.y + (1.5 * n + 1) * size * scale) for n in range(len(lines))]
+    return [Labels("layout-formulas", points(*at), lines, size * scale, theme.text)]
+
+
+def _strip(
+    key: str,
+    name: str,
+    labels: np.ndarray,
+    fill: np.ndarray,
+    of: tuple[MemoryArray, bool],
+    place: tuple[np.ndarray, np.ndarray],
+    room: Box,
+    palette: tuple[str, ...],
+    inks: tuple[str, ...],
+    options: ViewOptions,
+) -> list[Primitive]:
+    """The strip, in as many lines as it takes; offsets below, which jump where not all of the matrix is shown."""
+    theme = options.theme
+    array, is_columns = of
+    rows, columns = array.shape[0], array.shape[-1]
+    offset = place[1] * rows + place[0] if is_columns else place[0] * columns + place[1]
+    per_line = len(labels) if len(labels) <= 16 else 32
+    lines = -(-len(labels) // per_line)
+    cell = room.width / per_line
+    pitch = min((room.height - 40) / lines, 96.0)
+    high = pitch * 0.58
+    found: list[Primitive] = [
+        Labels(f"{key}-name", points((room.x, room.y + 14)), (name,), theme.type.note, theme.text, "start", "semibold")
+    ]
+    size = _fit(labels, cell, 22.0)
+    for line in range(lines):
+        some = slice(line * per_line, (line + 1) * per_line)
+        y = room.y + 26 + line * pitch
+        found.append(
+            Cells(
+                f"{key}-{line}",
+                room.x,
+                y,
+                cell,
+                fill[None, some],
+                palette,
+                inks,
+                labels[None, some] if size else None,
+                size,
+                theme.background,
+                height=high,
+                tips=_tips(labels[some], offset[some], array.itemsize),
+            )
+        )
+        middle = [(room.x + (n + 0.5) * cell, y + high + 0.36 * pitch) for n in range(len(offset[some]))]
+        texts = tuple(spaced(int(each)) for each in offset[some])
+        font = min(18.0, 0.3 * pitch, 18.0 * (cell - 4) / max(text_width(text, 18.0) for text in texts))
+        found.append(Labels(f"{key}-{line}-offsets", points(*middle), texts, font, theme.faint, "middle"))
+    return found
+
+
+def _tips(labels: np.ndarray, offset: np.ndarray, itemsize: int) -> np.ndarray:
+    return np.array(
+        [[f"{label}\noffset {int(at)}, byte {itemsize * int(at)}" for label, at in zip(labels, offset, strict=True)]]
+    )
+
+
+def _fit(texts: np.ndarray, cell: float, largest: float) -> float:
+    """The size in which all of them fit a cell; 0 where none could be read."""
+    size = min(largest, (cell - 6) / max(0.1, *(text_width(str(text), 1.0) for text in texts)))
+    return size if size >= 9.0 else 0.0
+
+
+VIEW = View("Memory layout", Moment, layout_scene, order=36)

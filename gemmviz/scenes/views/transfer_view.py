@@ -1,7 +1,0 @@
-"""Compute, and compute + copies, of a benchmark."""
-
-from gemmviz.analysis.speeds import transfer_chart
-from gemmviz.model.benchmark import Benchmark
-from gemmviz.scenes.chart import chart_view
-
-VIEW = chart_view("Compute, and compute + copies", Benchmark, transfer_chart, order=15)

@@ -1,0 +1,1 @@
+"""The state of a running program without Qt: one session, its player, its documents."""

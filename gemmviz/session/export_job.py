@@ -1,0 +1,101 @@
+"""What a person wants exported, as one value, and as the words of the command line that does it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from gemmviz.export.prepare import PARTS, Manner
+from gemmviz.files.benchmark_file import benchmark_text
+from gemmviz.files.trace_file import write_trace
+from gemmviz.files.whole import write_text
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.render.export import formats
+from gemmviz.render.format import Film, Still
+from gemmviz.state.arguments import view_words
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.background_analysis import Shown
+from gemmviz.teaching.lesson import Lesson, Stop, save_lesson
+
+SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
+What = Literal["picture", "steps", "lesson"]
+SAVED = "saved"  # what the program that writes prints once the file is complete
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """``what``: the picture that is seen, steps ``first`` to ``last`` (counted from 1), or the views that were kept;
+    ``suffix``: as what; ``by_phase``: a picture for each phase; ``theme``: "" for that of the view.
+    """
+
+    what: What = "picture"
+    first: int = 1
+    last: int = 1
+    suffix: str = "png"
+    by_phase: bool = False
+    manner: Manner = field(default_factory=Manner)
+    theme: str = ""
+    has_code: bool = True
+
+    @property
+    def is_many(self) -> bool:
+        """Whether it takes a folder."""
+        return self.what != "picture" and isinstance(formats()[self.suffix], Still)
+
+    @property
+    def is_film(self) -> bool:
+        return isinstance(formats()[self.suffix], Film)
+
+    @property
+    def pictures(self) -> int:
+        """How many are drawn, as far as that is known: for a guess at the time."""
+        steps = self.last - self.first + 1 if self.what == "steps" else 1
+        return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
+
+
+def order_words(order: Order, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
+    """What stands behind ``gemmviz``."""
+    look, manner = order.manner.look, order.manner
+    found = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
+    if order.is_many:
+        found += ["--as", order.suffix]
+    if order.what == "steps":
+        found += ["--steps", f"{order.first}:{order.last}", *(["--by", "phase"] if order.by_phase else [])]
+    if order.is_film or look.has_film:
+        found += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
+    found += ["--theme", order.theme] if order.theme else []
+    found += [f"--no-{part}" for part in PARTS if part in manner.hidden]
+    for flag, is_set in (
+        ("--no-code", not order.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
+        ("--film", look.has_film),
+    ):  # fmt: skip
+        found += [flag] if is_set else []
+    return found + (view_words(shot, without=("--theme",)) if source.suffix in (".gvt", ".json") else [])
+
+
+def write_source(
+    order: Order, folder: Path, shot: Shot, lesson: Lesson, shown: Shown | None, measured: Benchmark | None
+) -> Path:
+    """A file that the command line reads: views, a trace that was opened, or measurements. Raises GemmvizError."""
+    if order.what == "lesson":
+        path = folder / "lesson.toml"
+        save_lesson(lesson, path)
+    elif measured is not None:
+        path = folder / "benchmark.json"
+        write_text(path, benchmark_text(measured))
+    elif shown is not None and shown.from_file:
+        path = folder / "run.gvt"
+        write_trace(shown.trace, path)
+    else:
+        path = folder / "view.toml"
+        save_lesson(Lesson("View", (Stop(shot),)), path)
+    return path
+
+
+def suggested(order: Order, shot: Shot, step: int) -> str:
+    """A name for the file, or for the folder."""
+    name = f"{shot.setup.kernel.name}-{shot.view}"
+    if order.what == "lesson":
+        name = "lesson"
+    elif order.what == "picture":
+        name += f"-step{step + 1}"
+    return name if order.is_many else f"{name}.{order.suffix}"

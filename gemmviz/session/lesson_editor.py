@@ -1,0 +1,211 @@
+"""The views that a person keeps, in an order, to go through in a lecture: a lesson in the making."""
+
+from dataclasses import replace
+from typing import Any
+
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.tasks import Latest
+from gemmviz.model.errors import GemmvizError
+from gemmviz.scenes.kit.band import Said
+from gemmviz.session.session import Session
+from gemmviz.state.requested_sizes import Wishes
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.captions import caption_with_numbers
+from gemmviz.teaching.lesson import BUILDS, Build, Lesson, Stop
+from gemmviz.teaching.reveal import Part, parts_of
+
+_BY_RUN = ("phases", "steps", "terms", "lanes")
+
+
+class Bookmarks:
+    """``lesson`` holds them, ``at`` is the place of the one that is shown, None for none; ``part`` counts what has come of one
+    that comes bit by bit. ``changed`` when any of this is another.
+    """
+
+    def __init__(self, session: Session, post: Post) -> None:
+        self.session = session
+        self.lesson = Lesson()
+        self.at: int | None = None
+        self.part = 0
+        self.changed = Event()
+        self.lane: Latest[tuple[int, str]] = Latest(post, self._on_told, self._on_not_told)
+        self._captions: dict[int, str] = {}
+        self._awaits_run = False
+        self._made: tuple[Stop, str | None, Replay | None, list[Part]] | None = None
+        session.pictured.listen(self._on_pictured)
+
+    @property
+    def lanes(self) -> tuple[Latest[Any], ...]:
+        return (self.lane,)
+
+    def close(self) -> None:
+        for lane in self.lanes:
+            lane.close()
+
+    @property
+    def now(self) -> Stop | None:
+        """The view that is shown; it may have been played on since."""
+        return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the numbers in the caption of the view that is shown are known."""
+        return self.now is None or not self.now.needed or self.at in self._captions
+
+    @property
+    def parts(self) -> int:
+        """In how many parts the view that is shown comes."""
+        return 0 if self.now is None else len(self._parts_of(self.now))
+
+    @property
+    def next(self) -> Stop | None:
+        place = 0 if self.at is None else self.at + 1
+        return self.lesson.stops[place] if place < len(self.lesson.stops) else None
+
+    def keep(self, caption: str = "") -> None:
+        """The present shot, behind the one that is shown or at the end."""
+        place = len(self.lesson.stops) if self.at is None else self.at + 1
+        title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
+        self._become(self.lesson.with_stop(Stop(self.session.shot, title, caption), place), place)
+
+    def open(self, lesson: Lesson) -> None:
+        """Another list, at its first view."""
+        self._become(lesson, None)
+        self.go(0)
+
+    def restore(self, lesson: Lesson) -> None:
+        """Those of the last time; nothing is shown of them."""
+        self._become(lesson, None)
+
+    def go(self, place: int) -> None:
+        """Shows one of them, or the first part of one that comes bit by bit."""
+        if 0 <= place < len(self.lesson.stops):
+            self.at, self.part = place, 0
+            self._show(self.lesson.stops[place])
+
+    def find(self) -> None:
+        """Which of them is shown: none, where something else was looked at since."""
+        now, shot = self.now, self.session.shot
+        if now is not None and not _is_same(now.shot, shot):
+            found = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
+            self.at, self.part = (found[0] if found else None), 0
+            self.changed.tell()
+
+    def walk(self, direction: int) -> bool:
+        """To the next part or view, or to the one before; whether there was one."""
+        stop = self.now
+        if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
+            self.part += direction
+            self._show(stop)
+            return True
+        place = (-1 if self.at is None else self.at) + direction
+        if not 0 <= place < len(self.lesson.stops):
+            return False
+        self.go(place)
+        return True
+
+    def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
+        """Other words."""
+        was = self.lesson.stops[place]
+        stop = replace(
+            was,
+            title=was.title if title is None else title,
+            caption=was.caption if caption is None else caption,
+            notes=was.notes if notes is None else notes,
+        )
+        self._become(self.lesson.changed(place, stop), self.at)
+
+    def build(self, place: int, build: Build) -> None:
+        """How it comes."""
+        assert build in BUILDS
+        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
+
+    def take(self, place: int) -> None:
+        """The present shot in the place of one that was kept."""
+        self._become(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
+
+    def remove(self, place: int) -> None:
+        left = self.lesson.without(place)
+        at = self.at
+        if at is not None and at >= place:
+            at = None if at == place else at - 1
+        self._become(left, at)
+
+    def move(self, place: int, to: int) -> None:
+        if 0 <= to < len(self.lesson.stops):
+            self._become(self.lesson.moved(place, to), to if self.at == place else self.at)
+
+    def _become(self, lesson: Lesson, at: int | None) -> None:
+        self.lesson, self.at = lesson, at
+        self.lane.cancel()
+        self._captions, self._made = {}, None
+        if self.now is not None:
+            self._tell_numbers(self.now)
+        self.changed.tell()
+
+    @property
+    def said(self) -> Said:
+        """What is said of the part that is shown; nothing where something else is looked at."""
+        stop, shot = self.now, self.session.shot
+        if stop is None:
+            return Said()
+        parts = self._parts_of(stop)
+        part = parts[min(self.part, len(parts) - 1)]
+        return part.said if _is_near(part.shot, shot) else Said()
+
+    def _parts_of(self, stop: Stop) -> list[Part]:
+        """Of a step; of the run that is shown, if that is its own. They are asked for with every frame, and kept until others
+        are due.
+        """
+        shown = self.session.shown
+        replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
+        caption = None if self.at is None else self._captions.get(self.at)
+        made = self._made
+        if made is None or made[0] is not stop or made[1] != caption or made[2] is not replay:
+            made = self._made = stop, caption, replay, parts_of(stop, caption, replay)
+        return made[3]
+
+    def _tell_numbers(self, stop: Stop) -> None:
+        """Has the numbers of its caption worked out, unless they are known."""
+        at = self.at
+        if at is not None and stop.needed and at not in self._captions:
+            self.lane.start(lambda cancelled: (at, caption_with_numbers(stop)))
+
+    def _on_told(self, told: tuple[int, str]) -> None:
+        self._captions[told[0]] = told[1]
+        self.changed.tell()
+
+    def _on_not_told(self, error: GemmvizError) -> None:
+        """A caption says where a number couldn't be had; the error is that of its picture."""
+        stop, at = self.now, self.at
+        if stop is not None and at is not None:
+            self._on_told((at, stop.said(dict.fromkeys(stop.needed, "?"))))
+
+    def _on_pictured(self) -> None:
+        """What comes step by step begins at its first step once these are known."""
+        stop, shown = self.now, self.session.shown
+        if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
+            self._show(stop)
+
+    def _show(self, stop: Stop) -> None:
+        parts = self._parts_of(stop)
+        shot = parts[min(self.part, len(parts) - 1)].shot
+        self._tell_numbers(stop)
+        shown = self.session.shown
+        self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)
+        self.session.player.play(False)
+        self.session.unread = ""
+        present = self.session.shot
+        self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), Wishes.of(shot.setup))
+        self.changed.tell()
+
+
+def _is_near(one: Shot, other: Shot) -> bool:
+    """Whether both show the same run in the same view: it may have been played on."""
+    return (one.setup, one.view) == (other.setup, other.view)
+
+
+def _is_same(one: Shot, other: Shot) -> bool:
+    """Whether both show the same thing."""
+    return (one.setup, one.view, one.at, one.focus) == (other.setup, other.view, other.at, other.focus)

@@ -1,0 +1,147 @@
+"""A lesson that a person goes through: where they are, what they have seen, what they answered, and what they tried."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.tasks import Latest
+from gemmviz.model.code_case import CodeCase
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.band import Said
+from gemmviz.session.lesson_editor import Bookmarks
+from gemmviz.session.session import Session
+from gemmviz.state.requested_sizes import Wishes
+from gemmviz.teaching.exercises import Verdict, judged
+from gemmviz.teaching.lesson import Lesson, Stop
+
+
+class Course(Bookmarks):
+    """``seen`` are the steps that were shown, of all lessons; ``picked``: the choice that was made of a question, None before;
+    ``verdict``: of the exercise as it was tried last, and ``judged`` tells when there is another; ``is_away``: something else
+    is looked at, and one can come back.
+    """
+
+    def __init__(self, session: Session, post: Post, seen: Iterable[str] = ()) -> None:
+        super().__init__(session, post)
+        self.seen = set(seen)
+        self.picked: int | None = None
+        self.verdict: Verdict | None = None
+        self.judged = Event()
+        self.is_away = False
+        self.judging: Latest[Verdict] = Latest(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
+
+    @property
+    def lanes(self) -> tuple[Latest[Any], ...]:
+        return (*super().lanes, self.judging)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a lesson, and it is not left."""
+        return bool(self.lesson.stops) and not self.is_away
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing comes after what is shown."""
+        stop = self.now
+        return stop is not None and self.next is None and self.part + 1 >= self.parts
+
+    @property
+    def words(self) -> Said:
+        """Those of the part that is shown, also where one has played on or looks at something else."""
+        stop = self.now
+        if stop is None:
+            return Said(self.lesson.title if self.lesson.stops else "", self.lesson.about)
+        parts = self._parts_of(stop)
+        return parts[min(self.part, len(parts) - 1)].said
+
+    @property
+    def blanks(self) -> int:
+        """How many the step's kernel has."""
+        return 0 if self.now is None else self.now.shot.setup.kernel.blanks
+
+    def advance(self) -> None:
+        """To what comes next for one who learns alone: what answers a question or fills in blanks is not given away."""
+        stop = self.now
+        is_open = stop is not None and (stop.exercise is not None or (stop.question is not None and self.picked is None))
+        if is_open and self.at is not None:
+            self.go(self.at + 1)
+        else:
+            self.walk(1)
+
+    def is_seen(self, stop: Stop) -> bool:
+        return self._name(stop) in self.seen
+
+    def begin(self, lesson: Lesson) -> None:
+        """At its first step that was not seen yet."""
+        self.is_away = False
+        self._become(lesson, None)
+        places = [place for place, stop in enumerate(lesson.stops) if not self.is_seen(stop)]
+        self.go(places[0] if places else 0)
+
+    def end(self) -> None:
+        """No lesson any more; the picture stays."""
+        self.is_away = False
+        self._become(Lesson(), None)
+
+    def leave(self) -> None:
+        """Into the workshop, with this picture."""
+        self.is_away = True
+        self.changed.tell()
+
+    def toggle_workshop(self) -> None:
+        """Into the workshop, or back from there."""
+        if self.is_away:
+            self.come_back()
+        else:
+            self.leave()
+
+    def come_back(self) -> None:
+        """To the step that was left."""
+        self.is_away = False
+        if self.at is not None:
+            self.go(self.at)
+
+    def go(self, place: int) -> None:
+        if 0 <= place < len(self.lesson.stops):
+            self.picked, self.verdict, self.is_away = None, None, False
+            self.judging.cancel()
+            self.seen.add(self._name(self.lesson.stops[place]))
+        super().go(place)
+
+    def find(self) -> None:
+        """Where one is stays, whatever is looked at meanwhile."""
+
+    def pick(self, place: int) -> None:
+        """Chooses an answer: what shows why it is right or wrong is shown."""
+        stop = self.now
+        if stop is None or stop.question is None:
+            return
+        parts = self._parts_of(stop)
+        self.picked = place
+        self.part = next(number for number, part in enumerate(parts) if part.said.picked == place)
+        self._show(stop)
+
+    def attempt(self, answers: tuple[str, ...] = ()) -> None:
+        """Runs what a student wrote into the blanks, or what is shown now, and has it judged."""
+        stop = self.now
+        if stop is None or stop.exercise is None:
+            return
+        shot, exercise = self.session.shot, stop.exercise
+        if self.blanks:
+            kernel = stop.shot.setup.kernel.filled(answers)
+            setup = replace(stop.shot.setup, kernel=kernel)
+            view = "stage" if view_named(stop.shot.view).subject is CodeCase else stop.shot.view
+            shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
+            self.session.ask(shot, Wishes.of(setup))
+        self.verdict = None
+        empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
+        self.judging.start(lambda cancelled: judged(exercise, shot, empty))
+
+    def _on_judged(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        self.judged.tell()
+
+    def _name(self, stop: Stop) -> str:
+        """By which a step is known in all lessons that have it."""
+        return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"

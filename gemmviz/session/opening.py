@@ -1,0 +1,231 @@
+"""What a person opens: kernels, traces, saved views, benchmarks; read off the thread that draws."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.files.benchmark_file import read_benchmark
+from gemmviz.files.kernel_file import kernel_text
+from gemmviz.files.kinds import kind_of
+from gemmviz.files.trace_file import read_trace
+from gemmviz.files.whole import is_file
+from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.watching import Following
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.setup import Setup
+from gemmviz.session.lesson_editor import Bookmarks
+from gemmviz.session.lesson_player import Course
+from gemmviz.session.session import Session
+from gemmviz.state.notices import Notice
+from gemmviz.state.requested_sizes import Granted, Wishes, granted
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.background_analysis import recorded_run
+from gemmviz.teaching.lesson import read_lesson, shipped_lesson
+
+Show = Callable[[], None]
+
+
+class Opening:
+    """Opens files into a session, and follows a kernel's own file: whenever that is saved it runs again. ``opened`` tells the
+    path of what was opened, ``busied`` when reading begins and ends.
+    """
+
+    def __init__(self, session: Session, post: Post, bookmarks: Bookmarks, course: Course) -> None:
+        self.session, self.bookmarks, self.course = session, bookmarks, course
+        self.opened, self.busied = Event(), Event()
+        self.followed: Path | None = None
+        self.lane: Latest[Show] = Latest(post, self._on_read, self._on_failed)
+        self._otherwise: Shot | None = None
+        self._following = Following(post, self._on_written)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a file is being read."""
+        return self.lane.is_busy
+
+    def start(self, shot: Shot | None, plays: bool = False) -> None:
+        """The first picture: of a shot, its kernel as it is in its file by now; or of the session's own."""
+        shot = None if shot is None else _as_on_disk(shot)
+        if shot is not None and not shot.setup.kernel.is_shipped:
+            self._follow(Path(shot.setup.kernel.file))
+        self.session.start(shot, plays)
+
+    def open(self, path: Path, otherwise: Shot | None = None) -> None:
+        """A kernel is run, a trace and a benchmark are shown as they are, a view brings back what was saved. An error leaves
+        what is shown; at the start of the program it shows ``otherwise``, or the session's own.
+        """
+        self._otherwise = otherwise
+        match kind_of(path):
+            case "kernel":
+                self.choose_kernel(str(path))
+            case "trace":
+                self._read(lambda: self._trace(path))
+            case "view":
+                self._read(lambda: self._view(path))
+            case "benchmark":
+                self._read(lambda: self._benchmark(path))
+
+    def open_lesson(self, name: str, otherwise: Shot | None = None) -> None:
+        """Begins a lesson that ships with gemmviz; ``otherwise`` as for ``open``."""
+        self._otherwise = otherwise
+        self._read(lambda: self._shipped_lesson(name))
+
+    def choose_kernel(self, name: str) -> None:
+        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
+        path = Path(name).resolve() if Path(name).suffix == ".cu" or is_file(Path(name)) else None
+        wishes, before = self.session.wishes, self.session.shot.setup
+        self._follow(path)
+        if path is None:
+            self.lane.cancel()
+            self.busied.tell()
+            try:
+                self._kernel(name, wishes, before)()  # one of ours is small
+            except GemmvizError as error:
+                self._on_failed(error)
+        else:
+            self._read(lambda: self._own_kernel(path, wishes, before))
+
+    def reload(self) -> None:
+        """Reads the person's own file again."""
+        if self.followed is not None:
+            self.choose_kernel(str(self.followed))
+
+    def close(self) -> None:
+        self._following.close()
+        self.lane.close()
+
+    # Reading
+
+    def _read(self, work: Callable[[], Show]) -> None:
+        self.lane.start(lambda cancelled: work())
+        self.busied.tell()
+
+    def _on_read(self, show: Show) -> None:
+        show()
+        self.busied.tell()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self.session.complain("file", error)
+        if self.session.shown is None and not self.session.is_busy and self.session.error is None:
+            self.start(self._otherwise)
+        self.busied.tell()
+
+    def _kernel(self, name: str, wishes: Wishes, before: Setup) -> Show:
+        found = granted(wishes.for_kernel(load_kernel(name), before))
+        return lambda: self._show_kernel(name, found, wishes, before)
+
+    def _own_kernel(self, path: Path, wishes: Wishes, before: Setup) -> Show:
+        """A file that is no kernel is shown as text, with what is wrong marked in it."""
+        try:
+            show = self._kernel(str(path), wishes, before)
+        except GemmvizError as failed:
+            text, error = "", failed
+            with contextlib.suppress(GemmvizError):
+                text = kernel_text(path)
+            return lambda: self._show_unread(text, error)
+        return self._and_tell(path, show)
+
+    def _trace(self, path: Path) -> Show:
+        found = recorded_run(read_trace(path))
+
+        def show() -> None:
+            self._follow(None)
+            self.session.show_recorded(found, path.name)
+
+        return self._and_tell(path, show)
+
+    def _shipped_lesson(self, name: str) -> Show:
+        lesson = shipped_lesson(name)
+
+        def show() -> None:
+            self._leave_file()
+            self.course.begin(lesson)
+
+        return show
+
+    def _view(self, path: Path) -> Show:
+        lesson = read_lesson(path)
+
+        def show() -> None:
+            self._leave_file()
+            if any(stop.expect or stop.question or stop.exercise for stop in lesson.stops):
+                self.course.begin(lesson)
+            elif len(lesson.stops) > 1:
+                self.bookmarks.open(lesson)
+            else:
+                shot = lesson.stops[0].shot
+                self.session.ask(shot, Wishes.of(shot.setup))
+
+        return self._and_tell(path, show)
+
+    def _benchmark(self, path: Path) -> Show:
+        found = read_benchmark(path, recorded=True)
+
+        def show() -> None:
+            session = self.session
+            chart = replace(session.shot.chart, source=session.benchmarks.add(found, path.name))
+            session.player.play(False)
+            session.ask(replace(session.shot, view=session.latest_view(Benchmark), chart=chart))
+
+        return self._and_tell(path, show)
+
+    def _and_tell(self, path: Path, show: Show) -> Show:
+        def both() -> None:
+            show()
+            self.session.close_notice("file")
+            self.opened.tell(path)
+
+        return both
+
+    # Showing
+
+    def _show_kernel(self, name: str, found: Granted, wishes: Wishes, before: Setup) -> None:
+        session = self.session
+        if (session.wishes, session.shot.setup) != (wishes, before):  # something was set while it was read
+            self.choose_kernel(name)
+            return
+        session.unread = ""
+        session.notices.drop("file", "sizes")
+        if found.instead:
+            session.notices.put(Notice("sizes", found.instead, warns=False))
+        view = session.latest_view(Moment) if session.is_benchmark else session.shot.view
+        session.ask(replace(session.shot, setup=found.setup, view=view))
+        session.noticed.tell()
+
+    def _show_unread(self, text: str, error: GemmvizError) -> None:
+        self.session.player.play(False)
+        self.session.unread = text
+        self._on_failed(error)
+        self.session.asked.tell()
+
+    def _leave_file(self) -> None:
+        """Stops playing, and following the user's own file."""
+        self._follow(None)
+        self.session.player.play(False)
+        self.session.unread = ""
+
+    def _follow(self, path: Path | None) -> None:
+        self.followed = path if path is not None and path.is_absolute() else None
+        self._following.follow(self.followed)
+
+    def _on_written(self) -> None:
+        if self.session.unread or str(self.followed) == self.session.shot.setup.kernel.file:
+            self.reload()
+
+
+def _as_on_disk(shot: Shot) -> Shot:
+    """The shot with a person's own kernel as its file has it now; as it was where that can't be read."""
+    kernel = shot.setup.kernel
+    if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
+        return shot
+    try:
+        fresh = load_kernel(kernel.file)
+    except GemmvizError:
+        return shot
+    parameters = {name: shot.setup.parameters.get(name, default) for name, default in fresh.defaults.items()}
+    return replace(shot, setup=replace(shot.setup, kernel=fresh, parameters=parameters))

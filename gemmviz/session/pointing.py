@@ -1,0 +1,68 @@
+"""From what is pointed at to a thread or a step: a cell, a place in the source."""
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.errors import Place, UsageError
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.stage.hover import pointed_at
+
+
+def focus_at(moment: Moment, hit: Hit) -> Focus | None:
+    """The thread that computes an element of C, or that touches another element at this moment, to be followed; the whole block
+    again where that one is followed already. None for a cell of another kind. Raises UsageError where there is no such thread.
+    """
+    trace, scope = moment.trace, moment.scope
+    found = pointed_at(trace, hit)
+    if found is None:
+        return None
+    number, element = found
+    is_result = trace.arrays[number].name == "C"
+    thread = moment.replay.owners.thread_of(element) if is_result else _toucher(moment, number, element)
+    if thread is None:
+        why = "no traced thread computes this element" if is_result else "no thread touches this now"
+        raise UsageError(why, remedy="click an element of C to follow its thread")
+    block, _ = trace.space.indices(thread)
+    if moment.focus.thread is not None and thread == scope.threads.start:
+        return Focus(moment.focus.block)
+    return Focus(block, None, thread % trace.space.threads_per_block)
+
+
+def _toucher(moment: Moment, array: int, element: int) -> int | None:
+    """The first thread of the block that touches an element, None for nobody."""
+    touched = moment.of_array(array)
+    if touched is None:
+        return None
+    first = moment.trace.element[touched.row, moment.scope.of_block].astype(int)
+    for offset in touched.operand.offsets:
+        touching = (first >= 0) & (first + offset == element)
+        if touching.any():
+            return int(moment.scope.of_block.start + touching.argmax())
+    return None
+
+
+def step_at_text(moment: Moment, line: int, column: int) -> int:
+    """The next step of what stands at a place of the source (counted from 1): the access under it, else any on the line.
+
+    Raises UsageError where nobody who is watched does anything there.
+    """
+    places = [site.place for site in moment.trace.sites]
+    here = [number for number, place in enumerate(places) if _holds(place, line, column)]
+    on_line = [number for number, place in enumerate(places) if place.line <= line <= place.end_line]
+    return _next(moment, here or on_line, line)
+
+
+def step_at_site(moment: Moment, place: Place) -> int:
+    """The next step of the access at exactly this place. Raises UsageError as ``step_at_text``."""
+    sites = [number for number, site in enumerate(moment.trace.sites) if site.place == place]
+    return _next(moment, sites, place.line)
+
+
+def _next(moment: Moment, sites: list[int], line: int) -> int:
+    step = moment.replay.next_step(sites, moment.step, moment.scope)
+    if step is None:
+        raise UsageError(f"nobody who is watched touches memory on line {line}")
+    return step
+
+
+def _holds(place: Place, line: int, column: int) -> bool:
+    return (place.line, place.column) <= (line, column) < (place.end_line, place.end_column)

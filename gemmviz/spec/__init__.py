@@ -1,1 +1,0 @@
-"""What a kernel asks for and a device allows: launches, limits, legal choices, and where kernels are found."""

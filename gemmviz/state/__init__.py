@@ -1,0 +1,1 @@
+"""The Shot, which says what is shown, and everything that changes it."""

@@ -1,0 +1,139 @@
+"""A setup as a form shows it: every setting with its label, its bounds and what it is, whatever settings there are."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from gemmviz.files.devices import device_names, load_device
+from gemmviz.files.measurements import recorded_registers
+from gemmviz.launch.legality import device_for
+from gemmviz.model.device import Device
+from gemmviz.model.errors import SettingError
+from gemmviz.model.kernel import Launch, Parameter
+from gemmviz.model.setup import Setting, Setup, settings_of
+from gemmviz.model.words import many
+
+MOST = 2**31 - 1
+Value = int | str
+Kind = Literal["number", "choice", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``kind``: a number within bounds, one of ``choices`` (values, and the words that they are shown by), or a text.
+
+    ``empty``: what an empty text means. ``why_not``: why it can't be set now, "" where it can.
+    """
+
+    name: str
+    label: str
+    tip: str
+    kind: Kind
+    value: Value
+    choices: Mapping[Value, str] | None = None
+    least: int = 0
+    most: int = MOST
+    empty: str = ""
+    why_not: str = ""
+    is_parameter: bool = False
+
+
+def fields_of(setup: Setup) -> list[Field]:
+    """The settings in order, the kernel's parameters after the sizes."""
+    settings = list(settings_of(type(setup)))
+    fields = [_field(each, setup, settings) for each in settings]
+    sizes = sum(each.path[0] == "problem" for each in settings)
+    parameters = [_of_parameter(each, setup.parameters[each.name]) for each in setup.kernel.parameters]
+    return [*fields[:sizes], *parameters, *fields[sizes:]]
+
+
+def put(setup: Setup, name: str, value: Value) -> Setup:
+    """The setup with another value of one field. Raises SettingError where that can't be."""
+    field = next(each for each in fields_of(setup) if each.name == name)
+    is_text = field.kind == "text" or (field.choices is not None and not field.is_parameter)
+    if isinstance(value, str) != is_text or (is_text and field.choices is not None and value not in field.choices):
+        raise SettingError(f"{field.label} can't be {value!r}", names=(name,))
+    if name in setup.parameters:
+        return setup.changed(**{name: int(value)})
+    setting = next(each for each in settings_of(type(setup)) if each.name == name)
+    return setting.put(setup, value)  # type: ignore[no-any-return]
+
+
+def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
+    control, value = setting.control, setting.of(setup)
+    tip = f"{control.label}: {control.help}" if control.is_symbol else control.help
+    about = _ABOUT.get(setting.name)
+    if about is not None:
+        tip = f"{tip}. {about(value)}"
+    why_not = ""
+    if control.needs is not None:
+        other, wanted = control.needs
+        present = next(each for each in settings if each.name == other).of(setup)
+        why_not = "" if present == wanted else control.unless
+    known = _KNOWN[setting.name]() if setting.name in _KNOWN else control.choices
+    choices: dict[Value, str] | None = None if known is None else {value: words for value, words in known.items()}
+    kind: Kind = "choice" if choices or get_args(setting.kind) else "number" if setting.kind is int else "text"
+    return Field(
+        setting.name, control.label, tip, kind, value, choices, int(control.least), int(control.most), control.empty, why_not
+    )
+
+
+def _of_parameter(parameter: Parameter, value: int) -> Field:
+    tip = parameter.description or f"The parameter {parameter.name}"
+    choices: dict[Value, str] | None = None
+    if parameter.choices is not None:
+        choices = {each: str(each) for each in sorted({*parameter.choices, value})}
+    kind: Kind = "number" if choices is None else "choice"
+    least = 0 if parameter.default == 0 else 1
+    return Field(parameter.name, parameter.name, tip, kind, value, choices, least, is_parameter=True)
+
+
+def _device_names() -> dict[str, str]:
+    return {name: load_device(name).name for name in device_names()}
+
+
+def device_title(name: str) -> str:
+    """What a device is called; its file's name where there is no such file."""
+    return load_device(name).name if name in device_names() else name
+
+
+def device_text(name: str) -> str:
+    """A device in a line, "" for one that gemmviz doesn't know."""
+    if name not in device_names():
+        return ""
+    device = load_device(name)
+    return (
+        f"{device.name}: {device.max_threads_per_block} threads and {device.shared_per_block // 1024} KiB of shared memory a "
+        f"block, {device.registers_per_block} registers; {device.sms} SMs, {device.bandwidth_gb_s:g} GB/s, "
+        f"{device.peak_gflops / 1000:.3g} TFLOP/s"
+    )
+
+
+_KNOWN: dict[str, Callable[[], Mapping[str, str]]] = {"device": _device_names}
+_ABOUT: dict[str, Callable[[Any], str]] = {"device": device_text}
+
+
+def launch_lines(setup: Setup, launch: Launch) -> list[str]:
+    """The launch, in threads, warps and blocks, and what it takes of the device."""
+    device = device_for(setup)
+    warps = -(-launch.threads_per_block // device.warp_size)
+    lines = [
+        f"Block {_product(launch.block)} = {many(launch.threads_per_block, 'thread')}, {many(warps, 'warp')}",
+        f"Grid {_product(launch.grid)} = {many(launch.block_count, 'block')}",
+    ]
+    registers = recorded_registers(setup.kernel.text, setup.parameters, device)
+    if registers is not None:
+        lines.append(f"{registers.per_thread} registers a thread (recorded: {registers.source})")
+    return lines
+
+
+def _product(extents: tuple[int, int, int]) -> str:
+    return " × ".join(str(extent) for extent in extents if extent > 1) or "1"
+
+
+def limits_line(device: Device) -> str:
+    """What a block may have on a device."""
+    return (
+        f"A block: at most {device.max_threads_per_block} threads, {device.shared_per_block // 1024} KiB of shared memory, "
+        f"{device.registers_per_block} registers"
+    )

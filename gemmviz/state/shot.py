@@ -1,0 +1,225 @@
+"""A shot: one value for everything that a person sees, to and from TOML.
+
+Undo is a list of shots; what is restored at the start, a saved view, a frame of the command line: each is a shot.
+"""
+
+import re
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.pairing import LOCKS, Lock
+from gemmviz.analysis.replay.position import Position
+from gemmviz.files.codec import FormatError, from_plain, read_text, to_plain, toml_text, toml_to_plain, unknown_names
+from gemmviz.files.whole import write_text
+from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
+from gemmviz.launch.legality import device_for, setup_for
+from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.setup import Setup
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import LAYERS, Layer
+from gemmviz.scenes.kit.theme import theme_names
+from gemmviz.scenes.kit.window import LENSES, Lens
+
+FORMAT = "gemmviz view"
+VERSION = 1
+SYSTEM_THEME = "system"
+MOST_ZOOM = 256.0
+LEAST_TYPE, MOST_TYPE = 0.75, 2.0
+_WIDEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """``zoom``: how much larger than the whole frame it is looked at, 1 to 256; ``x`` and ``y``: what is in the middle then,
+    as shares of the frame's width and height.
+    """
+
+    zoom: float = 1.0
+    x: float = 0.5
+    y: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (1.0 <= self.zoom <= MOST_ZOOM and -1.0 <= self.x <= 2.0 and -1.0 <= self.y <= 2.0):
+            raise UsageError(f"a camera can't look there: zoom 1 to {MOST_ZOOM:g}, x and y between -1 and 2")
+
+
+@dataclass(frozen=True, slots=True)
+class ChartChoice:
+    """Of a view that is a chart: ``source`` names whose measurements are shown ("" for the first), ``shown`` the curves that a
+    person chose or put away. ``width``: of tiles and blocks, 0 for whichever is fastest; ``with_host``: with what the CPU
+    measured; ``is_even``: on axes that are divided evenly. Raises UsageError for a width that nobody has.
+    """
+
+    source: str = ""
+    shown: dict[str, bool] = field(default_factory=dict)
+    width: int = 0
+    with_host: bool = True
+    is_even: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.width <= _WIDEST:
+            raise UsageError(f"no tile is {self.width} wide", remedy=f"choose 0 to {_WIDEST}; 0 is whichever is fastest")
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Another setup that this one is held against, and by what both are locked to the same moment; ``marked``: an element that
+    is followed in both, as "A[3,5]".
+    """
+
+    setup: Setup
+    lock: Lock = "k"
+    marked: str = ""
+
+    def __post_init__(self) -> None:
+        if self.lock not in LOCKS:
+            raise UsageError(f"two runs can't be locked by {self.lock!r}", remedy=f"choose {', '.join(LOCKS)}")
+        self.element  # noqa: B018
+
+    @property
+    def element(self) -> tuple[str, int, int] | None:
+        """Matrix, row and column of what is marked. Raises UsageError for what is no element."""
+        if not self.marked:
+            return None
+        found = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
+        if found is None:
+            raise UsageError(f"{self.marked!r} is no element", remedy="write A[3,5]")
+        return found[1], int(found[2]), int(found[3])
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a person tries out of what a block needs of an SM; None for what the kernel needs. Raises UsageError for what no
+    block has.
+    """
+
+    threads: int | None = None
+    registers: int | None = None
+    shared_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        for what, value, least, most in (
+            ("threads", self.threads, 1, 1024), ("registers a thread", self.registers, 1, 256),
+            ("bytes of shared memory", self.shared_bytes, 0, 1 << 18),
+        ):  # fmt: skip
+            if value is not None and not least <= value <= most:
+                raise UsageError(f"no block has {value} {what} on any device", remedy=f"choose {least} to {most}")
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
+    how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
+    ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2;
+    ``trial``: what is tried out of occupancy; ``instant``: how much of a whole launch's time has passed, 0 to 1;
+    ``against``: what it is held against; ``labels``: how elements and threads are written. Raises UsageError for what there is
+    none of.
+    """
+
+    setup: Setup
+    focus: Focus = field(default_factory=Focus)
+    view: str = "stage"
+    at: Position = field(default_factory=Position)
+    moment: float = 1.0
+    layer: Layer = "matrix"
+    camera: Camera = field(default_factory=Camera)
+    chart: ChartChoice = field(default_factory=ChartChoice)
+    theme: str = SYSTEM_THEME
+    lens: Lens = "auto"
+    code: bool = False
+    type_scale: float = 1.0
+    trial: Trial = field(default_factory=Trial)
+    instant: float = 0.5
+    against: Against | None = None
+    labels: LabelStyle = PLAIN
+
+    def __post_init__(self) -> None:
+        view_named(self.view)
+        if self.layer not in LAYERS:
+            raise UsageError(f"colours can't tell {self.layer!r}", remedy=f"choose {', '.join(LAYERS)}")
+        if not 0.0 <= self.instant <= 1.0:
+            raise UsageError(f"{self.instant:g} of a launch can't have passed", remedy="choose between 0 and 1")
+        if self.lens not in LENSES:
+            raise UsageError(f"there is no lens {self.lens!r}", remedy=f"choose {', '.join(LENSES)}")
+        if not LEAST_TYPE <= self.type_scale <= MOST_TYPE:
+            raise UsageError(f"words can't be {self.type_scale:g} times as large", remedy=f"choose {LEAST_TYPE} to {MOST_TYPE}")
+        if self.theme not in (SYSTEM_THEME, *theme_names()):
+            raise UsageError(f"there is no theme {self.theme!r}", remedy=f"choose {', '.join((SYSTEM_THEME, *theme_names()))}")
+        if not 0.0 <= self.moment <= 1.0:
+            raise UsageError(f"{self.moment:g} of a step can't have passed", remedy="choose between 0 and 1")
+
+
+def default_shot() -> Shot:
+    """What a first start shows: a tiled multiplication small enough to follow by eye."""
+    return Shot(setup_for(load_kernel(DEFAULT_KERNEL)))
+
+
+def shot_text(shot: Shot) -> str:
+    """The shot as TOML. A kernel that ships with gemmviz goes by its name, any other with all its text."""
+    return toml_text({"format": FORMAT, "version": VERSION, **plain_of(shot)})
+
+
+def plain_of(shot: Shot) -> dict[str, Any]:
+    """The shot as dicts, lists and what they may hold in a file."""
+    plain: dict[str, Any] = to_plain(shot, brief=True)
+    plain["setup"]["kernel"] = _kernel_of(shot.setup)
+    if shot.against is not None:
+        plain["against"]["setup"]["kernel"] = _kernel_of(shot.against.setup)
+    return plain
+
+
+def shot_of(plain: dict[str, Any]) -> Shot:
+    """What ``plain_of`` was made from. Raises FormatError, or UsageError for what there is none of."""
+    full = _with_kernel(plain)
+    unknown = unknown_names(full, Shot)
+    if unknown:
+        remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
+        raise FormatError(f"no view has {unknown[0]}", remedy=remedy)
+    shot = from_plain(full, Shot)
+    device_for(shot.setup)
+    return shot
+
+
+def _kernel_of(setup: Setup) -> Any:
+    """By its name where it ships with gemmviz."""
+    return setup.kernel.name if setup.kernel.is_shipped else to_plain(setup.kernel, brief=True)
+
+
+def parse_shot(text: str, file: str | None = None) -> Shot:
+    """What ``shot_text`` wrote. Raises FormatError, or UsageError for what there is none of."""
+    try:
+        plain = toml_to_plain(text)
+        if plain.pop("format", None) != FORMAT:
+            raise FormatError("this is no saved view of gemmviz")
+        version = plain.pop("version", 0)
+        if not isinstance(version, int) or version > VERSION:
+            raise FormatError(f"this view has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
+        return shot_of(plain)
+    except GemmvizError as error:
+        if file is not None:
+            error.in_file(file)
+        raise
+
+
+def _with_kernel(plain: dict[str, Any]) -> dict[str, Any]:
+    """Kernels that go by their names, filled in."""
+    setup, against = plain.get("setup"), plain.get("against")
+    if isinstance(against, dict):
+        plain = {**plain, "against": _with_kernel(against)}
+    if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
+        return plain
+    kernel = load_kernel(setup["kernel"])
+    return {**plain, "setup": {"problem": to_plain(kernel.problem), **setup, "kernel": to_plain(kernel)}}
+
+
+def save_view(shot: Shot, path: Path) -> None:
+    """Raises GemmvizError where the file can't be written."""
+    write_text(path, shot_text(shot))
+
+
+def read_view(path: Path) -> Shot:
+    """Raises UsageError where there is no such file, FormatError that names the file and what is wrong in it."""
+    return parse_shot(read_text(path), str(path))

@@ -1,0 +1,1 @@
+"""What a view draws: one file for each kind of subject."""

@@ -1,0 +1,118 @@
+"""The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
+
+from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
+from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.tasks import Latest
+from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.launch.sizes import problems, sizes_of
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.words import capital
+from gemmviz.run.engine import Cancel
+from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
+from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.scenes.charts.speeds import narrowed
+
+HERE = "measured here"
+_LESSONS = ", kernels of the lessons"
+
+
+class Benchmarks:
+    """By name, what was measured here first. ``changed`` when there are others, or more rows; ``failed`` with an error."""
+
+    def __init__(self, post: Post) -> None:
+        self.changed, self.failed = Event(), Event()
+        self.done, self.cases = 0, 0
+        self._post = post
+        self._others: dict[str, Benchmark] = {}
+        self._measured: Benchmark | None = None
+        self._narrowed: tuple[Benchmark, tuple[int, bool], Benchmark] | None = None
+        self.lane: Latest[Benchmark] = Latest(post, self._on_done, self._on_failed)
+
+    @property
+    def all(self) -> dict[str, Benchmark]:
+        """By name."""
+        here = {} if self._measured is None else {capital(HERE): self._measured}
+        return {**here, **recorded(), **self._others}
+
+    def named(self, name: str) -> Benchmark | None:
+        """The one of this name; the first where there is none of it; None where there is none at all."""
+        return named(self.all, name)
+
+    def narrowed(self, name: str, width: int, with_host: bool) -> Benchmark | None:
+        """The benchmark of this name with some of its rows, cached (see ``gemmviz.scenes.charts.speeds.narrowed``)."""
+        benchmark = self.named(name)
+        if benchmark is None:
+            return None
+        if self._narrowed is None or self._narrowed[0] is not benchmark or self._narrowed[1] != (width, with_host):
+            self._narrowed = benchmark, (width, with_host), narrowed(benchmark, width, with_host)
+        return self._narrowed[2]
+
+    def add(self, found: Benchmark, file: str) -> str:
+        """What a file of this name holds; its name from now on."""
+        name = f"{file}, {found.gpu.name}, {found.date}"
+        self._others[name] = found
+        self.changed.tell()
+        return name
+
+    # Measuring
+
+    @property
+    def is_measuring(self) -> bool:
+        return self.lane.is_busy
+
+    @property
+    def progress(self) -> str:
+        """What was measured last, in words."""
+        row = None if self._measured is None or not self.done else self._measured.rows[-1]
+        latest = "" if row is None else f": {row.label}, N = {row.problem.N}"
+        return f"{self.done} of {self.cases}{latest}"
+
+    def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
+        """Times all kernels at these sizes, as "128:4096". Raises UsageError for sizes that are none."""
+        cases = cases_for([load_kernel(name) for name in kernel_names()], problems(sizes_of(sizes.replace(" ", ""))), device)
+        self.done, self.cases = 0, len(cases)
+
+        def measured(benchmark: Benchmark, done: int) -> None:
+            self._post(lambda: self._on_measured(benchmark, done))
+
+        def work(cancelled: Cancel) -> Benchmark:
+            return run_benchmark(gpu, cases, device, measured=measured, cancelled=cancelled)
+
+        self.lane.start(work)
+        self.changed.tell()
+
+    def cancel(self) -> None:
+        """What was measured so far stays."""
+        self.lane.cancel()
+        self.changed.tell()
+
+    def close(self) -> None:
+        self.lane.close()
+
+    def _on_measured(self, benchmark: Benchmark, done: int) -> None:
+        if self.is_measuring:
+            self._measured, self.done = benchmark, done
+            self.changed.tell()
+
+    def _on_done(self, benchmark: Benchmark) -> None:
+        self.changed.tell()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self.changed.tell()
+        self.failed.tell(error)
+
+
+def recorded() -> dict[str, Benchmark]:
+    """Those that ship with gemmviz, by name."""
+    found = {_name(each): each for each in recorded_benchmarks()}
+    return {**found, **{_name(each) + _LESSONS: each for each in recorded_of_lessons()}}
+
+
+def _name(benchmark: Benchmark) -> str:
+    return capital(benchmark.source.partition(",")[0])
+
+
+def named(benchmarks: dict[str, Benchmark], name: str) -> Benchmark | None:
+    """The one of this name; the first where there is none of it; None where there is none at all."""
+    return benchmarks.get(name) or next(iter(benchmarks.values()), None)

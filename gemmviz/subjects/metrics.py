@@ -1,0 +1,186 @@
+"""The numbers beside the picture: one table of what is counted, and sentences about the rest. A new metric is a row here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gemmviz.analysis.memory.counts import Counts, LaunchCounts, intensity, loads_per_element
+from gemmviz.analysis.replay.focus import focus_text
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.launch.legality import device_for
+from gemmviz.model.device import MemoryRules
+from gemmviz.model.setup import Setup
+from gemmviz.model.sites import Space
+from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.trace import INTERPRETER
+from gemmviz.model.words import all_blocks, many, number, spaced
+from gemmviz.subjects.background_analysis import Shown
+
+
+@dataclass(frozen=True, slots=True)
+class CostMetric:
+    """A number of every step, of all steps so far and of the whole launch. ``tip`` may name ``{sector}`` and ``{line}``, in
+    bytes, and ``{banks}``.
+    """
+
+    name: str
+    space: Space
+    of: Callable[[Counts], int]
+    tip: str
+
+    def tip_for(self, rules: MemoryRules) -> str:
+        """What it is, by the rules of a device."""
+        return self.tip.format(sector=rules.sector_bytes, line=rules.line_bytes, banks=rules.banks)
+
+
+COSTS = (
+    CostMetric("Requests", "global", lambda counts: counts.requests, "One warp's execution of one global load or store"),
+    CostMetric("Sectors", "global", lambda counts: counts.sectors, "{sector}-byte sectors that the requests touch"),
+    CostMetric("    needed", "global", lambda counts: counts.ideal_sectors,
+               "The fewest that could carry the bytes asked for (Nsight's ideal)"),
+    CostMetric("    lost", "global", lambda counts: counts.excessive_sectors,
+               "Moved but not needed: uncoalesced or misaligned access"),
+    CostMetric("Lines", "global", lambda counts: counts.lines, "{line}-byte lines, several sectors each"),
+    CostMetric("Shared accesses", "shared", lambda counts: counts.requests, "One warp's execution of one shared load or store"),
+    CostMetric("Wavefronts", "shared", lambda counts: counts.wavefronts, "Passes over the {banks} banks"),
+    CostMetric("    needed", "shared", lambda counts: counts.ideal_wavefronts,
+               "The fewest that could carry the words asked for"),
+    CostMetric("    lost", "shared", lambda counts: counts.excessive_wavefronts, "Taken but not needed: bank conflicts"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number, and the text that it is shown by."""
+
+    value: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchMetric:
+    """A number of the whole launch alone."""
+
+    name: str
+    of: Callable[[Setup, LaunchCounts], Amount]
+    tip: str
+
+
+def _whole(value: int) -> Amount:
+    return Amount(value, spaced(value))
+
+
+def _intensity(flops: int, size_bytes: int) -> Amount:
+    value = intensity(flops, size_bytes)
+    return Amount(value, f"{value:.3g} flop/B")
+
+
+def _reuse(counts: LaunchCounts, name: str) -> Amount:
+    value = loads_per_element(counts).get(name, 0.0)
+    return Amount(value, f"{value:.6g}")
+
+
+LAUNCHES = (
+    LaunchMetric("Global load sectors", lambda setup, counts: _whole(counts.total("global", "read").sectors),
+                 "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
+    LaunchMetric("Global store sectors", lambda setup, counts: _whole(counts.total("global", "write").sectors),
+                 "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+    LaunchMetric("Bytes asked for, global", lambda setup, counts: _whole(counts.total("global").bytes_asked),
+                 "What the threads read and write, each lane's bytes counted"),
+    LaunchMetric("Bytes moved, global", lambda setup, counts: _whole(counts.total("global").bytes_moved(counts.rules)),
+                 "Sectors moved, times their size"),
+    LaunchMetric("Intensity, bytes asked for",
+                 lambda setup, counts: _intensity(setup.problem.flops, counts.total("global").bytes_asked),
+                 "Arithmetic intensity: 2·M·N·K floating-point operations over the bytes that the threads ask for"),
+    LaunchMetric("Intensity, bytes moved",
+                 lambda setup, counts: _intensity(setup.problem.flops, counts.total("global").bytes_moved(counts.rules)),
+                 "Arithmetic intensity: 2·M·N·K floating-point operations over the bytes that the sectors move"),
+    LaunchMetric("Loads per element of A", lambda setup, counts: _reuse(counts, "A"),
+                 "How often an element of A is loaded from global memory, on average"),
+    LaunchMetric("Loads per element of B", lambda setup, counts: _reuse(counts, "B"),
+                 "How often an element of B is loaded from global memory, on average"),
+)  # fmt: skip
+
+
+def check_line(shown: Shown) -> str:
+    """Whether C is right, as far as it was traced."""
+    trace = shown.trace
+    if trace.stop is not None:
+        return f"✗ C was not checked, the run ended early: {trace.stop.sentence}"
+    blocks, all_blocks = trace.blocks.count, trace.launch.block_count
+    share = "all blocks" if blocks == all_blocks else f"{blocks} of {all_blocks} blocks"
+    if trace.check.passed and shown.replay.hazards:
+        return f"✗ {trace.check}, in the order of this run alone ({share} traced)"
+    return ("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)"
+
+
+def hazard_lines(shown: Shown) -> list[str]:
+    """The hazards that were found, what else there is to say of the order, and what the reader of the source noted."""
+    ordering = shown.replay.ordering
+    return [*(f"Hazard: {hazard}" for hazard in ordering.hazards), *ordering.remarks, *shown.trace.notes]
+
+
+def search_line(shown: Shown) -> str:
+    """In how many blocks hazards were searched for, "" where in all."""
+    traced = shown.trace.blocks.count
+    if shown.searched is None or shown.searched >= traced:
+        return ""
+    return f"Hazards were searched for in {shown.searched} of the {traced} traced blocks, to be quick"
+
+
+def source_line(shown: Shown, moment: Moment) -> str:
+    """Whose costs the columns are, and by which rules they are counted."""
+    who = focus_text(moment.focus, shown.trace)
+    if moment.focus.thread is not None:
+        who += f", whose warp {moment.focus.warp} pays"
+    which = all_blocks(shown.trace.launch.block_count)
+    state = "counting" if shown.counts is None else f"counted from the {'trace' if shown.from_file else 'source as written'}"
+    launch = f"{which}, {state}" if shown.trace.stop is None else "not counted, the run ended early"
+    if shown.no_counts:
+        launch = f"not counted, {shown.no_counts}"
+    return f"Step, so far: {who}, counted from the trace. Launch: {launch}.{rules_sentence(shown.setup)}"
+
+
+def rules_sentence(setup: Setup) -> str:
+    """A word about rules that are not the device's own, "" where they are."""
+    device = device_for(setup)
+    if device.memory is not None:
+        return ""
+    return f" By the rules of recent NVIDIA GPUs: a {device.name} serves memory otherwise."
+
+
+def speed_lines(shown: Shown) -> list[str]:
+    """Time, rate, resources and source of the real kernel, in words."""
+    if shown.speed is None:
+        return [f"Real kernel: {shown.no_speed or '…'}"] if shown.trace.stop is None else []
+    return _of_speed(shown.speed)
+
+
+def _of_speed(speed: KernelSpeed) -> list[str]:
+    found = speed.measured
+    if found.timing is None:
+        return [f"Real kernel: {found.failure}"]
+    timing, time_us = found.timing, found.timing.median_ms * 1e3
+    time = f"{number(time_us)} µs" if time_us < 1e4 else f"{number(timing.median_ms)} ms"
+    spread = "" if timing.spread is None else f" ± {max(timing.spread, 0.001):.1%} (quartiles)"
+    share = "" if speed.share_of_cublas is None else f", {speed.share_of_cublas:.1%} of cuBLAS"
+    lines = [f"Real kernel, {speed.source}:", f"{time}{spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
+    if found.resources is not None:
+        resources, held = found.resources, found.resources.occupancy
+        spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
+        lines.append(f"{resources.registers} registers, {number(resources.shared_bytes)} bytes of shared memory, {spills}")
+        blocks = f"{many(held.blocks_per_sm, 'block')} of {many(held.warps_per_block, 'warp')} an SM"
+        lines.append(f"theoretical occupancy {held.share:.1%}: {blocks}")
+    if found.transfer is not None:
+        there, back = found.transfer.to_device_ms, found.transfer.to_host_ms
+        lines.append(f"copies of pageable memory: A and B to the GPU {there:.3g} ms, C back {back:.3g} ms")
+    if found.check is not None and not found.check.passed:
+        lines.append(str(found.check))
+    if found.reads_c:
+        lines.append("It reads C, so it was given zeros there")
+    return lines
+
+
+def recorder_line(shown: Shown) -> str:
+    """Who ran the kernel and recorded it."""
+    by = shown.trace.by
+    return "Run by the interpreter on the CPU" if by == INTERPRETER else f"Recorded on {by}"

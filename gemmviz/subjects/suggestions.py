@@ -1,0 +1,90 @@
+"""What is known to help against what holds a kernel back: another kernel of the ladder, or another parameter. Each is a setup
+that can run; nothing is said of what it does before it has.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+from gemmviz.analysis.models.reasons import Kind
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
+from gemmviz.model.setup import Setup
+from gemmviz.model.speed_case import Cure
+from gemmviz.run.engine import CannotAnswer
+from gemmviz.run.measure.recorded import Recorded
+from gemmviz.subjects.subjects import parameters_text
+
+_LADDER: dict[str, tuple[str, tuple[Kind, ...], str]] = {
+    "02_naive": ("swap x and y: 03_coalesced", ("coalescing",), "03_coalesced"),
+    "03_coalesced": ("tiles in shared memory: 04_tiled", ("reuse", "coalescing"), "04_tiled"),
+    "04_tiled": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
+    "05_tiled_unguarded": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
+    "06_tiled_unrolled": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
+    "08_register_tiled": ("float4: 09_vectorised", ("shared", "coalescing", "banks", "nothing", "reuse", "occupancy"),
+                          "09_vectorised"),
+}  # fmt: skip
+_WIDTHS = ("TILE_WIDTH", "BLOCK")
+
+
+def cures_for(setup: Setup, kind: Kind) -> tuple[Cure, ...]:
+    """What may help against one kind of thing."""
+    return tuple(cure for cure in _found(setup, kind) if can_run(cure.setup))
+
+
+def _found(setup: Setup, kind: Kind) -> Iterator[Cure]:
+    if kind == "banks" and setup.parameters.get("PAD") == 0:
+        yield Cure("a column of padding: PAD = 1", setup.changed(PAD=1))
+    for name in _WIDTHS:
+        if kind in ("reuse", "coalescing") and name in setup.parameters:
+            larger = _next(setup, name, up=True)
+            if larger is not None:
+                yield Cure(f"a larger block: {name} = {larger}", setup.changed(**{name: larger}))
+        if kind == "idle" and name in setup.parameters:
+            smaller = _next(setup, name, up=False)
+            if smaller is not None:
+                yield Cure(f"smaller blocks, so more of them: {name} = {smaller}", setup.changed(**{name: smaller}))
+    if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
+        text, kinds, other = _LADDER[setup.kernel.name]
+        if kind in kinds:
+            yield from _other_kernel(setup, text, other)
+
+
+def _fastest(setups: list[Setup]) -> Setup | None:
+    """By what is recorded; None where nothing is."""
+    times: dict[int, float] = {}
+    for number, setup in enumerate(setups):
+        with contextlib.suppress(CannotAnswer):
+            time_ms = Recorded().time(setup).median_ms
+            if time_ms is not None:
+                times[number] = time_ms
+    return setups[min(times, key=times.__getitem__)] if times else None
+
+
+def _next(setup: Setup, name: str, up: bool) -> int | None:
+    """The next of a parameter's choices with which the setup can run."""
+    now = setup.parameters[name]
+    choices = next((each.choices for each in setup.kernel.parameters if each.name == name), None) or ()
+    beyond = sorted((each for each in choices if (each > now if up else each < now)), reverse=not up)
+    return next((each for each in beyond if can_run(setup.changed(**{name: each}))), None)
+
+
+def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Cure]:
+    """Another kernel on the same problem: as it is known to be fastest there; where nobody has timed it, with the same
+    parameters, or with the largest block that works.
+    """
+    kernel = load_kernel(name)
+    kept = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
+    if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
+        kept["TILE_WIDTH"] = setup.parameters["BLOCK"]
+    others = {"filling": setup.filling, "device": setup.device}
+    fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
+    if fastest is not None:
+        yield Cure(f"{text}, {parameters_text(fastest)}", fastest)
+        return
+    wanted = setup_for(kernel, setup.problem, kept, **others)
+    if can_run(wanted):
+        yield Cure(text, wanted)
+        return
+    found = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
+    if found:
+        yield Cure(text, found[0])

@@ -1,0 +1,1 @@
+"""Lessons as data: steps, captions, quantities, exercises and quizzes, and the checks that they are true."""

@@ -1,0 +1,82 @@
+"""A lesson as slides, pages and films: each step with what is said of it, drawn one after the other."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gemmviz.export.prepare import (
+    EngineOf,
+    Manner,
+    Staged,
+    dressed,
+    frame_at,
+    inks_of_themes,
+    page_theme,
+    slide_at,
+    staged,
+    told_of,
+)
+from gemmviz.render.page import THEMES
+from gemmviz.render.reel import Frame, Reel, Slide, Step
+from gemmviz.scenes.kit.band import Said
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import Facts
+from gemmviz.teaching.captions import caption_with_numbers
+from gemmviz.teaching.lesson import Lesson, Stop
+from gemmviz.teaching.reveal import Part, parts_of
+
+
+def lesson_reel(
+    lesson: Lesson,
+    engine_of: EngineOf,
+    manner: Manner,
+    changed: Callable[[Shot], Shot] = lambda shot: shot,
+    answers: bool = False,
+) -> Reel:
+    """A picture of each of its steps, and a film that stays at each. ``changed``: what the shots are drawn with; ``answers``:
+    with what is right of each question, and why, and with the blanks filled in.
+    """
+    shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
+
+    def pictures() -> Iterator[tuple[Stop, Staged, Said]]:
+        for stop, part in shown:
+            stage = staged(changed(part.shot), engine_of)
+            said = part.said
+            if stop.needed and stop.question is None:
+                said = replace(said, caption=caption_with_numbers(stop, Facts(stop.shot, stage.outcome)))
+            yield stop, stage, said
+
+    def slides() -> Iterator[Slide]:
+        for stop, stage, said in pictures():
+            yield slide_at(stage, stage.step, manner, said, stop.notes)
+
+    def frames(fps: int) -> Iterator[Frame]:
+        for _, stage, said in pictures():
+            frame = frame_at(stage, stage.step, stage.moment(stage.step), manner, said=said)
+            for _ in range(held(fps)):
+                yield frame
+
+    def held(fps: int) -> int:
+        return max(1, round(manner.hold_s * fps))
+
+    def steps() -> Iterator[Step]:
+        for _, stage, said in pictures():
+            scenes = {
+                theme: frame_at(dressed(stage, theme), stage.step, stage.moment(stage.step), manner, said=said).scene
+                for theme in THEMES
+            }
+            title, caption, _ = told_of(stage.subject(stage.step), scenes[THEMES[0]])
+            yield Step(scenes, scenes, dict.fromkeys(THEMES, ()), said.title or title, said.caption or caption)
+
+    count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
+    return Reel(
+        lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, count, theme=theme, inks=inks_of_themes()
+    )
+
+
+def _printed(stop: Stop, answers: bool) -> list[Part]:
+    """The parts that are shown where nothing moves: the first, with answers the last of blanks and the right one of choices."""
+    parts = parts_of(stop)
+    if stop.question is not None:
+        return parts[:2] if answers else parts[:1]
+    is_open = stop.build == "blanks" or stop.exercise is not None
+    return parts[:1] if is_open and not (answers and stop.build == "blanks") else parts[-1:]

@@ -1,0 +1,90 @@
+"""How a step of a lesson comes: at once or bit by bit; a question first, then what is right and why the others are not."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gemmviz.analysis.replay.focus import Focus, scope_of
+from gemmviz.analysis.replay.position import position_of
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.words import letter
+from gemmviz.scenes.kit.band import Said
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.lesson import Question, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is shown, and what is said of it."""
+
+    shot: Shot
+    said: Said
+
+
+def caption_of(stop: Stop, caption: str | None = None) -> Said:
+    """The words of a step. ``caption``: with its numbers in it; without them a caption that needs numbers is left out."""
+    if caption is None:
+        caption = "" if stop.needed else stop.caption
+    return Said(stop.title, caption)
+
+
+def parts_of(stop: Stop, caption: str | None = None, replay: Replay | None = None) -> list[Part]:
+    """All parts. ``replay``: of the run of its shot, which phases, steps and lanes are taken from; without it these come at
+    once.
+    """
+    said = caption_of(stop, caption)
+    if stop.question is not None:
+        return _of_question(stop, stop.question)
+    found = [Part(shot, said) for shot in _built(stop, replay)]
+    if stop.exercise is not None and stop.build != "blanks":
+        found += [Part(stop.shot, replace(said, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
+    return found
+
+
+def _of_question(stop: Stop, question: Question) -> list[Part]:
+    """The question alone; then the right choice with what shows it, then the others."""
+    texts = tuple(choice.text for choice in question.choices)
+    found = [Part(stop.shot, Said(stop.title, question.text, texts))]
+    order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
+    for place in order:
+        choice = question.choices[place]
+        why = f"Answer {letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
+        found.append(Part(choice.shot or stop.shot, Said(stop.title, why, texts, question.right, place)))
+    return found
+
+
+def _built(stop: Stop, replay: Replay | None) -> list[Shot]:
+    shot = stop.shot
+    if stop.build == "blanks":
+        return _filled(stop)
+    if not stop.build or replay is None:
+        return [shot]
+    trace = replay.trace
+    if stop.build == "lanes":
+        lanes = min(trace.rules.warp_size, trace.space.threads_per_block)
+        return [*(replace(shot, focus=Focus(shot.focus.block, None, lane)) for lane in range(lanes)), shot]
+    if stop.build == "phases":
+        steps = [int(start) for start in replay.phase_starts]
+    else:
+        steps = _term_steps(shot, replay) if stop.build == "terms" else list(range(replay.steps))
+    return [*(replace(shot, at=position_of(trace, step)) for step in steps if step < shot.at.step), shot]
+
+
+def _term_steps(shot: Shot, replay: Replay) -> list[int]:
+    """Where another term of the first watched thread's sum can be made."""
+    scope = scope_of(shot.focus, replay.trace)
+    terms = replay.terms(scope)
+    own = [] if terms is None else np.flatnonzero(terms.threads == scope.first_thread).tolist()
+    if terms is None or not own:
+        return []
+    steps = np.unique(terms.steps[terms.kind[own[0]]])
+    return [int(step) for step in steps if step < replay.steps]
+
+
+def _filled(stop: Stop) -> list[Shot]:
+    """The kernel with its blanks, then with one more of them filled in each time."""
+    answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
+    setup = stop.shot.setup
+    kernels = (setup.kernel.filled(answers[:count]) for count in range(len(answers) + 1))
+    return [replace(stop.shot, setup=replace(setup, kernel=kernel)) for kernel in kernels]

@@ -1,0 +1,147 @@
+"""Opening is not running: what comes from elsewhere runs on the GPU only where a person says so."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemmviz.analysis.memory.counts import LaunchCounter
+from gemmviz.files.trace_file import write_trace
+from gemmviz.launch.catalog import is_own, load_kernel
+from gemmviz.model.errors import DeviceError
+from gemmviz.model.gpu import Gpu
+from gemmviz.model.setup import Setup
+from gemmviz.run.choosing import chosen
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.state.notices import Notice
+from tests.conftest import trace_of
+from tests.desk import Desk
+
+KERNEL = load_kernel("02_naive")
+H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
+
+
+def beside_a_gpu(desk: Desk) -> list[str]:
+    """The titles of the kernels that the GPU is asked to run from now on; it fails at all of them."""
+    asked: list[str] = []
+
+    def refuse(setup: Setup, *args: Any, **named: Any) -> Any:
+        asked.append(setup.kernel.name)
+        raise DeviceError("the GPU is not here")
+
+    remote = desk.session.runners.remote
+    for name in ("trace", "count", "watch", "time"):
+        setattr(remote, name, refuse)
+    desk.session.runners.on_found(H200)
+    desk.know()
+    return asked
+
+
+def noted(ran: list[str], name: str, do: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, and its name goes into a list."""
+
+    def both(*args: Any, **named: Any) -> Any:
+        ran.append(name)
+        return do(*args, **named)
+
+    return both
+
+
+def offered(desk: Desk) -> Notice | None:
+    return next((each for each in desk.session.notices.all if each.topic == "elsewhere"), None)
+
+
+def own_file(folder: Path, change: Callable[[str], str] = lambda text: text + "// mine\n") -> Path:
+    path = folder / "mine.cu"
+    path.write_text(change(KERNEL.text))
+    return path
+
+
+def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: Desk, tmp_path: Path) -> None:
+    asked = beside_a_gpu(desk)
+    assert set(asked) == {"04_tiled"}  # what ships with gemmviz needs no word
+    asked.clear()
+    desk.open(own_file(tmp_path))
+    desk.know()
+    notice = offered(desk)
+    assert asked == []
+    assert notice is not None
+    assert notice.offer is not None
+    notice.offer.take()
+    desk.know()
+    assert set(asked) == {"mine"}
+    assert offered(desk) is None
+    asked.clear()
+    desk.open(own_file(tmp_path, lambda text: text + "// changed\n"))
+    desk.know()
+    assert asked == []  # another text is another kernel
+    desk.open(own_file(tmp_path))
+    desk.know()
+    assert set(asked) == {"mine"}  # the word holds for the text
+
+
+def test_a_trace_is_shown_as_it_is_recorded(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = beside_a_gpu(desk)
+    asked.clear()
+    ran: list[str] = []
+    for name in ("trace", "count", "watch"):
+        monkeypatch.setattr(Interpreter, name, noted(ran, name, getattr(Interpreter, name)))
+    trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
+    kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
+    write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
+    desk.know()
+    shown = desk.session.shown
+    assert shown is not None
+    assert shown.from_file
+    assert (asked, ran) == ([], [])
+    counter = LaunchCounter(trace.rules)
+    Interpreter().count(trace.setup, counter)
+    assert shown.counts is not None
+    assert shown.counts.total() == counter.counts.total()  # the whole launch is in the file
+    ran.clear()
+    notice = offered(desk)
+    assert notice is not None
+    assert notice.offer is not None
+    notice.offer.take()
+    desk.know()
+    assert asked == []
+    assert set(ran) == {"trace", "watch", "count"}
+    now = offered(desk)
+    assert now is not None
+    assert "it runs in the interpreter" in now.text
+
+
+def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: Desk, tmp_path: Path) -> None:
+    write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2"), tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
+    desk.know()
+    shown = desk.session.shown
+    assert shown is not None
+    assert shown.counts is None
+    assert shown.no_counts == "the file holds a part of it"
+
+
+def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_path: Path) -> None:
+    assert is_own(KERNEL)
+    assert is_own(replace(KERNEL, name="other", file="elsewhere.cu", is_shipped=False))
+    assert not is_own(replace(KERNEL, text=KERNEL.text + "// mine\n"))
+    assert not is_own(replace(KERNEL, grid=("1000000",)))
+    assert chosen("auto", KERNEL) == "auto"
+    assert chosen("auto", replace(KERNEL, text="")) == "cpu"
+    assert chosen("gpu", replace(KERNEL, text="")) == "gpu"
+
+
+def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(desk: Desk, tmp_path: Path) -> None:
+    beside_a_gpu(desk)
+    trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
+    kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
+    write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
+    desk.open(tmp_path / "t.gvt")
+    before = offered(desk)
+    desk.session.offer_gpu()
+    assert offered(desk) == before
+    assert before is not None
+    assert "nothing was run" in before.text

@@ -1,0 +1,214 @@
+"""Going through a lesson: what was seen, questions, exercises, and the workshop; without a window."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.state.shot import Shot
+from gemmviz.teaching.answer_keys import answers_of
+from gemmviz.teaching.exercises import judged
+from gemmviz.teaching.lesson import lesson_text, shipped_lesson
+from tests.conftest import kernel_from, sure
+from tests.desk import Desk
+
+
+def test_from_step_to_step_and_back(desk: Desk) -> None:
+    desk.settle()
+    course = desk.course
+    course.begin(shipped_lesson("coalescing"))
+    desk.settle()
+    assert course.at == 0
+    assert desk.session.shot.view == "device"
+    assert course.walk(1)
+    assert (course.at, desk.session.shot.view) == (1, "grid")
+    assert course.walk(-1)
+    assert course.at == 0
+    assert not course.walk(-1)
+    assert {stop.id for stop in course.lesson.stops if course.is_seen(stop)} == {"architecture", "blocks-to-sms"}
+    course.end()
+    course.begin(shipped_lesson("coalescing"))
+    assert course.at == 2  # the first that was not seen
+
+
+def test_captions_get_their_numbers(desk: Desk) -> None:
+    desk.settle()
+    desk.course.begin(shipped_lesson("coalescing"))
+    desk.inbox.until(lambda: desk.course.words.caption.startswith("108 multiprocessors with 6\u202f912"))
+
+
+def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: Desk) -> None:
+    desk.settle()
+    desk.course.begin(shipped_lesson("coalescing"))
+    desk.course.begin(shipped_lesson("shared-memory"))
+    desk.inbox.until(lambda: "256" in desk.course.words.caption)
+    assert desk.course.words.caption.startswith("So far 256 bytes")
+
+
+def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: Desk) -> None:
+    desk.settle()
+    course, lesson = desk.course, shipped_lesson("slides")
+    course.begin(lesson)
+    course.go(next(place for place, stop in enumerate(lesson.stops) if stop.build == "blanks"))
+    desk.settle()
+    course.attempt(answers_of("blanks"))
+    course.go(0)
+    desk.settle()
+    assert course.verdict is None
+
+
+def test_a_view_that_has_nothing_to_show_says_why(desk: Desk) -> None:
+    desk.settle()
+    session = desk.session
+    session.ask(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
+    desk.inbox.until(lambda: session.missing.startswith("There is nothing to show"))
+    session.ask(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
+    desk.inbox.until(lambda: "out of range" in session.missing)
+
+
+def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: Desk) -> None:
+    desk.settle()
+    desk.course.begin(shipped_lesson("course"))
+    lecture = shipped_lesson("lecture")
+    desk.course.end()
+    desk.course.begin(lecture)
+    assert desk.course.is_seen(lecture.stops[0])
+    assert desk.course.at == 1
+
+
+def test_a_step_comes_step_by_step_once_it_has_run(desk: Desk) -> None:
+    desk.settle()
+    course, lesson = desk.course, shipped_lesson("shared-memory")
+    course.begin(lesson)
+    course.go(sure(lesson.find("naive-reads")))
+    desk.settle()
+    assert desk.session.step == 0
+    for expected in range(1, 6):
+        assert course.walk(1)
+        assert desk.session.step == expected
+    course.walk(1)
+    assert sure(course.now).id == "tile-loading"
+
+
+def test_a_question_is_answered_and_shown(desk: Desk) -> None:
+    desk.settle()
+    course, lesson = desk.course, shipped_lesson("coalescing")
+    course.begin(lesson)
+    course.go(sure(lesson.find("question-lanes")))
+    desk.settle()
+    assert course.picked is None
+    assert course.words.right is None
+    course.pick(1)
+    desk.settle()
+    assert desk.session.shot.setup.kernel.name == "03_coalesced"
+    assert course.words.caption.startswith("Answer B is wrong")
+    assert course.said == course.words  # what a lecture shows below the picture
+    course.pick(2)
+    desk.settle()
+    assert course.words.caption.startswith("Answer C is right")
+
+
+def test_to_the_workshop_and_back(desk: Desk) -> None:
+    desk.settle()
+    course = desk.course
+    course.begin(shipped_lesson("slides"))
+    desk.settle()
+    before = desk.session.shot.setup
+    course.leave()
+    assert not course.is_on
+    desk.session.change("N", 6)
+    desk.settle()
+    assert desk.session.shot.setup != before
+    course.come_back()
+    desk.settle()
+    assert course.is_on
+    assert desk.session.shot.setup == before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({4: ""}, "hazards read after write"),  # no barrier after the loads
+        ({6: ""}, "hazards write after read"),
+        ({7: "row < width"}, "C[25] is out of range"),
+        ({5: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, "C: wrong"),
+        ({1: "blockIdx.y *"}, "blanks.cu:"),  # no C: the place is named
+        ({2: "0"}, "C: wrong"),
+    ],
+)
+def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None:
+    stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
+    answers = tuple(change.get(place, text) for place, text in enumerate(answers_of("blanks")))
+    kernel = stop.shot.setup.kernel.filled(answers)
+    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
+    assert verdict.passed == (not change)
+    assert said in "\n".join(verdict.lines)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (answers_of("barriers"), ""),
+        (("__syncthreads();",) * 3, "steps: 22, wanted: 21"),
+        (("", "__syncthreads();", ""), "hazards read after write"),
+    ],
+)
+def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
+    stop = next(stop for stop in shipped_lesson("shared-memory").stops if stop.id == "exercise-barriers")
+    kernel = stop.shot.setup.kernel.filled(answers)
+    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
+    assert verdict.passed == (not said)
+    assert said in "\n".join(verdict.lines)
+
+
+def test_empty_blanks_are_named() -> None:
+    stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
+    assert judged(sure(stop.exercise), stop.shot).lines == ["8 of the blanks are empty (write something for each /*?*/)"]
+
+
+def test_an_attempt_is_run_shown_and_judged(desk: Desk) -> None:
+    desk.settle()
+    course, lesson = desk.course, shipped_lesson("shared-memory")
+    course.begin(lesson)
+    course.go(sure(lesson.find("exercise-barriers")))
+    desk.settle()
+    assert course.blanks == 3
+    course.attempt(("__syncthreads();", "", ""))
+    desk.inbox.until(lambda: course.verdict is not None)
+    desk.settle()
+    assert not sure(course.verdict).passed
+    assert desk.session.shot.view == "stage"  # where what went wrong can be seen
+    course.attempt(answers_of("barriers"))
+    desk.inbox.until(lambda: course.verdict is not None)
+    assert sure(course.verdict).passed
+
+
+@pytest.mark.parametrize(
+    ("lesson", "id", "kernel", "parameters", "passes"),
+    [
+        ("coalescing", "exercise-coalesce", "02_naive", {}, False),
+        ("coalescing", "exercise-coalesce", "03_coalesced", {}, True),
+        ("lecture", "exercise-tile", "column_first", {"TILE_WIDTH": 8}, False),
+        ("lecture", "exercise-tile", "column_first", {"TILE_WIDTH": 16}, True),
+        ("lecture", "exercise-tile", "column_first", {"TILE_WIDTH": 32}, False),
+    ],
+)
+def test_exercises_are_judged_by_what_is_shown(
+    lesson: str, id: str, kernel: str, parameters: dict[str, int], passes: bool
+) -> None:
+    stop = shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))]
+    setup = setup_for(load_kernel(kernel), stop.shot.setup.problem, parameters, device=stop.shot.setup.device)
+    assert judged(sure(stop.exercise), replace(stop.shot, setup=setup)).passed is passes
+
+
+def test_a_lecturers_own_lesson_is_gone_through(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(lesson_text(shipped_lesson("slides")), encoding="utf-8")
+    desk.settle()
+    desk.open(path)
+    assert desk.course.is_on
+    assert desk.course.lesson.name == "mine"
+    assert isinstance(desk.session.shot, Shot)
