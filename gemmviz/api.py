@@ -30,7 +30,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import Manner, run_reel, staged, staged_run
+from gemmviz.export.prepare import ExportOptions, prepare, prepare_run, run_reel
 from gemmviz.export.stills import check_view, focus_inside, phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import KINDS, kind_of
@@ -386,12 +386,12 @@ def show(what: Named | Run | Shot | Lesson, *, theme: str = "light", **options: 
 def _reel(what: Run | Shot | Lesson) -> Reel:
     """All steps of a run or of a lesson, as pictures, a film or a page."""
     if isinstance(what, Lesson):
-        return lesson_reel(what, lambda kernel: closing(_engine("cpu", kernel)), Manner())
+        return lesson_reel(what, lambda kernel: closing(_engine("cpu", kernel)), ExportOptions())
     if isinstance(what, Run):
-        stage = staged_run(Shot(what.setup, theme="light"), Outcome(what.trace, what.trace.by, what.fault))
+        stage = prepare_run(Shot(what.setup, theme="light"), Outcome(what.trace, what.trace.by, what.fault))
     else:
-        stage = staged(what, lambda kernel: closing(_engine("cpu", kernel)))
-    return run_reel(stage, Manner(), list(range(stage.steps)), range(stage.steps))
+        stage = prepare(what, lambda kernel: closing(_engine("cpu", kernel)))
+    return run_reel(stage, ExportOptions(), list(range(stage.steps)), range(stage.steps))
 
 
 def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str | PathLike[str]) -> None:

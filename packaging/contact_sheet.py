@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from gemmviz.export.prepare import Manner
+from gemmviz.export.prepare import ExportOptions
 from gemmviz.launch.catalog import COURSE
 from gemmviz.render.export import save_numbered
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.lesson import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
@@ -20,8 +20,8 @@ WIDTH, HEIGHT, COLUMNS, GAP = 400, 225, 6, 6
 
 
 def main() -> None:
-    look, engine = Look(4 * WIDTH, 4 * HEIGHT), engine_for("cpu")
-    reel = lesson_reel(shipped_lesson(COURSE), lambda kernel: nullcontext(engine), Manner(look))
+    look, engine = RenderOptions(4 * WIDTH, 4 * HEIGHT), engine_for("cpu")
+    reel = lesson_reel(shipped_lesson(COURSE), lambda kernel: nullcontext(engine), ExportOptions(look))
     with TemporaryDirectory() as folder:
         paths = save_numbered(reel, Path(folder) / "step", "png", look)
         rows = -(-len(paths) // COLUMNS)

@@ -15,15 +15,15 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import Manner, Staged, run_reel, staged
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import formats, save_frame, save_reel
-from gemmviz.render.format import Film, Look
+from gemmviz.render.format import Film, RenderOptions
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named
@@ -42,7 +42,7 @@ _SETTLED_S = 0.5
 
 def main() -> None:
     app = QApplication([])
-    window = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    window = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
     session = window.session
     window.resize(1600, 960)
     window.show()
@@ -76,20 +76,26 @@ def main() -> None:
     left, right = (reader_by(setup, Interpreter(), one)[0] for setup in setups)
     first, second = (counted_by(setup, Interpreter()) for setup in setups)
     _save(both, pair_at(both, left, right, (first, second)), "pair.png")
-    tiled = staged(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"), lambda kernel: nullcontext(Interpreter()))
-    manner = Manner(Look(960, 540, fps=10), speed=1.6)
+    tiled = prepare(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"), lambda kernel: nullcontext(Interpreter()))
+    manner = ExportOptions(RenderOptions(960, 540, fps=10), speed=1.6)
     save_reel(run_reel(tiled, manner, [0], range(tiled.steps)), FOLDER / "tiled.gif", manner.look)
     _gallery(tiled)
 
 
-def _gallery(stage: Staged) -> None:
+def _gallery(stage: Prepared) -> None:
     """The first phase of a tiled multiplication in every format."""
     GALLERY.mkdir(exist_ok=True)
     steps = range(14)
     for suffix, kind in formats().items():
         is_animation = isinstance(kind, Film) and suffix not in ("mp4", "webm")
-        look = Look(640, 360, fps=8) if is_animation else Look(1280, 720) if isinstance(kind, Film) else Look()
-        save_reel(run_reel(stage, Manner(look), list(steps), steps), GALLERY / f"tiled.{suffix}", look)
+        look = (
+            RenderOptions(640, 360, fps=8)
+            if is_animation
+            else RenderOptions(1280, 720)
+            if isinstance(kind, Film)
+            else RenderOptions()
+        )
+        save_reel(run_reel(stage, ExportOptions(look), list(steps), steps), GALLERY / f"tiled.{suffix}", look)
 
 
 def _setup(name: str, size: int, **parameters: int) -> Setup:

@@ -140,11 +140,11 @@ def window() -> None:
     """A real window of 1920 x 1080, software rendering."""
     from PySide6.QtWidgets import QApplication
 
-    from gemmviz.gui.preferences import Nowhere
+    from gemmviz.gui.preferences import InMemoryStore
     from gemmviz.gui.window.main_window import MainWindow
 
     app = QApplication.instance() or QApplication([])
-    shown = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    shown = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
     gc.collect()
     gc.freeze()  # as the program does at its start
     shown.resize(1920, 1080)
@@ -190,12 +190,12 @@ def a_page(folder: str) -> None:
     from contextlib import nullcontext
     from pathlib import Path
 
-    from gemmviz.export.prepare import Manner, run_reel, staged
+    from gemmviz.export.prepare import ExportOptions, prepare, run_reel
     from gemmviz.render.export import save_reel
     from gemmviz.run.cpu.interpreter import Interpreter
 
-    stage = staged(default_shot(), lambda kernel: nullcontext(Interpreter()))
-    save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), Path(folder) / "p.html")
+    stage = prepare(default_shot(), lambda kernel: nullcontext(Interpreter()))
+    save_reel(run_reel(stage, ExportOptions(), [0], range(stage.steps)), Path(folder) / "p.html")
 
 
 _AT_64 = ("04_tiled", "-m", "64", "-n", "64", "-k", "64", "-D", "TILE_WIDTH=16")

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gemmviz.session.lesson_editor import Bookmarks
-from gemmviz.session.lesson_player import Course
+from gemmviz.session.lesson_editor import LessonEditor
+from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.opening import Opening
 from gemmviz.session.session import Session
 
@@ -33,14 +33,14 @@ class Inbox:
                 continue
 
 
-class Desk:
+class AppModel:
     """A session with what opens files into it."""
 
     def __init__(self) -> None:
         self.inbox = Inbox()
         self.session = Session(self.inbox.post)
-        self.bookmarks = Bookmarks(self.session, self.inbox.post)
-        self.course = Course(self.session, self.inbox.post)
+        self.bookmarks = LessonEditor(self.session, self.inbox.post)
+        self.course = LessonPlayer(self.session, self.inbox.post)
         self.opening = Opening(self.session, self.inbox.post, self.bookmarks, self.course)
 
     def open(self, path: Path) -> None:

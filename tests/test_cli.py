@@ -334,7 +334,7 @@ def test_a_run_that_ended_early_is_rendered_up_to_there(tmp_path: Path, capsys: 
 
 
 def test_a_benchmark_is_rendered_too(tmp_path: Path) -> None:
-    assert main(["export", "04_tiled", "--view", "tile", "-o", str(tmp_path / "t.svg")]) == 0
+    assert main(["export", "04_tiled", "--view", "tile_size", "-o", str(tmp_path / "t.svg")]) == 0
     assert "GFLOP/s by tile size" in (tmp_path / "t.svg").read_text(encoding="utf-8")
     recorded = next((ROOT / "assets" / "measurements").glob("benchmark-*.json"))
     assert main(["export", str(recorded), "--view", "share", "-o", str(tmp_path / "s.svg")]) == 0

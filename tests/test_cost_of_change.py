@@ -125,7 +125,7 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
         gemmviz.gui.panels,
         "notes",
         "from PySide6.QtWidgets import QLabel\n"
-        "from gemmviz.gui.panels.panel import Panel\n"
+        "from gemmviz.gui.panel import Panel\n"
         "PANEL = Panel('Notes', 'right', lambda desk: QLabel('notes'), tour=('Notes', 'What you noted.'))\n",
     )
     window = MainWindow()
@@ -239,7 +239,7 @@ def test_a_command_whose_arguments_fail_costs_no_other(
     "text",
     [
         "import nothing_of_the_kind\n",
-        "from gemmviz.gui.panels.panel import Panel\nPANEL = Panel('P', 'left', lambda desk: 1 / 0)\n",
+        "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', 'left', lambda desk: 1 / 0)\n",
     ],
 )
 def test_a_broken_panel_is_named_in_the_window(

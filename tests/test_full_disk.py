@@ -20,7 +20,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     """What writes a file, by the file's name."""
     import gemmviz
     from gemmviz.analysis.replay.focus import Focus
-    from gemmviz.export.prepare import Manner, run_reel, staged_run
+    from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
     from gemmviz.files.benchmark_file import recorded_benchmarks
     from gemmviz.files.chart_table import chart_csv
     from gemmviz.files.schedule_file import recorded_schedules, write_schedules
@@ -29,7 +29,7 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from gemmviz.launch.legality import setup_for
     from gemmviz.model.outcome import Outcome
     from gemmviz.render.export import formats, save_numbered, save_reel
-    from gemmviz.render.format import Look
+    from gemmviz.render.format import RenderOptions
     from gemmviz.run.cpu.interpreter import Interpreter
     from gemmviz.scenes.catalog import view_named
     from gemmviz.state.shot import Shot
@@ -37,13 +37,13 @@ def writers(folder: Path) -> dict[str, Callable[[Path], object]]:
     from gemmviz.teaching.quiz import quiz_of
 
     run = gemmviz.trace("04_tiled", M=4, N=4, K=4, TILE_WIDTH=2, on="cpu", values=True)
-    stage = staged_run(Shot(run.setup, Focus()), Outcome(run.trace, run.trace.by))
-    reel, quiz = run_reel(stage, Manner(), [0, 1, 2], range(3)), quiz_of(run.setup, Interpreter(), 3)
+    stage = prepare_run(Shot(run.setup, Focus()), Outcome(run.trace, run.trace.by))
+    reel, quiz = run_reel(stage, ExportOptions(), [0, 1, 2], range(3)), quiz_of(run.setup, Interpreter(), 3)
     measured = recorded_benchmarks()[0]
     chart = view_named("rate").chart
     assert chart is not None
     table = chart_csv(chart(measured))
-    look, film = Look(320, 180, fps=5), Look(320, 180, fps=5, has_film=True)
+    look, film = RenderOptions(320, 180, fps=5), RenderOptions(320, 180, fps=5, has_film=True)
     found: dict[str, Callable[[Path], object]] = {
         f"reel.{suffix}": lambda path: save_reel(reel, path, look) for suffix in formats()
     }

@@ -277,9 +277,9 @@ def test_recorded_speeds_are_written_where_one_says(tmp_path: Path) -> None:
 
 
 def test_settings_of_a_run_are_refused_for_a_chart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", "04_tiled", "-m", "64", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 2
+    assert main(["export", "04_tiled", "-m", "64", "--view", "tile_size", "-o", str(tmp_path / "x.svg")]) == 2
     assert "shows measurements, of all kernels and sizes" in capsys.readouterr().err
-    assert main(["export", "04_tiled", "--view", "tile", "-o", str(tmp_path / "x.svg")]) == 0
+    assert main(["export", "04_tiled", "--view", "tile_size", "-o", str(tmp_path / "x.svg")]) == 0
 
 
 ROW = "{1},\n"

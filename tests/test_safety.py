@@ -19,8 +19,8 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
 from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
-from gemmviz.files.whole import write_text, written_whole
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.files.whole import atomic_write, write_text
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.stage.timeline import ScoreSlider
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.window.main_window import MainWindow
@@ -29,7 +29,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.run.worker.link import own_command
 from gemmviz.subjects.background_analysis import recorded_run
-from gemmviz.teaching.lesson import Choice, Exercise, Lesson, Question, Stop
+from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
 from tests.conftest import trace_of
 
 EVIL = "<img src=x onerror=alert(1)><b>x"
@@ -103,12 +103,12 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
 
 
 def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot) -> None:
-    window = MainWindow(Nowhere(tour="seen"))
+    window = MainWindow(InMemoryStore(tour="seen"))
     qtbot.addWidget(window)
     window.show()
     window.session.show_recorded(recorded_run(named(EVIL, EVIL, EVIL)), EVIL)
     question = Question(EVIL, (Choice(EVIL, True, EVIL), Choice(EVIL, False, EVIL)))
-    stop = Stop(window.session.shot, EVIL, EVIL, EVIL)
+    stop = LessonStep(window.session.shot, EVIL, EVIL, EVIL)
     stops = (stop, replace(stop, question=question), replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
     lesson = Lesson(EVIL, stops, EVIL)
     window.desk.course.begin(lesson)
@@ -230,6 +230,6 @@ def test_a_text_beyond_all_bounds_is_not_read(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_saved_says_so_itself(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^no such thing$"), written_whole(tmp_path / "a.txt"):
+    with pytest.raises(UsageError, match=r"^no such thing$"), atomic_write(tmp_path / "a.txt"):
         raise UsageError("no such thing")
     assert list(tmp_path.iterdir()) == []

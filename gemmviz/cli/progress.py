@@ -9,7 +9,7 @@ from gemmviz.session.export_job import SAVED
 _EVERY_S = 2.0
 
 
-class Progress:
+class ProgressBar:
     """Says every other second how much is done, and for how long it will go on; to another program, where one is told, each
     picture as it is done.
     """

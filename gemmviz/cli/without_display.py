@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from gemmviz.cli.interruption import interruptible
-from gemmviz.cli.progress import Progress
-from gemmviz.export.prepare import Manner, Staged, run_reel, staged, staged_benchmark, staged_run
+from gemmviz.cli.progress import ProgressBar
+from gemmviz.export.prepare import ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import file_stem, kind_of
 from gemmviz.files.trace_file import read_trace
@@ -16,7 +16,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.words import many
 from gemmviz.render.export import save_numbered, save_reel
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot, default_shot
@@ -35,34 +35,34 @@ def render_instead(path: Path | None, shot: Shot | None, lesson: str) -> int:
 
 
 def _render(path: Path | None, shot: Shot | None, lesson: str) -> int:
-    told = Progress(str(_FOLDER)).told
+    told = ProgressBar(str(_FOLDER)).told
     found = named_lesson(lesson or str(path or ""))
     passed = True
     if found is not None and not found.is_view:
-        name, reel = file_stem(found.name or "lesson"), lesson_reel(found, _engine_of, Manner())
+        name, reel = file_stem(found.name or "lesson"), lesson_reel(found, _engine_of, ExportOptions())
     else:
         stage = _staged(path, shot if found is None else found.stops[0].shot)
         steps = range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES)))
-        name, reel = file_stem(stage.shot.setup.kernel.name), run_reel(stage, Manner(), list(steps), range(stage.steps))
+        name, reel = file_stem(stage.shot.setup.kernel.name), run_reel(stage, ExportOptions(), list(steps), range(stage.steps))
         outcome = stage.outcome
         passed = outcome is None or outcome.trace is None or outcome.trace.check.passed
     print(f"There is no display to open a window on: {name} is rendered to {_FOLDER}/ instead.")
     save_numbered(reel, _FOLDER / name, "png", told=told)
-    save_reel(reel, _FOLDER / f"{name}.gif", Look(960, 540, fps=10), told)
+    save_reel(reel, _FOLDER / f"{name}.gif", RenderOptions(960, 540, fps=10), told)
     print(f"{_FOLDER}/{name}.gif: {many(reel.slide_count, 'picture')}")
     return 0 if passed else 1
 
 
-def _staged(path: Path | None, shot: Shot | None) -> Staged:
+def _staged(path: Path | None, shot: Shot | None) -> Prepared:
     """What the window would show first, run."""
     if path is not None and kind_of(path) == "trace":
         trace = read_trace(path)
-        return staged_run(Shot(trace.setup), Outcome(trace, trace.by))
+        return prepare_run(Shot(trace.setup), Outcome(trace, trace.by))
     if path is not None and kind_of(path) == "benchmark":
-        return staged_benchmark(replace(default_shot(), view="rate"), read_benchmark(path, recorded=True))
+        return prepare_benchmark(replace(default_shot(), view="rate"), read_benchmark(path, recorded=True))
     if shot is None and path is not None:
         shot = Shot(setup_for(load_kernel(str(path))))
-    return staged(shot or default_shot(), _engine_of)
+    return prepare(shot or default_shot(), _engine_of)
 
 
 def _engine_of(kernel: KernelSpec) -> closing[Engine]:

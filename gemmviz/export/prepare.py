@@ -24,14 +24,14 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.charts.speeds import narrowed
 from gemmviz.scenes.kit import sentence
-from gemmviz.scenes.kit.band import Said, band_height, with_band
+from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, eased
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
@@ -54,7 +54,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }  # of a picture's words, by the keys of their labels
 _MOST_FACTS = 1 << 20  # accesses that a page holds
 _NEAR = 1e-4
-NOTHING = Said()
+NOTHING = Caption()
 
 
 def _moment_at(share: float) -> float:
@@ -68,7 +68,7 @@ _COUNTED = "Every number is counted from the trace of the run."
 
 
 @dataclass(frozen=True, eq=False)
-class Staged:
+class Prepared:
     """``subject`` tells what is shown at a step. ``replay`` and ``outcome``: of the run that it is of, None where there is
     none.
     """
@@ -102,7 +102,7 @@ class Staged:
         return [0] if self.replay is None else [int(step) for step in self.replay.phase_starts]
 
 
-def staged(shot: Shot, engine_of: EngineOf) -> Staged:
+def prepare(shot: Shot, engine_of: EngineOf) -> Prepared:
     """Has run what the shot is about. Raises GemmvizError where there is nothing to show."""
     kind = view_named(shot.view).subject
     if kind is Moment:
@@ -111,7 +111,7 @@ def staged(shot: Shot, engine_of: EngineOf) -> Staged:
             if outcome.trace is None:
                 raise outcome.fault or GemmvizError("the kernel gives no trace")
             watched = watched_in(shot, outcome.trace, engine)
-        return staged_run(shot, outcome, watched)
+        return prepare_run(shot, outcome, watched)
     if kind is Pair:
         return _staged_pair(shot, engine_of)
     if kind in OF_LAUNCHES:
@@ -120,15 +120,15 @@ def staged(shot: Shot, engine_of: EngineOf) -> Staged:
         made = OF_SHOTS[kind](shot, is_cancelled)
         if made is None:
             raise _nothing(shot)
-        return Staged(shot, 1, lambda step: made)
+        return Prepared(shot, 1, lambda step: made)
     if kind is Benchmark:
-        return staged_benchmark(shot, named(recorded(), shot.chart.source))
+        return prepare_benchmark(shot, named(recorded(), shot.chart.source))
     with engine_of(shot.setup.kernel) as engine:
         case = speed_case_by(shot, engine)
-    return Staged(shot, 1, lambda step: case)
+    return Prepared(shot, 1, lambda step: case)
 
 
-def staged_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> Staged:
+def prepare_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> Prepared:
     """Of a run that is over. Raises UsageError for whom it doesn't hold."""
     assert outcome.trace is not None
     trace = outcome.trace
@@ -140,25 +140,25 @@ def staged_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> 
     reader = Reader(replay, shot.focus)
     reader.watched = watched
     replay.terms(reader.scope)
-    return Staged(shot, replay.steps, reader.at, replay, outcome)
+    return Prepared(shot, replay.steps, reader.at, replay, outcome)
 
 
-def staged_benchmark(shot: Shot, found: Benchmark | None) -> Staged:
+def prepare_benchmark(shot: Shot, found: Benchmark | None) -> Prepared:
     """Of measurements. Raises UsageError where there are none."""
     if found is None:
         raise _nothing(shot)
     shown = narrowed(found, shot.chart.width, shot.chart.with_host)
-    return Staged(shot, 1, lambda step: shown)
+    return Prepared(shot, 1, lambda step: shown)
 
 
-def _staged_launch(shot: Shot) -> Staged:
+def _staged_launch(shot: Shot) -> Prepared:
     case: Subject | None = OF_LAUNCHES[view_named(shot.view).subject](shot)
     if case is None:
         raise _nothing(shot)
-    return Staged(shot, INSTANTS if isinstance(case, GridCase) else 1, lambda step: case)
+    return Prepared(shot, INSTANTS if isinstance(case, GridCase) else 1, lambda step: case)
 
 
-def _staged_pair(shot: Shot, engine_of: EngineOf) -> Staged:
+def _staged_pair(shot: Shot, engine_of: EngineOf) -> Prepared:
     if shot.against is None:
         raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
     sides = []
@@ -170,7 +170,7 @@ def _staged_pair(shot: Shot, engine_of: EngineOf) -> Staged:
     def subject(step: int) -> Pair:
         return pair_at(replace(shot, at=position_of(right.replay.trace, step)), left, right, (one, other))
 
-    return Staged(shot, right.replay.steps, subject, right.replay)
+    return Prepared(shot, right.replay.steps, subject, right.replay)
 
 
 def _nothing(shot: Shot) -> UsageError:
@@ -181,12 +181,12 @@ def _nothing(shot: Shot) -> UsageError:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ExportOptions:
     """How what is staged is drawn for a file: ``look``; ``speed``: steps a second of a film; ``hidden``: PARTS that are left
     out; ``hold_s``: for how long a film stays at a view that doesn't move. Raises UsageError for a speed that nothing has.
     """
 
-    look: Look = field(default_factory=Look)
+    look: RenderOptions = field(default_factory=RenderOptions)
     speed: float = 2.0
     hidden: frozenset[str] = frozenset()
     hold_s: float = 4.0
@@ -197,8 +197,8 @@ class Manner:
 
 
 def frame_at(
-    stage: Staged, step: int, moment: float, manner: Manner, subject: Subject | None = None, still: Scene | None = None,
-    said: Said = NOTHING,
+    stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Subject | None = None,
+    still: Scene | None = None, said: Caption = NOTHING,
 ) -> Frame:  # fmt: skip
     """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before;
     ``said``: what stands below it.
@@ -230,15 +230,15 @@ def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
     return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
 
 
-def slide_at(stage: Staged, step: int, manner: Manner, said: Said = NOTHING, notes: str = "") -> Slide:
+def slide_at(stage: Prepared, step: int, manner: ExportOptions, said: Caption = NOTHING, notes: str = "") -> Slide:
     """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, said=said).scene
-    title, caption, told = told_of(subject, scene)
+    title, caption, told = texts_of(subject, scene)
     return Slide(scene, said.title or title, said.caption or caption, notes or told)
 
 
-def told_of(subject: Subject, scene: Scene) -> tuple[str, str, str]:
+def texts_of(subject: Subject, scene: Scene) -> tuple[str, str, str]:
     """Title, caption and notes of what is shown."""
     if isinstance(subject, Moment):
         setup = subject.trace.setup
@@ -251,12 +251,12 @@ def told_of(subject: Subject, scene: Scene) -> tuple[str, str, str]:
 # Reels
 
 
-def still_reel(stage: Staged, manner: Manner) -> Reel:
+def still_reel(stage: Prepared, manner: ExportOptions) -> Reel:
     """The picture of the shot alone."""
     return run_reel(stage, manner, [stage.step], range(stage.step, stage.step + 1))
 
 
-def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> Reel:
+def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: range) -> Reel:
     """A picture of each step ``shown``, and a film of those ``played``."""
 
     def slides() -> Iterator[Slide]:
@@ -277,16 +277,16 @@ def run_reel(stage: Staged, manner: Manner, shown: list[int], played: range) -> 
     )  # fmt: skip
 
 
-def dressed(stage: Staged, theme: str) -> Staged:
+def with_theme(stage: Prepared, theme: str) -> Prepared:
     return replace(stage, shot=replace(stage.shot, theme=theme))
 
 
-def _frame_count(stage: Staged, manner: Manner, played: range, fps: int) -> int:
+def _frame_count(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> int:
     seconds = len(played) / manner.speed if stage.steps > 1 else manner.hold_s
     return max(1, round(seconds * fps))
 
 
-def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[Frame]:
+def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> Iterator[Frame]:
     """Each step from its beginning to its end; what doesn't move in it is drawn twice at most."""
     if stage.steps == 1:
         frame = frame_at(stage, 0, stage.moment(0), manner)
@@ -308,7 +308,7 @@ def _played(stage: Staged, manner: Manner, played: range, fps: int) -> Iterator[
 # Pages
 
 
-def page_step(stage: Staged, step: int, manner: Manner) -> Step:
+def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
     """A step in both themes of a page, before and after what moves has arrived, and what moves."""
     subject = stage.subject(step)
     before: dict[str, Scene] = {}
@@ -316,15 +316,15 @@ def page_step(stage: Staged, step: int, manner: Manner) -> Step:
     motion: dict[str, tuple[tuple[Primitive, ...], ...]] = {}
     moments = _SAMPLES if stage.steps > 1 and stage.shot.camera.zoom == 1.0 and not stage.is_launch else ()
     for theme in THEMES:
-        own = dressed(stage, theme)
+        own = with_theme(stage, theme)
         before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
         motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
-    title, caption, _ = told_of(subject, after[THEMES[0]])
+    title, caption, _ = texts_of(subject, after[THEMES[0]])
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
     return Step(before, after, motion, title, caption, phase, _rows(stage, step))
 
 
-def _record(stage: Staged) -> Trace | None:
+def _record(stage: Prepared) -> Trace | None:
     """The trace that a page can answer from; None where it shows no run, or one of which there is too much."""
     if stage.replay is None or view_named(stage.shot.view).subject is not Moment:
         return None
@@ -332,7 +332,7 @@ def _record(stage: Staged) -> Trace | None:
     return trace if trace.steps * trace.space.threads_per_block <= _MOST_FACTS else None
 
 
-def _rows(stage: Staged, step: int) -> list[dict[str, Any]]:
+def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
     """Where the record of a step stands among the facts."""
     trace = _record(stage)
     if trace is None:
@@ -344,7 +344,7 @@ def _rows(stage: Staged, step: int) -> list[dict[str, Any]]:
     ]
 
 
-def facts_of(stage: Staged) -> dict[str, Any]:
+def facts_of(stage: Prepared) -> dict[str, Any]:
     """The record, for who asks a page about a cell or a thread: of all traced blocks, or where that is much of the watched one.
     ``elements``: row by row, each number as what it is more than the one before.
     """
@@ -370,7 +370,7 @@ def facts_of(stage: Staged) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _watched(stage: Staged) -> str:
+def _watched(stage: Prepared) -> str:
     trace = _record(stage)
     return "" if trace is None else focus_text(stage.shot.focus, trace)
 

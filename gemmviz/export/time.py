@@ -17,7 +17,7 @@ def instant_place(instant: float) -> tuple[int, float]:
     return step, at - step
 
 
-class Timed(Protocol):
+class HasTime(Protocol):
     """Whose time it is."""
 
     shot: Shot
@@ -35,7 +35,7 @@ class Timed(Protocol):
 class Time:
     """Of a session. The time of a launch has as many steps as ``INSTANTS``."""
 
-    def __init__(self, session: Timed) -> None:
+    def __init__(self, session: HasTime) -> None:
         self.session = session
 
     @property

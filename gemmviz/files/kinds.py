@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Literal
 
 _LONGEST_STEM = 80
-Kind = Literal["kernel", "trace", "view", "benchmark"]
+KindName = Literal["kernel", "trace", "view", "benchmark"]
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
     """``title`` stands in dialogs, ``suffix`` at the end of names."""
 
-    name: Kind
+    name: KindName
     suffix: str
     title: str
 
@@ -26,7 +26,7 @@ KINDS = (
 )
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> KindName:
     """By its suffix; a file without one of ours is read as a kernel."""
     return next((kind.name for kind in KINDS if path.suffix.lower() == kind.suffix), "kernel")
 

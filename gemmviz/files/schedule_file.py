@@ -9,7 +9,7 @@ import numpy as np
 
 from gemmviz.files.codec import from_json, to_json
 from gemmviz.files.resources import resources
-from gemmviz.files.whole import written_whole
+from gemmviz.files.whole import atomic_write
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.schedule import Schedule
@@ -65,7 +65,7 @@ def write_schedules(found: Schedules, path: Path) -> None:
         arrays[f"sm_{number}"] = schedule.sm.astype(np.uint16)
         arrays[f"start_{number}"] = schedule.start_ns.astype(np.uint32)
         arrays[f"length_{number}"] = (schedule.stop_ns - schedule.start_ns).astype(np.uint32)
-    with written_whole(path) as part, part.open("wb") as file:
+    with atomic_write(path) as part, part.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from gemmviz.files.codec import FormatError, from_json, from_plain, json_to_plain, refuse_special, to_json, to_plain
 from gemmviz.files.old_traces import upgraded
 from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
-from gemmviz.files.whole import written_whole
+from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import CONSTANT, Trace
 
@@ -79,7 +79,7 @@ def write_trace(trace: Trace, path: Path) -> None:
         raise TraceFileError("this run ended before its time, so there is no whole trace to save", file=str(path))
     arrays = _arrays_of(trace)
     try:
-        with written_whole(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+        with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr(_member(_MANIFEST), to_json(_manifest_of(trace, arrays)))
             for name, array in arrays.items():
                 with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as member:

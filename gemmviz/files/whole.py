@@ -23,7 +23,7 @@ def what_else(path: Path) -> str:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, of the same suffix, which becomes ``path`` when all went well; what a link leads to, where that is
     one. Raises GemmvizError, the file named, for what is no plain file, and where the system refuses.
     """
@@ -85,7 +85,7 @@ def _runs(process: int) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """The text as UTF-8, whole or not at all. Raises GemmvizError."""
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 

@@ -7,18 +7,18 @@ from gemmviz.gui.plotting import Plotting
 from gemmviz.gui.preferences import Preferences
 from gemmviz.jobs.events import Event, Post
 from gemmviz.jobs.saving import Saving
-from gemmviz.jobs.tasks import Latest, have_ended
+from gemmviz.jobs.tasks import LatestTask, have_ended
 from gemmviz.scenes.kit.theme import Theme
-from gemmviz.session.lesson_editor import Bookmarks
-from gemmviz.session.lesson_player import Course
+from gemmviz.session.lesson_editor import LessonEditor
+from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.opening import Opening
-from gemmviz.session.pointer import Pointer
+from gemmviz.session.pointer import PointerTool
 from gemmviz.session.session import Session
 
 _LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
 
 
-class Desk:
+class AppModel:
     """``themed`` when colours are other ones; ``released`` when a control has done its work and the keys are the stage's
     again.
     """
@@ -26,11 +26,11 @@ class Desk:
     def __init__(self, post: Post, preferences: Preferences) -> None:
         self.preferences = preferences
         self.session = Session(post)
-        self.bookmarks = Bookmarks(self.session, post)
+        self.bookmarks = LessonEditor(self.session, post)
         self.bookmarks.restore(preferences.last_lesson())
-        self.course = Course(self.session, post, preferences.seen)
+        self.course = LessonPlayer(self.session, post, preferences.seen)
         self.opening = Opening(self.session, post, self.bookmarks, self.course)
-        self.pointer, self.saving = Pointer(self.session, post), Saving(post)
+        self.pointer, self.saving = PointerTool(self.session, post), Saving(post)
         self.plotting = Plotting(self.session, post)
         self.themed, self.released = Event(), Event()
         self.opening.opened.listen(self._on_opened)
@@ -39,7 +39,7 @@ class Desk:
         trust.changed.listen(lambda: preferences.put("trusted", list(trust.known)))
 
     @property
-    def walked(self) -> Bookmarks:
+    def walked(self) -> LessonEditor:
         """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
         return self.course if self.course.is_on else self.bookmarks
 
@@ -54,7 +54,7 @@ class Desk:
         self.plotting.lane.close()
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()
-        own: tuple[Latest[Any], ...] = (
+        own: tuple[LatestTask[Any], ...] = (
             self.opening.lane, self.pointer.lane, self.plotting.lane, *self.bookmarks.lanes, *self.course.lanes,
         )  # fmt: skip
         has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)

@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.run.engine import Cancel
 from gemmviz.session.session import Session
 
@@ -14,7 +14,9 @@ class Plotting:
     def __init__(self, session: Session, post: Post) -> None:
         self.loaded = Event()
         self.is_loaded = False
-        self.lane: Latest[ModuleType] = Latest(post, self._on_loaded, lambda error: session.complain("benchmark", error))
+        self.lane: LatestTask[ModuleType] = LatestTask(
+            post, self._on_loaded, lambda error: session.complain("benchmark", error)
+        )
 
     def load(self) -> None:
         """Begins with the first plot that is asked for: who looks at none need not wait for it."""

@@ -21,7 +21,7 @@ class Store(Protocol):
     def setValue(self, key: str, value: Any) -> None: ...
 
 
-class Nowhere(dict[str, Any]):
+class InMemoryStore(dict[str, Any]):
     """Keeps things for this run only."""
 
     def value(self, key: str, default: Any = None) -> Any:
@@ -35,7 +35,7 @@ class Preferences:
     """A view on a store. What is damaged or out of date there is as if it had never been kept."""
 
     def __init__(self, store: Store | None = None) -> None:
-        self.store: Store = store if store is not None else Nowhere()
+        self.store: Store = store if store is not None else InMemoryStore()
 
     def text(self, key: str, default: str = "") -> str:
         return str(self.store.value(key, default) or default)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from gemmviz.files.devices import device_of
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.trust import Trust
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import DeviceError, GemmvizError
@@ -35,7 +35,7 @@ class Runners:
         self.recorded = Recorded()
         self._cpu = FirstToAnswer(Interpreter(), self.recorded)
         self._gpu = FirstToAnswer(self.remote, *self._cpu.engines)
-        self.lane: Latest[Gpu] = Latest(post, self.on_found, self.on_missing)
+        self.lane: LatestTask[Gpu] = LatestTask(post, self.on_found, self.on_missing)
 
     @property
     def chosen(self) -> Runner:

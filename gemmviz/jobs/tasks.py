@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 _NO_MEMORY = "there is not enough memory for this"
 
 
-class Latest(Generic[Result]):
+class LatestTask(Generic[Result]):
     """Does one thing at a time, the latest: ``last``, which begins once all before it are over. ``post`` runs a function on the
     thread that owns this; ``done`` and ``failed`` are called there, and never for work that was cancelled.
     """
@@ -72,6 +72,6 @@ class Latest(Generic[Result]):
         self._post(tell)
 
 
-def have_ended(lanes: Iterable[Latest[Any]], timeout_s: float) -> bool:
+def have_ended(lanes: Iterable[LatestTask[Any]], timeout_s: float) -> bool:
     """Whether all their work comes to its end within this time."""
     return not wait([lane.last for lane in lanes if lane.last is not None], timeout_s).not_done

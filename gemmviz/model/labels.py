@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 from gemmviz.model.errors import UsageError
 from gemmviz.model.setting import Control
 
-Order = Literal["row, column", "column, row"]
+IndexOrder = Literal["row, column", "column, row"]
 ThreadOrder = Literal["x, y", "y, x"]
 
 
@@ -16,12 +16,12 @@ class LabelStyle:
     which index of a thread comes first. Raises UsageError for what nobody writes.
     """
 
-    order: Annotated[Order, Control("Elements", "Which index of an element is written first")] = "row, column"
+    order: Annotated[IndexOrder, Control("Elements", "Which index of an element is written first")] = "row, column"
     first: Annotated[int, Control("First index", "Whether rows and columns are counted from 0 or from 1", most=1)] = 0
     thread: Annotated[ThreadOrder, Control("Threads", "Which index of a thread is written first")] = "x, y"
 
     def __post_init__(self) -> None:
-        if self.order not in get_args(Order) or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
+        if self.order not in get_args(IndexOrder) or self.thread not in get_args(ThreadOrder) or self.first not in (0, 1):
             raise UsageError(
                 f"labels can't be {self.order!r} from {self.first}, threads {self.thread!r}",
                 remedy='choose "row, column" or "column, row", from 0 or 1, and "x, y" or "y, x"',

@@ -6,9 +6,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Floats
 from gemmviz.model.setup import Setup
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
-
-Bools = npt.NDArray[np.bool_]
-Longs = npt.NDArray[np.int64]
 
 
 class AccessSink:

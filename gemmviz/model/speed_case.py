@@ -17,7 +17,7 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Cure:
+class Suggestion:
     """A change that may help: in words, and the setup that has it."""
 
     text: str
@@ -56,7 +56,7 @@ class SpeedCase:
     rate_source: str = ""
     reason: str = ""
     proof: str = ""
-    cures: tuple[Cure, ...] = ()
+    cures: tuple[Suggestion, ...] = ()
     so_far: tuple[float, tuple[float, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""

@@ -7,14 +7,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.kernel import Launch
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
 INTERPRETER = "interpreter"
 INACTIVE = -1
 COMPUTED = -1
@@ -68,7 +67,7 @@ MOST_THREADS, MOST_STEPS = 1 << 20, 250_000  # more can't be looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class EarlyExit:
     """Why a run ended early: a sentence, and the elements of an array (by its number, -1 for none) that it is about."""
 
     sentence: str
@@ -112,7 +111,7 @@ class Trace:
     notes: tuple[str, ...] = ()
     by: str = INTERPRETER
     phases: tuple[int, int] | None = None
-    stop: Stop | None = None
+    stop: EarlyExit | None = None
     stored: Mapping[int, npt.NDArray[np.float64]] = field(default_factory=dict, compare=False)
 
     @property

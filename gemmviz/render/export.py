@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import gemmviz.render.formats as folder
 from gemmviz.files.extensions import Extensions, extensions_in
-from gemmviz.files.whole import written_whole
+from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import UsageError
-from gemmviz.render.format import Deck, Film, Format, Look, Page, Still
+from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Scene
 
@@ -51,32 +51,34 @@ def _suffix(path: Path) -> str:
     return path.suffix.lower().removeprefix(".")
 
 
-def save_frame(scene: Scene, path: Path, look: Look | None = None) -> None:
+def save_frame(scene: Scene, path: Path, look: RenderOptions | None = None) -> None:
     """Writes one picture. Raises GemmvizError."""
     still = stills().get(_suffix(path))
     if still is None:
         known = " or ".join(f".{suffix}" for suffix in stills())
         raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
-    with written_whole(path) as part:
-        still.save(scene, part, look or Look())
+    with atomic_write(path) as part:
+        still.save(scene, part, look or RenderOptions())
 
 
-def save_reel(reel: Reel, path: Path, look: Look | None = None, told: Told = _nothing) -> None:
+def save_reel(reel: Reel, path: Path, look: RenderOptions | None = None, told: Told = _nothing) -> None:
     """Writes all of a reel into one file: its first picture, where the format is one of pictures. Raises GemmvizError, and
     whatever ``told`` raises; nothing is written then.
     """
-    look, kind = look or Look(), format_of(path)
+    look, kind = look or RenderOptions(), format_of(path)
     if look.is_transparent and not kind.can_be_clear:
         clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
         raise UsageError(f"a {kind.title} has no transparent background", remedy=f"use {clear}")
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         if isinstance(kind, Still):
             kind.save(reel.first(), part, look)
         else:
             kind.save(_watched(reel, told), part, look)
 
 
-def save_numbered(reel: Reel, target: Path, suffix: str, look: Look | None = None, told: Told = _nothing) -> list[Path]:
+def save_numbered(
+    reel: Reel, target: Path, suffix: str, look: RenderOptions | None = None, told: Told = _nothing
+) -> list[Path]:
     """Writes each picture of a reel into a file of its own in a folder, which is made if need be; their paths. Raises as
     ``save_reel``; files that are complete stay.
     """

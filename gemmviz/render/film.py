@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gemmviz.model.errors import GemmvizError, UsageError
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel
 
@@ -50,7 +50,7 @@ MP4 = Coding(
 )  # fmt: skip
 
 
-def save_film(reel: Reel, path: Path, look: Look, coding: Coding) -> None:
+def save_film(reel: Reel, path: Path, look: RenderOptions, coding: Coding) -> None:
     """Raises UsageError for a size or a rate that the format doesn't have, GemmvizError where there is no encoder."""
     require_qt()
     _check(look, coding)
@@ -72,7 +72,7 @@ def save_film(reel: Reel, path: Path, look: Look, coding: Coding) -> None:
         _encode(reel.frames(look.fps), convert, file, stream, look)
 
 
-def _check(look: Look, coding: Coding) -> None:
+def _check(look: RenderOptions, coding: Coding) -> None:
     step = coding.step
     if look.width % step or look.height % step:
         near = f"{look.width // step * step}x{look.height // step * step}"
@@ -91,7 +91,9 @@ def _codec(coding: Coding) -> str:
     return found
 
 
-def _encode(frames: Iterator[Frame], convert: "Callable[[Frame], av.VideoFrame]", file: Any, stream: Any, look: Look) -> None:
+def _encode(
+    frames: Iterator[Frame], convert: "Callable[[Frame], av.VideoFrame]", file: Any, stream: Any, look: RenderOptions
+) -> None:
     """Paints and converts here, encodes beside. What the frames raise ends both."""
     waiting: queue.Queue[av.VideoFrame | None] = queue.Queue(_AHEAD)
     failed: list[Exception] = []
@@ -131,7 +133,7 @@ def _is_same(a: Frame, b: Frame) -> bool:
     return a.still is b.still and not a.motion and not b.motion
 
 
-def _converter(pixels: str, raster: "Raster", look: Look) -> "Callable[[Frame], av.VideoFrame]":
+def _converter(pixels: str, raster: "Raster", look: RenderOptions) -> "Callable[[Frame], av.VideoFrame]":
     """Painted where the library wants it, then converted: to BT.709, where there are no red, green and blue."""
     import av
     from av.video.reformatter import ColorRange, Colorspace, VideoReformatter

@@ -13,7 +13,7 @@ LEAST_FPS, MOST_FPS = 1, 120
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RenderOptions:
     """How pictures are saved: ``width`` and ``height`` in pixels, of what has pixels; ``fps``: frames a second of a film;
     ``is_transparent``: without a background; ``has_outlines``: letters as shapes, which look alike in every program;
     ``has_film``: slides end with one that plays the whole. Raises UsageError for a size or a rate that nothing can show.
@@ -45,7 +45,7 @@ class Still:
     """
 
     title: str
-    save: Callable[[Scene, Path, Look], None]
+    save: Callable[[Scene, Path, RenderOptions], None]
     can_be_clear: bool = True
     order: int = 99
 
@@ -55,13 +55,13 @@ class _OfAll:
     """As ``Still``; ``save`` gets all of the reel."""
 
     title: str
-    save: Callable[[Reel, Path, Look], None]
+    save: Callable[[Reel, Path, RenderOptions], None]
     can_be_clear: bool = False
     order: int = 99
 
 
 class Film(_OfAll):
-    """``save`` writes ``Look.fps`` frames a second."""
+    """``save`` writes ``RenderOptions.fps`` frames a second."""
 
 
 class Deck(_OfAll):

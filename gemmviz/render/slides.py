@@ -19,7 +19,7 @@ from pptx.opc.packuri import PackURI
 from pptx.util import Emu
 
 from gemmviz.render.film import MP4, save_film
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.png import encode_png
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame, Reel, Slide
@@ -45,7 +45,7 @@ _NUMBER = (
 )
 
 
-def write_slides(reel: Reel, path: Path, look: Look) -> None:
+def write_slides(reel: Reel, path: Path, look: RenderOptions) -> None:
     """A slide for each picture, and one that plays the film where the look has it; the same bytes whenever it is written."""
     deck = _Deck(reel, look)
     with ThreadPoolExecutor(1, thread_name_prefix="gemmviz-png") as beside:
@@ -67,7 +67,7 @@ def write_slides(reel: Reel, path: Path, look: Look) -> None:
 class _Deck:
     """A presentation in the making."""
 
-    def __init__(self, reel: Reel, look: Look) -> None:
+    def __init__(self, reel: Reel, look: RenderOptions) -> None:
         self._reel, self._look = reel, look
         self._file = pptx.Presentation()
         self._file.slide_height, self._file.slide_width = Emu(round(_HIGH * _INCH)), Emu(_width(look))
@@ -148,7 +148,7 @@ class _Deck:
                 target.writestr(zipfile.ZipInfo(part.filename, _ZIP_DATE), parts.read(part), kind)
 
 
-def _width(look: Look) -> int:
+def _width(look: RenderOptions) -> int:
     return round(_HIGH * _INCH * look.width / look.height)
 
 

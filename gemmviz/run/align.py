@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import INACTIVE, Ints
+from gemmviz.model.trace import INACTIVE
 from gemmviz.run.cpu.simt.interpret import Binding
 from gemmviz.source.instrument import Twin
 from gemmviz.source.nodes import Program

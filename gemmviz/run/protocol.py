@@ -20,25 +20,25 @@ from gemmviz.model.errors import (
 
 TIMEOUT_S = 10.0  # how long a launch may take
 PROFILED_LAUNCHES = 5  # of each kernel under a profiler: the first warms the caches, the fastest of the others counts
-Facts = dict[str, Any]
+Payload = dict[str, Any]
 _ERRORS: dict[str, Any] = {
     each.__name__: each for each in (DeviceError, GemmvizError, KernelFault, SettingError, SourceError, UsageError)
 }
 
 
-def line_of(message: Facts) -> bytes:
+def line_of(message: Payload) -> bytes:
     """Dataclasses in it are written as their fields."""
     return to_json(message) + b"\n"
 
 
-def error_to_plain(error: Exception, fatal: bool = False) -> Facts:
+def error_to_plain(error: Exception, fatal: bool = False) -> Payload:
     """An error as facts. ``fatal``: the worker ends with it."""
     if isinstance(error, Cancelled):
         return {"kind": "Cancelled"}
     if not isinstance(error, GemmvizError):
         return {"kind": "GemmvizError", "message": f"gemmviz failed here: {type(error).__name__}: {error}", "fatal": fatal}
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
-    facts: Facts = {
+    facts: Payload = {
         "kind": kind, "message": error.message, "place": to_plain(error.place), "file": error.file, "remedy": error.remedy,
         "fatal": fatal,
     }  # fmt: skip
@@ -49,7 +49,7 @@ def error_to_plain(error: Exception, fatal: bool = False) -> Facts:
     return facts
 
 
-def error_from_plain(facts: Facts) -> Exception:
+def error_from_plain(facts: Payload) -> Exception:
     """What ``error_to_plain`` was made from."""
     if facts["kind"] == "Cancelled":
         return Cancelled()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from gemmviz.export.prepare import PARTS, Manner
+from gemmviz.export.prepare import PARTS, ExportOptions
 from gemmviz.files.benchmark_file import benchmark_text
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
@@ -14,7 +14,7 @@ from gemmviz.render.format import Film, Still
 from gemmviz.state.arguments import view_words
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import Shown
-from gemmviz.teaching.lesson import Lesson, Stop, save_lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep, save_lesson
 
 SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
 What = Literal["picture", "steps", "lesson"]
@@ -22,7 +22,7 @@ SAVED = "saved"  # what the program that writes prints once the file is complete
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ExportJob:
     """``what``: the picture that is seen, steps ``first`` to ``last`` (counted from 1), or the views that were kept;
     ``suffix``: as what; ``by_phase``: a picture for each phase; ``theme``: "" for that of the view.
     """
@@ -32,7 +32,7 @@ class Order:
     last: int = 1
     suffix: str = "png"
     by_phase: bool = False
-    manner: Manner = field(default_factory=Manner)
+    manner: ExportOptions = field(default_factory=ExportOptions)
     theme: str = ""
     has_code: bool = True
 
@@ -52,7 +52,7 @@ class Order:
         return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
 
 
-def order_words(order: Order, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
+def order_words(order: ExportJob, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
     """What stands behind ``gemmviz``."""
     look, manner = order.manner.look, order.manner
     found = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
@@ -73,7 +73,7 @@ def order_words(order: Order, source: Path, target: Path, shot: Shot, on: str) -
 
 
 def write_source(
-    order: Order, folder: Path, shot: Shot, lesson: Lesson, shown: Shown | None, measured: Benchmark | None
+    order: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: Shown | None, measured: Benchmark | None
 ) -> Path:
     """A file that the command line reads: views, a trace that was opened, or measurements. Raises GemmvizError."""
     if order.what == "lesson":
@@ -87,11 +87,11 @@ def write_source(
         write_trace(shown.trace, path)
     else:
         path = folder / "view.toml"
-        save_lesson(Lesson("View", (Stop(shot),)), path)
+        save_lesson(Lesson("View", (LessonStep(shot),)), path)
     return path
 
 
-def suggested(order: Order, shot: Shot, step: int) -> str:
+def suggested(order: ExportJob, shot: Shot, step: int) -> str:
     """A name for the file, or for the folder."""
     name = f"{shot.setup.kernel.name}-{shot.view}"
     if order.what == "lesson":

@@ -5,20 +5,20 @@ from typing import Any
 
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
-from gemmviz.scenes.kit.band import Said
+from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.session import Session
-from gemmviz.state.requested_sizes import Wishes
+from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.captions import caption_with_numbers
-from gemmviz.teaching.lesson import BUILDS, Build, Lesson, Stop
-from gemmviz.teaching.reveal import Part, parts_of
+from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
+from gemmviz.teaching.reveal import Reveal, parts_of
 
 _BY_RUN = ("phases", "steps", "terms", "lanes")
 
 
-class Bookmarks:
+class LessonEditor:
     """``lesson`` holds them, ``at`` is the place of the one that is shown, None for none; ``part`` counts what has come of one
     that comes bit by bit. ``changed`` when any of this is another.
     """
@@ -29,14 +29,14 @@ class Bookmarks:
         self.at: int | None = None
         self.part = 0
         self.changed = Event()
-        self.lane: Latest[tuple[int, str]] = Latest(post, self._on_told, self._on_not_told)
+        self.lane: LatestTask[tuple[int, str]] = LatestTask(post, self._on_told, self._on_not_told)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
-        self._made: tuple[Stop, str | None, Replay | None, list[Part]] | None = None
+        self._made: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
         session.pictured.listen(self._on_pictured)
 
     @property
-    def lanes(self) -> tuple[Latest[Any], ...]:
+    def lanes(self) -> tuple[LatestTask[Any], ...]:
         return (self.lane,)
 
     def close(self) -> None:
@@ -44,7 +44,7 @@ class Bookmarks:
             lane.close()
 
     @property
-    def now(self) -> Stop | None:
+    def now(self) -> LessonStep | None:
         """The view that is shown; it may have been played on since."""
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
@@ -59,7 +59,7 @@ class Bookmarks:
         return 0 if self.now is None else len(self._parts_of(self.now))
 
     @property
-    def next(self) -> Stop | None:
+    def next(self) -> LessonStep | None:
         place = 0 if self.at is None else self.at + 1
         return self.lesson.stops[place] if place < len(self.lesson.stops) else None
 
@@ -67,7 +67,7 @@ class Bookmarks:
         """The present shot, behind the one that is shown or at the end."""
         place = len(self.lesson.stops) if self.at is None else self.at + 1
         title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
-        self._become(self.lesson.with_stop(Stop(self.session.shot, title, caption), place), place)
+        self._become(self.lesson.with_stop(LessonStep(self.session.shot, title, caption), place), place)
 
     def open(self, lesson: Lesson) -> None:
         """Another list, at its first view."""
@@ -145,16 +145,16 @@ class Bookmarks:
         self.changed.tell()
 
     @property
-    def said(self) -> Said:
+    def said(self) -> Caption:
         """What is said of the part that is shown; nothing where something else is looked at."""
         stop, shot = self.now, self.session.shot
         if stop is None:
-            return Said()
+            return Caption()
         parts = self._parts_of(stop)
         part = parts[min(self.part, len(parts) - 1)]
-        return part.said if _is_near(part.shot, shot) else Said()
+        return part.said if _is_near(part.shot, shot) else Caption()
 
-    def _parts_of(self, stop: Stop) -> list[Part]:
+    def _parts_of(self, stop: LessonStep) -> list[Reveal]:
         """Of a step; of the run that is shown, if that is its own. They are asked for with every frame, and kept until others
         are due.
         """
@@ -166,7 +166,7 @@ class Bookmarks:
             made = self._made = stop, caption, replay, parts_of(stop, caption, replay)
         return made[3]
 
-    def _tell_numbers(self, stop: Stop) -> None:
+    def _tell_numbers(self, stop: LessonStep) -> None:
         """Has the numbers of its caption worked out, unless they are known."""
         at = self.at
         if at is not None and stop.needed and at not in self._captions:
@@ -188,7 +188,7 @@ class Bookmarks:
         if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
             self._show(stop)
 
-    def _show(self, stop: Stop) -> None:
+    def _show(self, stop: LessonStep) -> None:
         parts = self._parts_of(stop)
         shot = parts[min(self.part, len(parts) - 1)].shot
         self._tell_numbers(stop)
@@ -197,7 +197,7 @@ class Bookmarks:
         self.session.player.play(False)
         self.session.unread = ""
         present = self.session.shot
-        self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), Wishes.of(shot.setup))
+        self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), RequestedSizes.of(shot.setup))
         self.changed.tell()
 
 

@@ -5,18 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.code_case import CodeCase
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.band import Said
-from gemmviz.session.lesson_editor import Bookmarks
+from gemmviz.scenes.kit.band import Caption
+from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.session import Session
-from gemmviz.state.requested_sizes import Wishes
+from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.teaching.exercises import Verdict, judged
-from gemmviz.teaching.lesson import Lesson, Stop
+from gemmviz.teaching.lesson import Lesson, LessonStep
 
 
-class Course(Bookmarks):
+class LessonPlayer(LessonEditor):
     """``seen`` are the steps that were shown, of all lessons; ``picked``: the choice that was made of a question, None before;
     ``verdict``: of the exercise as it was tried last, and ``judged`` tells when there is another; ``is_away``: something else
     is looked at, and one can come back.
@@ -29,10 +29,10 @@ class Course(Bookmarks):
         self.verdict: Verdict | None = None
         self.judged = Event()
         self.is_away = False
-        self.judging: Latest[Verdict] = Latest(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
+        self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
 
     @property
-    def lanes(self) -> tuple[Latest[Any], ...]:
+    def lanes(self) -> tuple[LatestTask[Any], ...]:
         return (*super().lanes, self.judging)
 
     @property
@@ -47,11 +47,11 @@ class Course(Bookmarks):
         return stop is not None and self.next is None and self.part + 1 >= self.parts
 
     @property
-    def words(self) -> Said:
+    def words(self) -> Caption:
         """Those of the part that is shown, also where one has played on or looks at something else."""
         stop = self.now
         if stop is None:
-            return Said(self.lesson.title if self.lesson.stops else "", self.lesson.about)
+            return Caption(self.lesson.title if self.lesson.stops else "", self.lesson.about)
         parts = self._parts_of(stop)
         return parts[min(self.part, len(parts) - 1)].said
 
@@ -69,7 +69,7 @@ class Course(Bookmarks):
         else:
             self.walk(1)
 
-    def is_seen(self, stop: Stop) -> bool:
+    def is_seen(self, stop: LessonStep) -> bool:
         return self._name(stop) in self.seen
 
     def begin(self, lesson: Lesson) -> None:
@@ -133,7 +133,7 @@ class Course(Bookmarks):
             setup = replace(stop.shot.setup, kernel=kernel)
             view = "stage" if view_named(stop.shot.view).subject is CodeCase else stop.shot.view
             shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
-            self.session.ask(shot, Wishes.of(setup))
+            self.session.ask(shot, RequestedSizes.of(setup))
         self.verdict = None
         empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
         self.judging.start(lambda cancelled: judged(exercise, shot, empty))
@@ -142,6 +142,6 @@ class Course(Bookmarks):
         self.verdict = verdict
         self.judged.tell()
 
-    def _name(self, stop: Stop) -> str:
+    def _name(self, stop: LessonStep) -> str:
         """By which a step is known in all lessons that have it."""
         return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"

@@ -12,17 +12,17 @@ from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import Following
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
-from gemmviz.session.lesson_editor import Bookmarks
-from gemmviz.session.lesson_player import Course
+from gemmviz.session.lesson_editor import LessonEditor
+from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
 from gemmviz.state.notices import Notice
-from gemmviz.state.requested_sizes import Granted, Wishes, granted
+from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, granted
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.background_analysis import recorded_run
 from gemmviz.teaching.lesson import read_lesson, shipped_lesson
@@ -35,11 +35,11 @@ class Opening:
     path of what was opened, ``busied`` when reading begins and ends.
     """
 
-    def __init__(self, session: Session, post: Post, bookmarks: Bookmarks, course: Course) -> None:
+    def __init__(self, session: Session, post: Post, bookmarks: LessonEditor, course: LessonPlayer) -> None:
         self.session, self.bookmarks, self.course = session, bookmarks, course
         self.opened, self.busied = Event(), Event()
         self.followed: Path | None = None
-        self.lane: Latest[Show] = Latest(post, self._on_read, self._on_failed)
+        self.lane: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
         self._otherwise: Shot | None = None
         self._following = Following(post, self._on_written)
 
@@ -115,11 +115,11 @@ class Opening:
             self.start(self._otherwise)
         self.busied.tell()
 
-    def _kernel(self, name: str, wishes: Wishes, before: Setup) -> Show:
+    def _kernel(self, name: str, wishes: RequestedSizes, before: Setup) -> Show:
         found = granted(wishes.for_kernel(load_kernel(name), before))
         return lambda: self._show_kernel(name, found, wishes, before)
 
-    def _own_kernel(self, path: Path, wishes: Wishes, before: Setup) -> Show:
+    def _own_kernel(self, path: Path, wishes: RequestedSizes, before: Setup) -> Show:
         """A file that is no kernel is shown as text, with what is wrong marked in it."""
         try:
             show = self._kernel(str(path), wishes, before)
@@ -159,7 +159,7 @@ class Opening:
                 self.bookmarks.open(lesson)
             else:
                 shot = lesson.stops[0].shot
-                self.session.ask(shot, Wishes.of(shot.setup))
+                self.session.ask(shot, RequestedSizes.of(shot.setup))
 
         return self._and_tell(path, show)
 
@@ -184,7 +184,7 @@ class Opening:
 
     # Showing
 
-    def _show_kernel(self, name: str, found: Granted, wishes: Wishes, before: Setup) -> None:
+    def _show_kernel(self, name: str, found: ResolvedSetup, wishes: RequestedSizes, before: Setup) -> None:
         session = self.session
         if (session.wishes, session.shot.setup) != (wishes, before):  # something was set while it was read
             self.choose_kernel(name)

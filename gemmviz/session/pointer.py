@@ -3,19 +3,19 @@
 from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import hover_lines, pointed_at
 from gemmviz.session.session import Session
 
 
-class Pointer:
+class PointerTool:
     """``told`` tells the lines about a cell, none where there is nothing to say."""
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
         self.told = Event()
-        self.lane: Latest[tuple[Moment, Hit, ElementHistory]] = Latest(post, self._on_found, lambda error: None)
+        self.lane: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_found, lambda error: None)
 
     def at(self, hit: Hit | None) -> None:
         """The pointer is over this cell now, or over none."""

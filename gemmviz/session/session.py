@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.position import Position, position_of, step_at
 from gemmviz.export.time import Time
 from gemmviz.jobs.engines import Runners
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.benchmark import Benchmark
@@ -35,17 +35,17 @@ from gemmviz.scenes.kit.window import Lens, lens_of
 from gemmviz.scenes.stage.layout import plan_of
 from gemmviz.session.player import Player
 from gemmviz.session.pointing import focus_at
-from gemmviz.state.fields import Value, put
+from gemmviz.state.fields import FieldValue, put
 from gemmviz.state.naming import change_name
 from gemmviz.state.notices import Notices, Topic
 from gemmviz.state.offers import as_recorded, kept_from_gpu
-from gemmviz.state.requested_sizes import Wishes
+from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice, Shot, default_shot
 from gemmviz.state.undo import Undo
-from gemmviz.subjects.background_analysis import Findings, Look, Shown, ran
+from gemmviz.subjects.background_analysis import BackgroundAnalysis, Shown, WatchResult, ran
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.cache import WAITING
-from gemmviz.subjects.cards import CARDS, Card, Cards, view_of_two
+from gemmviz.subjects.cards import CARDS, Subjects, WorkedOut, view_of_two
 from gemmviz.subjects.picture import Subject, options_for, run, theme_of
 from gemmviz.subjects.reading import MAPPED, Reading
 
@@ -80,7 +80,7 @@ class Session:
         self.step = 0
         self.system_is_dark = True
         self.notices = Notices()
-        self.wishes = Wishes.of(self.shot.setup)
+        self.wishes = RequestedSizes.of(self.shot.setup)
         self.history = Undo((self.shot, self.wishes))
         self.player = Player(Time(self))
         self.runners = runners or Runners(post)
@@ -90,10 +90,10 @@ class Session:
         self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
-        self.cards = Cards(post, self.runners, self._on_more_known, lambda error: self.complain("elsewhere", error))
+        self.cards = Subjects(post, self.runners, self._on_more_known, lambda error: self.complain("elsewhere", error))
         self.reading = Reading(post, self._on_loads_counted, self.found.tell)
-        self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, self._on_failed)
-        self._findings = Findings(post, self._on_found, self._on_looked, self._on_finding_failed)
+        self._tracer: LatestTask[Shown | KernelFault] = LatestTask(post, self._on_traced, self._on_failed)
+        self._findings = BackgroundAnalysis(post, self._on_found, self._on_looked, self._on_finding_failed)
 
     # What is shown
 
@@ -196,13 +196,13 @@ class Session:
         self.shot = shot or self.shot
         self._views[view_named(self.shot.view).subject] = self.shot.view
         self.cards.follow(self.shot)
-        self.wishes = Wishes.of(self.shot.setup)
+        self.wishes = RequestedSizes.of(self.shot.setup)
         self.history = Undo((self.shot, self.wishes))
         self._plays = plays
         self._run()
         self.asked.tell()
 
-    def ask(self, shot: Shot, wishes: Wishes | None = None) -> None:
+    def ask(self, shot: Shot, wishes: RequestedSizes | None = None) -> None:
         """Shows another shot; what was changed on purpose can be undone."""
         before, name = self.shot, change_name(self.shot, shot)
         if name and not name == _DRAGGED == self.history.undo_name:
@@ -215,7 +215,7 @@ class Session:
             self.history.note((self.shot, self.wishes), name)
         self.asked.tell()
 
-    def change(self, name: str, value: Value) -> None:
+    def change(self, name: str, value: FieldValue) -> None:
         """A person sets one field of the setup."""
         self.edited = name
         try:
@@ -292,7 +292,7 @@ class Session:
         name, size, parameters = opens
         kernel = load_kernel(name)
         setup = setup_for(kernel, Problem(size, size, size), dict(parameters), device=self.shot.setup.device)
-        self.ask(replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position()), Wishes.of(setup))
+        self.ask(replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position()), RequestedSizes.of(setup))
 
     def choose_theme(self, name: str) -> None:
         self.ask(replace(self.shot, theme=name))
@@ -327,10 +327,10 @@ class Session:
     def point_at(self, hit: Hit) -> None:
         """Follows the thread that a cell is about. Raises UsageError where there is none."""
         subject = self.subject
-        if isinstance(subject, Card):
+        if isinstance(subject, WorkedOut):
             shot = self.cards.pointed(subject, self.shot, self.shown, hit)
             if shot is not None:
-                self.ask(shot, Wishes.of(shot.setup) if shot.setup != self.shot.setup else None)
+                self.ask(shot, RequestedSizes.of(shot.setup) if shot.setup != self.shot.setup else None)
             return
         focus = None if self.now is None else focus_at(self.now, hit)
         if focus is not None:
@@ -381,7 +381,7 @@ class Session:
             self.history.settle((self.shot, self.wishes))
             self._restore(*self.history.redo())
 
-    def _restore(self, shot: Shot, wishes: Wishes) -> None:
+    def _restore(self, shot: Shot, wishes: RequestedSizes) -> None:
         self.player.play(False)
         self.wishes = wishes
         self._become(shot)
@@ -395,7 +395,7 @@ class Session:
         self.unread = ""
         self.notices.drop("file", "sizes", *_OF_THE_RUN)
         self.history.settle((self.shot, self.wishes))
-        self.launch, self.wishes = shown.trace.launch, Wishes.of(setup)
+        self.launch, self.wishes = shown.trace.launch, RequestedSizes.of(setup)
         self.shot = replace(self.shot, setup=setup, view=self.latest_view(Moment), at=Position(), moment=1.0)
         self._show(shown)
         self.notices.put(as_recorded(lambda: self._run(again=True)))
@@ -438,9 +438,9 @@ class Session:
             each.close()
 
     @property
-    def lanes(self) -> tuple[Latest[Any], ...]:
+    def lanes(self) -> tuple[LatestTask[Any], ...]:
         """Whatever works for it beside it."""
-        found: list[Latest[Any]] = [self._tracer, *self.reading.lanes, *self.cards.lanes]
+        found: list[LatestTask[Any]] = [self._tracer, *self.reading.lanes, *self.cards.lanes]
         return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.lane)
 
     # Running
@@ -613,7 +613,7 @@ class Session:
 
     # What is found later
 
-    def _on_looked(self, look: Look) -> None:
+    def _on_looked(self, look: WatchResult) -> None:
         if self.reader is not None and look.scope == self.reader.scope:
             self.watched, self.unwatched = look.watched, look.why_none
             self.reading.know(look.watched)

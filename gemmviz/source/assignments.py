@@ -9,7 +9,7 @@ from gemmviz.source.lowering import Lowering, component_of
 from gemmviz.source.nodes import Assign, Binary, Component, Const, Deref, Expr, Read
 from gemmviz.source.scope import Variable
 from gemmviz.source.syntax import child
-from gemmviz.source.types import INT, Pointer, Scalar
+from gemmviz.source.types import INT, PointerType, Scalar
 
 
 def assignment(low: Lowering, node: Node) -> Expr:
@@ -32,11 +32,11 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, giv
     match target:
         case Component(of=Deref() as of):
             target = component_of(of, target)
-        case Read(type=Pointer() as have, slot=slot):
+        case Read(type=PointerType() as have, slot=slot):
             return _assign_pointer(low, target, op, value, slot, have, node, gives_old)
     if not _is_place(target) or _is_const(low, target):
         raise low.tree.error("this can't be assigned to", left)
-    if isinstance(target, Deref) and isinstance(target.pointer.type, Pointer) and target.pointer.type.is_const:
+    if isinstance(target, Deref) and isinstance(target.pointer.type, PointerType) and target.pointer.type.is_const:
         raise low.tree.error("this points to const elements: they can't be assigned to", left)
     within: Scalar | None = None
     if op:
@@ -49,7 +49,7 @@ def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, giv
     else:
         value = low.converted(value, target.type, node)
     store = None
-    if isinstance(target, Deref) and isinstance(target.pointer.type, Pointer) and target.pointer.type.space != "local":
+    if isinstance(target, Deref) and isinstance(target.pointer.type, PointerType) and target.pointer.type.space != "local":
         store = low.access("store", target, left, node)
     return Assign(target.type, target, value, op or None, within, store, gives_old, place)
 
@@ -83,11 +83,11 @@ def _is_const(low: Lowering, target: Expr) -> bool:
 
 
 def _assign_pointer(
-    low: Lowering, target: Expr, op: str, value: Expr, slot: int, have: Pointer, node: Node, gives_old: bool
+    low: Lowering, target: Expr, op: str, value: Expr, slot: int, have: PointerType, node: Node, gives_old: bool
 ) -> Expr:
     moved = combined(low, op, target, value, node) if op else value
     want = moved.type
-    if not isinstance(want, Pointer) or want.to != have.to:
+    if not isinstance(want, PointerType) or want.to != have.to:
         raise low.tree.error(f"a {want} can't become a {have}", node)
     if have.space is None:
         _settle_space(low, slot, have.into(want.space))
@@ -96,7 +96,7 @@ def _assign_pointer(
     return Assign(have.into(want.space), target, moved, None, None, None, gives_old, low.tree.place(node))
 
 
-def _settle_space(low: Lowering, slot: int, ctype: Pointer) -> None:
+def _settle_space(low: Lowering, slot: int, ctype: PointerType) -> None:
     scope = low.scope
     while scope is not None:
         for symbol in scope.names.values():

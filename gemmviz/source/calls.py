@@ -5,10 +5,10 @@ from tree_sitter import Node
 from gemmviz.source.declarators import described_type, specified_type
 from gemmviz.source.expressions import converted_by_cast
 from gemmviz.source.inlining import inlined
-from gemmviz.source.intrinsics import intrinsic, only
+from gemmviz.source.intrinsics import intrinsic_named, only
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Expr
-from gemmviz.source.scope import Ambiguous, Function, LazyType, TypeName
+from gemmviz.source.scope import Ambiguous, FunctionScope, LazyType, TypeName
 from gemmviz.source.syntax import child, children
 
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast"}
@@ -40,12 +40,12 @@ def call(low: Lowering, node: Node) -> Expr:
         raise low.tree.error(
             f"{name} has several definitions: overloads are not supported", node, "give each a name of its own"
         )
-    if isinstance(symbol, Function):
+    if isinstance(symbol, FunctionScope):
         return inlined(low, symbol, template, arguments, node)
     if isinstance(symbol, TypeName | LazyType):
         ctype = symbol.type if isinstance(symbol, TypeName) else described_type(low, symbol.descriptor)
         return low.converted(only(low, arguments, node), ctype, node)
-    return intrinsic(low, name, arguments, node)
+    return intrinsic_named(low, name, arguments, node)
 
 
 CALLS = {"call_expression": call, "type_identifier": lambda low, node: low.expressions["identifier"](low, node)}

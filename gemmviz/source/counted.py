@@ -33,7 +33,7 @@ _MOST_TRIPS = 16
 _MOST_STATEMENTS = 128
 
 
-def counted(node: Block) -> Unrolled | None:
+def counted_loop(node: Block) -> Unrolled | None:
     """The counted loop that ``node`` (a declaration and a loop) is, where compiling each trip by itself pays; else None."""
     match node.statements:
         case (
@@ -103,7 +103,7 @@ def _size(node: Stmt) -> int:
     return 1
 
 
-def known(node: Expr, constants: dict[int, int]) -> int | None:
+def known_trips(node: Expr, constants: dict[int, int]) -> int | None:
     """The whole number that ``node`` is when these slots hold these values, or None."""
     match node:
         case Const(value=bool() | float()):
@@ -113,9 +113,9 @@ def known(node: Expr, constants: dict[int, int]) -> int | None:
         case Read(slot=slot):
             return constants.get(slot)
         case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):
-            inner = known(operand, constants)
+            inner = known_trips(operand, constants)
             return None if inner is None else fold.wrapped(inner, to)
         case Binary(type=Scalar(kind="i" | "u") as within, op=op, left=left, right=right) if op not in ("/", "%"):
-            a, b = known(left, constants), known(right, constants)
+            a, b = known_trips(left, constants), known_trips(right, constants)
             return None if a is None or b is None else int(fold.binary(op, a, b, within))
     return None

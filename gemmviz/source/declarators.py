@@ -10,7 +10,7 @@ from gemmviz.model.errors import closest
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.scope import LazyType, TypeName
 from gemmviz.source.syntax import child, children
-from gemmviz.source.types import Array, CType, Pointer, Scalar, Vector, named_type
+from gemmviz.source.types import ArrayType, CType, PointerType, Scalar, VectorType, named_type
 
 _SPECIFIERS = {
     "type_qualifier", "storage_class_specifier", "attribute_specifier", "launch_bounds", "ms_declspec_modifier",
@@ -82,10 +82,10 @@ def described_type(low: Lowering, descriptor: Node) -> CType:
     return pointer_to(low, base, declarator) if declarator.type == "abstract_pointer_declarator" else base
 
 
-def pointer_to(low: Lowering, base: CType, node: Node, is_const: bool = False) -> Pointer:
-    if not isinstance(base, Scalar | Vector):
+def pointer_to(low: Lowering, base: CType, node: Node, is_const: bool = False) -> PointerType:
+    if not isinstance(base, Scalar | VectorType):
         raise low.tree.error(f"a pointer to {base} is not supported", node)
-    return Pointer(base, None, is_const)
+    return PointerType(base, None, is_const)
 
 
 def declared(low: Lowering, node: Node) -> Declared:
@@ -155,10 +155,12 @@ def parameter_type(low: Lowering, base: CType, name: Declared, is_const: bool) -
     return base
 
 
-def array_type(element: CType, dims: tuple[int, ...], space: Literal["shared", "local"], low: Lowering, node: Node) -> Array:
+def array_type(
+    element: CType, dims: tuple[int, ...], space: Literal["shared", "local"], low: Lowering, node: Node
+) -> ArrayType:
     """Raises SourceError for elements that no array has, and for more of them than there are addresses."""
-    if not isinstance(element, Scalar | Vector):
+    if not isinstance(element, Scalar | VectorType):
         raise low.tree.error(f"an array of {element} is not supported", node)
     if prod(dims) * element.bytes >= 1 << 63:
         raise low.tree.error("this array has more elements than memory has addresses", node)
-    return Array(element, dims, space)
+    return ArrayType(element, dims, space)

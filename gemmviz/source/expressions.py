@@ -29,7 +29,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.scope import (
     ArrayVariable,
     Constant,
-    Function,
+    FunctionScope,
     LazyConstant,
     LazyType,
     TypeName,
@@ -43,11 +43,11 @@ from gemmviz.source.types import (
     LONG,
     UINT,
     ULONG,
-    Array,
+    ArrayType,
     CType,
-    Pointer,
+    PointerType,
     Scalar,
-    Vector,
+    VectorType,
     Void,
     common,
     named_type,
@@ -64,18 +64,18 @@ _CONSTANTS = {"warpSize": Const(INT, 32), "true": Const(BOOL, True), "false": Co
 def identifier(low: Lowering, node: Node) -> Expr:
     name = low.tree.text(node).rpartition("::")[2].strip()
     match low.scope.find(name):
-        case Variable(slot=slot, type=Pointer(to=to), is_reference=True) as variable:
+        case Variable(slot=slot, type=PointerType(to=to), is_reference=True) as variable:
             pointer = read_variable(slot, name, variable.type, False, low.tree.place(node))
             return Deref(to, pointer, low.tree.place(node))
         case Variable(slot=slot, type=ctype, checked=checked):
             return read_variable(slot, name, ctype, checked, low.tree.place(node))
         case ArrayVariable(slot=slot, type=array):
-            return Offset(array, Base(Pointer(array.element, array.space), slot), Const(INT, 0), 1)
+            return Offset(array, Base(PointerType(array.element, array.space), slot), Const(INT, 0), 1)
         case Constant(node=constant):
             return constant
         case LazyConstant(declaration=declaration, declarator=declarator):
             return _lazy_constant(low, declaration, declarator, node)
-        case Function() | TypeName() | LazyType():
+        case FunctionScope() | TypeName() | LazyType():
             raise low.tree.error(f"{name} is not a value", node)
     if name in _CONSTANTS:
         return _CONSTANTS[name]
@@ -152,13 +152,13 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
     match left.type, right.type:
         case Scalar() as a, Scalar() as b:
             return _arithmetic(low, op, left, right, a, b, node)
-        case Pointer() as pointer, Scalar(kind="i" | "u" | "b") if op in ("+", "-"):
+        case PointerType() as pointer, Scalar(kind="i" | "u" | "b") if op in ("+", "-"):
             return Offset(pointer, left, _distance(low, right, node), 1 if op == "+" else -1)
-        case Scalar(kind="i" | "u" | "b"), Pointer() as pointer if op == "+":
+        case Scalar(kind="i" | "u" | "b"), PointerType() as pointer if op == "+":
             return Offset(pointer, right, _distance(low, left, node), 1)
-        case Pointer(), Pointer() if op == "-":
+        case PointerType(), PointerType() if op == "-":
             return PointerDifference(LONG, left, right, low.tree.place(node))
-        case Pointer(), Pointer() if op in fold.COMPARISONS:
+        case PointerType(), PointerType() if op in fold.COMPARISONS:
             place = low.tree.place(node)
             return Binary(BOOL, op, PointerDifference(LONG, left, right, place), Const(LONG, 0), place)
     raise low.tree.error(f"{op} does not work on {left.type} and {right.type}", node)
@@ -219,7 +219,7 @@ def cast(low: Lowering, node: Node) -> Expr:
 
 def converted_by_cast(low: Lowering, value: Expr, to: CType, node: Node) -> Expr:
     match value.type, to:
-        case Pointer(to=have, space=space), Pointer(to=want) as pointer:
+        case PointerType(to=have, space=space), PointerType(to=want) as pointer:
             if scalar_of(have).dtype != scalar_of(want).dtype:
                 raise low.tree.error(f"{have} memory can't be read or written as {want}", node)
             return Reinterpret(pointer.into(space), value, low.tree.place(node))
@@ -240,11 +240,11 @@ def subscript(low: Lowering, node: Node) -> Expr:
 def indexed(low: Lowering, argument: Expr, index: Expr, node: Node) -> Expr:
     place, index = low.tree.place(node), _distance(low, index, node)
     match argument.type:
-        case Array(element=element, dims=dims, space=space) as array:
-            inner = Array(element, dims[1:], space) if dims[1:] else Pointer(element, space)
+        case ArrayType(element=element, dims=dims, space=space) as array:
+            inner = ArrayType(element, dims[1:], space) if dims[1:] else PointerType(element, space)
             moved = Offset(inner, argument, index, array.stride)
             return moved if dims[1:] else Deref(element, moved, place)
-        case Pointer(to=to) as pointer:
+        case PointerType(to=to) as pointer:
             base = low.loaded(argument, node)
             return Deref(to, Offset(pointer, base, index, 1), place)
     raise low.tree.error(f"a {argument.type} can't be indexed", node)
@@ -254,7 +254,7 @@ def pointer(low: Lowering, node: Node) -> Expr:
     if low.tree.text(child(node, "operator")) == "&":
         return address_of(low, low.expression(child(node, "argument")), node)
     value = low.value(child(node, "argument"))
-    if not isinstance(value.type, Pointer):
+    if not isinstance(value.type, PointerType):
         raise low.tree.error(f"a {value.type} is no pointer", node)
     return Deref(value.type.to, value, low.tree.place(node))
 
@@ -265,8 +265,8 @@ def address_of(low: Lowering, expr: Expr, node: Node) -> Expr:
             return pointer
         case Component(of=Deref() as of):
             return component_of(of, expr).pointer
-        case Offset(type=Array(element=element, space=space)):
-            return replace(expr, type=Pointer(element, space))
+        case Offset(type=ArrayType(element=element, space=space)):
+            return replace(expr, type=PointerType(element, space))
     raise low.tree.error("the address of a variable in a register is not supported", node, "make it an array of one")
 
 
@@ -277,7 +277,7 @@ def field(low: Lowering, node: Node) -> Expr:
     if built_in in _BUILT_IN and low.scope.find(built_in) is None:
         return _built_in(low, built_in, name, node)
     of = low.expression(argument)
-    if not isinstance(of.type, Vector) or name not in COMPONENTS[: of.type.count]:
+    if not isinstance(of.type, VectorType) or name not in COMPONENTS[: of.type.count]:
         raise low.tree.error(f"a {of.type} has no member {name}", node)
     return Component(of.type.scalar, of, COMPONENTS.index(name), low.tree.place(node))
 
@@ -294,11 +294,11 @@ def size_of(low: Lowering, node: Node) -> Expr:
     described = node.child_by_field_name("type")
     ctype = described_type(low, described) if described else _type_of_value(low, child(node, "value"))
     match ctype:
-        case Scalar() | Vector():
+        case Scalar() | VectorType():
             return Const(ULONG, ctype.bytes)
-        case Array(element=element):
+        case ArrayType(element=element):
             return Const(ULONG, element.bytes * ctype.dims[0] * ctype.stride)
-        case Pointer():
+        case PointerType():
             return Const(ULONG, 8)
     raise low.tree.error(f"{ctype} has no size", node)
 

@@ -19,7 +19,7 @@ Compute = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionCode:
     """``parameters`` and ``result`` are its types. ``is_overloaded``: float throughout if all its arguments are float."""
 
     parameters: tuple[Scalar, ...]
@@ -27,12 +27,12 @@ class Function:
     compute: Compute
     is_overloaded: bool = False
 
-    def for_arguments(self, types: list[Scalar]) -> "Function":
+    def for_arguments(self, types: list[Scalar]) -> "FunctionCode":
         """The overload that C++ chooses for arguments of these types."""
         floating = [kind for kind, parameter in zip(types, self.parameters, strict=False) if parameter.is_float]
         if not self.is_overloaded or any(kind != FLOAT for kind in floating):
             return self
-        return Function(tuple(_single(each) for each in self.parameters), _single(self.result), self.compute)
+        return FunctionCode(tuple(_single(each) for each in self.parameters), _single(self.result), self.compute)
 
     def __call__(self, *arguments: Any) -> Any:
         """The result: an array of the result's type, or a Python number if no argument is an array."""
@@ -46,10 +46,10 @@ def _single(scalar: Scalar) -> Scalar:
     return FLOAT if scalar.is_float else scalar
 
 
-def of_common_type(name: str, kind: Scalar) -> Function:
+def of_common_type(name: str, kind: Scalar) -> FunctionCode:
     """min, max or abs of one arithmetic type."""
     arity, of_floats, of_integers = _OF_COMMON_TYPE[name]
-    return Function((kind,) * arity, kind, of_floats if kind.is_float else of_integers)
+    return FunctionCode((kind,) * arity, kind, of_floats if kind.is_float else of_integers)
 
 
 def _in_parts(of_double: Callable[[float], float]) -> Compute:
@@ -174,72 +174,72 @@ def _same(x: Any) -> Any:
     return x
 
 
-def _floating() -> dict[str, Function]:
-    found: dict[str, Function] = {}
+def _floating() -> dict[str, FunctionCode]:
+    found: dict[str, FunctionCode] = {}
     for name, (arity, compute) in _FLOATING.items():
-        found[name] = Function((DOUBLE,) * arity, DOUBLE, compute, is_overloaded=True)
-        found[f"{name}f"] = Function((FLOAT,) * arity, FLOAT, compute)
+        found[name] = FunctionCode((DOUBLE,) * arity, DOUBLE, compute, is_overloaded=True)
+        found[f"{name}f"] = FunctionCode((FLOAT,) * arity, FLOAT, compute)
     for name in ("ldexp", "scalbn"):
-        found[name] = Function((DOUBLE, INT), DOUBLE, np.ldexp, is_overloaded=True)
-        found[f"{name}f"] = Function((FLOAT, INT), FLOAT, np.ldexp)
+        found[name] = FunctionCode((DOUBLE, INT), DOUBLE, np.ldexp, is_overloaded=True)
+        found[f"{name}f"] = FunctionCode((FLOAT, INT), FLOAT, np.ldexp)
     for name, compute in _PREDICATES.items():
-        found[name] = Function((DOUBLE,), BOOL, compute, is_overloaded=True)
+        found[name] = FunctionCode((DOUBLE,), BOOL, compute, is_overloaded=True)
     for name, compute in _TO_LONG.items():
-        found[name] = Function((DOUBLE,), LONG, _to_whole(compute, LONG), is_overloaded=True)
-        found[f"{name}f"] = Function((FLOAT,), LONG, _to_whole(compute, LONG))
+        found[name] = FunctionCode((DOUBLE,), LONG, _to_whole(compute, LONG), is_overloaded=True)
+        found[f"{name}f"] = FunctionCode((FLOAT,), LONG, _to_whole(compute, LONG))
     return found
 
 
-def _rounded() -> dict[str, Function]:
+def _rounded() -> dict[str, FunctionCode]:
     """__fadd_rn and its kin."""
-    found: dict[str, Function] = {}
+    found: dict[str, FunctionCode] = {}
     for name, (arity, compute) in _ROUNDED.items():
         for letter, kind in (("f", FLOAT), ("d", DOUBLE)):
-            found[f"__{letter}{name}_rn"] = Function((kind,) * arity, kind, compute)
+            found[f"__{letter}{name}_rn"] = FunctionCode((kind,) * arity, kind, compute)
     for name, kind in (("__fmaf_rn", FLOAT), ("__fma_rn", DOUBLE)):
-        found[name] = Function((kind,) * 3, kind, rounding.fused)
+        found[name] = FunctionCode((kind,) * 3, kind, rounding.fused)
     return found
 
 
-def _fast() -> dict[str, Function]:
-    return {name: Function((FLOAT,) * arity, FLOAT, compute) for name, (arity, compute) in _FAST.items()}
+def _fast() -> dict[str, FunctionCode]:
+    return {name: FunctionCode((FLOAT,) * arity, FLOAT, compute) for name, (arity, compute) in _FAST.items()}
 
 
-def _conversions() -> dict[str, Function]:
+def _conversions() -> dict[str, FunctionCode]:
     """__float2int_rn and its kin, and those that take the bits of one type for another."""
-    found = {"__double2float_rn": Function((DOUBLE,), FLOAT, _same)}
+    found = {"__double2float_rn": FunctionCode((DOUBLE,), FLOAT, _same)}
     for of, source in _FLOATS.items():
         for to, target in _INTEGERS.items():
             for direction, rounded in _DIRECTIONS.items():
-                found[f"__{of}2{to}_{direction}"] = Function((source,), target, _to_whole(rounded, target))
-            found[f"__{to}2{of}_rn"] = Function((target,), source, _same)
+                found[f"__{of}2{to}_{direction}"] = FunctionCode((source,), target, _to_whole(rounded, target))
+            found[f"__{to}2{of}_rn"] = FunctionCode((target,), source, _same)
     for a, b in (("int", "float"), ("uint", "float"), ("longlong", "double")):
         whole, floating = _INTEGERS.get(a, LONG), _FLOATS[b]
-        found[f"__{a}_as_{b}"] = Function((whole,), floating, _bits_as(floating))
-        found[f"__{b}_as_{a}"] = Function((floating,), whole, _bits_as(whole))
+        found[f"__{a}_as_{b}"] = FunctionCode((whole,), floating, _bits_as(floating))
+        found[f"__{b}_as_{a}"] = FunctionCode((floating,), whole, _bits_as(whole))
     return found
 
 
-def _integer() -> dict[str, Function]:
+def _integer() -> dict[str, FunctionCode]:
     found = {"labs": of_common_type("abs", LONG), "llabs": of_common_type("abs", LONG)}
     for size, signed, unsigned in (("", INT, UINT), ("ll", LONG, ULONG)):
-        found[f"__popc{size}"] = Function((unsigned,), INT, np.bitwise_count)
-        found[f"__clz{size}"] = Function((signed,), INT, bits.leading_zeros)
-        found[f"__ffs{size}"] = Function((signed,), INT, bits.first_set)
-        found[f"__brev{size}"] = Function((unsigned,), unsigned, bits.reversed_bits)
+        found[f"__popc{size}"] = FunctionCode((unsigned,), INT, np.bitwise_count)
+        found[f"__clz{size}"] = FunctionCode((signed,), INT, bits.leading_zeros)
+        found[f"__ffs{size}"] = FunctionCode((signed,), INT, bits.first_set)
+        found[f"__brev{size}"] = FunctionCode((unsigned,), unsigned, bits.reversed_bits)
     for u, kind in (("", INT), ("u", UINT)):
-        found[f"__{u}mul24"] = Function((kind, kind), kind, bits.product24)
-        found[f"__{u}mulhi"] = Function((kind, kind), kind, bits.upper_product)
-        found[f"__{u}sad"] = Function((kind, kind, UINT), UINT, bits.distance)
+        found[f"__{u}mul24"] = FunctionCode((kind, kind), kind, bits.product24)
+        found[f"__{u}mulhi"] = FunctionCode((kind, kind), kind, bits.upper_product)
+        found[f"__{u}sad"] = FunctionCode((kind, kind, UINT), UINT, bits.distance)
     for prefix, kind in (("u", UINT), ("ll", LONG), ("ull", ULONG)):
         found |= {f"{prefix}{name}": of_common_type(name, kind) for name in ("min", "max")}
     return found
 
 
-FUNCTIONS: dict[str, Function] = {**_floating(), **_rounded(), **_fast(), **_conversions(), **_integer()}
+FUNCTIONS: dict[str, FunctionCode] = {**_floating(), **_rounded(), **_fast(), **_conversions(), **_integer()}
 
 
-def function_for(name: str, types: list[Scalar]) -> Function | None:
+def function_for(name: str, types: list[Scalar]) -> FunctionCode | None:
     """The function of this name that C++ calls with arguments of these types; None if there is none of this name."""
     if name in _OF_COMMON_TYPE:
         return of_common_type(name, reduce(common, types, promoted(types[0]))) if types else None

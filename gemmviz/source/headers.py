@@ -24,7 +24,7 @@ def remedy_of(headers: Iterable[str]) -> str | None:
     return f"{named} is left out here: put what the kernel needs of it into the file" if named else None
 
 
-def without(text: str, headers: Iterable[str]) -> str:
+def without_includes(text: str, headers: Iterable[str]) -> str:
     """The text with the lines that include these headers blank; all else stays where it is."""
     for header in headers:
         text = re.sub(_INCLUDE.format(re.escape(header)), lambda found: " " * len(found[1]), text, flags=re.MULTILINE)

@@ -9,7 +9,7 @@ from gemmviz.source.literals import initialised, zero_of
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Expr
 from gemmviz.source.syntax import children
-from gemmviz.source.types import Array
+from gemmviz.source.types import ArrayType
 
 Placed = list[tuple[int, Node]]  # elements, counted from the array's first, and what each is given
 
@@ -40,7 +40,7 @@ def rows_given(low: Lowering, node: Node, inner: tuple[int, ...]) -> int:
     return last // prod(inner) + 1
 
 
-def values_of(low: Lowering, node: Node, array: Array) -> tuple[Expr, ...]:
+def values_of(low: Lowering, node: Node, array: ArrayType) -> tuple[Expr, ...]:
     """The values of the elements from the first to the last one that is given, zero in between."""
     zero, values = zero_of(low, array.element, node), list[Expr]()
     for at, each in _placed(low, node, array.dims):

@@ -15,14 +15,14 @@ from gemmviz.source.declarators import (
 )  # fmt: skip
 from gemmviz.source.lowering import Activation, Lowering
 from gemmviz.source.nodes import Block, Const, Deref, Expr, Inline, Offset, Read
-from gemmviz.source.scope import ArrayVariable, Constant, Function, Symbol, SymbolTable, TypeName, Variable
+from gemmviz.source.scope import ArrayVariable, Constant, FunctionScope, Symbol, SymbolTable, TypeName, Variable
 from gemmviz.source.syntax import child, children
-from gemmviz.source.types import INT, VOID, Array, CType, Pointer, Scalar, Vector, Void, named_type
+from gemmviz.source.types import INT, VOID, ArrayType, CType, PointerType, Scalar, VectorType, Void, named_type
 
 _DEEPEST, _MOST_CALLS = 32, 4000
 
 
-def inlined(low: Lowering, function: Function, template: list[Node], arguments: list[Node], node: Node) -> Expr:
+def inlined(low: Lowering, function: FunctionScope, template: list[Node], arguments: list[Node], node: Node) -> Expr:
     """The call of a ``__device__`` function: its body, read anew with the types and constants of this call."""
     _check_depth(low, function, node)
     low.inlined += 1
@@ -58,7 +58,7 @@ def inlined(low: Lowering, function: Function, template: list[Node], arguments: 
     return Inline(result_type, tuple(bindings), body, result, low.tree.place(node))
 
 
-def _check_depth(low: Lowering, function: Function, node: Node) -> None:
+def _check_depth(low: Lowering, function: FunctionScope, node: Node) -> None:
     activation, depth = low.activation, 0
     while activation is not None:
         if activation.function is function and not function.template:
@@ -68,7 +68,7 @@ def _check_depth(low: Lowering, function: Function, node: Node) -> None:
         raise low.tree.error("calls are nested too deeply", node)
 
 
-def _result_type(low: Lowering, function: Function) -> CType:
+def _result_type(low: Lowering, function: FunctionScope) -> CType:
     """Raises SourceError for a type that no function put in at its call can have."""
     declarator = child(function.definition, "declarator")
     result = type_of(low, function.definition)
@@ -78,13 +78,13 @@ def _result_type(low: Lowering, function: Function) -> CType:
     return result
 
 
-def parameters_of(function: Function) -> list[Node]:
+def parameters_of(function: FunctionScope) -> list[Node]:
     """The parameter declarations of a function, in order."""
     listed = children(parameter_list(function))
     return [node for node in listed if node.type in ("parameter_declaration", "optional_parameter_declaration")]
 
 
-def parameter_list(function: Function) -> Node:
+def parameter_list(function: FunctionScope) -> Node:
     declarator = child(function.definition, "declarator")
     while declarator.type != "function_declarator":
         declarator = child(declarator, "declarator")
@@ -113,13 +113,13 @@ def _bound(
     if by_reference and not isinstance(value, Deref):
         return name.name, _same_variable(low, value, node)
     loaded = value.pointer if by_reference and isinstance(value, Deref) else low.loaded(value, node)
-    if name.reference and name.dims and isinstance(value.type, Array):
+    if name.reference and name.dims and isinstance(value.type, ArrayType):
         return name.name, _array_alias(low, value, bindings)
-    if len(name.dims) > 1 and isinstance(loaded.type, Pointer):
+    if len(name.dims) > 1 and isinstance(loaded.type, PointerType):
         return name.name, _rows(low, name, loaded, bindings)
     slot = low.new_slot()
     ctype = loaded.type if by_reference else parameter_type(low, base, name, has_word(parameter, "const"))
-    if isinstance(ctype, Pointer) and isinstance(loaded.type, Pointer):
+    if isinstance(ctype, PointerType) and isinstance(loaded.type, PointerType):
         ctype = ctype.into(loaded.type.space)
     bindings.append((slot, low.converted(loaded, ctype, node)))
     return name.name, Variable(slot, ctype, is_reference=by_reference)
@@ -133,24 +133,24 @@ def _same_variable(low: Lowering, value: Expr, node: Node) -> Symbol:
 
 def _rows(low: Lowering, name: Declared, pointer: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:
     """A parameter like ``float p[][9]``: rows behind a pointer."""
-    assert isinstance(pointer.type, Pointer)
+    assert isinstance(pointer.type, PointerType)
     if pointer.type.space is None:
         raise low.tree.error("this pointer is used before it points anywhere", name.node)
     slot = low.new_slot()
     bindings.append((slot, pointer))
-    return ArrayVariable(slot, Array(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))
+    return ArrayVariable(slot, ArrayType(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))
 
 
 def _array_alias(low: Lowering, value: Expr, bindings: list[tuple[int, Expr]]) -> Symbol:
     assert isinstance(value, Offset)
-    assert isinstance(value.type, Array)
+    assert isinstance(value.type, ArrayType)
     slot = low.new_slot()
-    bindings.append((slot, replace(value, type=Pointer(value.type.element, value.type.space))))
+    bindings.append((slot, replace(value, type=PointerType(value.type.element, value.type.space))))
     return ArrayVariable(slot, value.type)
 
 
 def _deduce_extents(low: Lowering, name: Declared, value: Expr, scope: SymbolTable) -> None:
-    if not isinstance(value.type, Array):
+    if not isinstance(value.type, ArrayType):
         return
     for node, extent in zip(name.dims, value.type.dims, strict=False):
         if node is not None and node.type == "identifier" and scope.find(low.tree.text(node)) is None:
@@ -163,15 +163,15 @@ def _parameter_base(low: Lowering, parameter: Node, name: Declared, value: Expr,
     text = low.tree.text(node)
     if node.type == "type_identifier" and scope.find(text) is None and named_type(text) is None:
         match value.type:
-            case Pointer(to=to) | Array(element=to) if name.pointer or name.dims:
+            case PointerType(to=to) | ArrayType(element=to) if name.pointer or name.dims:
                 scope.names[text] = TypeName(to)
-            case Scalar() | Vector() as deduced:
+            case Scalar() | VectorType() as deduced:
                 scope.names[text] = TypeName(deduced)
     ctype = type_of(low, parameter)
     return value.type if ctype is None else ctype
 
 
-def template_names(low: Lowering, function: Function, given: list[Node]) -> dict[str, Symbol]:
+def template_names(low: Lowering, function: FunctionScope, given: list[Node]) -> dict[str, Symbol]:
     """What the template parameters of ``function`` stand for; those neither given nor defaulted are left to deduction."""
     names: dict[str, Symbol] = {}
     if function.template is None:

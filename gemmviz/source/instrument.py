@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import Place
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.source.nodes import AccessPlace, LoopPlace, Program
@@ -22,7 +23,6 @@ from gemmviz.source.program import ENTRY_ARGUMENTS, program_for
 _MACHINERY = Path(__file__).with_name("twin.cuh")
 _PROBE = Path(__file__).with_name("probe.cuh")
 _PARAMETERS = "gv_thread& gv_self, unsigned int gv_call"
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from gemmviz.model.errors import closest
 from gemmviz.source.functions import FUNCTIONS, function_for
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Call, Const, Deref, Expr, MakeVector, Sequence
-from gemmviz.source.scope import Function
-from gemmviz.source.types import INT, VOID, Pointer, Scalar, Vector, named_type, promoted, scalar_of
+from gemmviz.source.scope import FunctionScope
+from gemmviz.source.types import INT, VOID, PointerType, Scalar, VectorType, named_type, promoted, scalar_of
 
 _SHUFFLES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
 _IGNORED = {"printf": "printf prints nothing here", "__threadfence": "", "__threadfence_block": "", "__builtin_assume": ""}
@@ -21,13 +21,13 @@ def only(low: Lowering, arguments: list[Node], node: Node) -> Expr:
     return low.value(arguments[0])
 
 
-def intrinsic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
+def intrinsic_named(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
     """A call of something that CUDA C provides. Raises SourceError for a function that gemmviz doesn't know."""
     if name in _IGNORED:
         if _IGNORED[name]:
             low.note(f"line {low.tree.place(node).line}: {_IGNORED[name]}")
         return Sequence(VOID, ())
-    if name.startswith("make_") and isinstance(vector := named_type(name[5:]), Vector):
+    if name.startswith("make_") and isinstance(vector := named_type(name[5:]), VectorType):
         return _made_vector(low, vector, arguments, node)
     if isinstance(named := named_type(name), Scalar):
         return low.converted(only(low, arguments, node), named, node)
@@ -43,7 +43,7 @@ def intrinsic(low: Lowering, name: str, arguments: list[Node], node: Node) -> Ex
         return Call(VOID, name, (low.condition(arguments[0]),), place)
     if name == "__ldg":
         pointer = only(low, arguments, node)
-        if not isinstance(pointer.type, Pointer):
+        if not isinstance(pointer.type, PointerType):
             raise low.tree.error("__ldg takes a pointer", node)
         return low.loaded(Deref(pointer.type.to, pointer, place), node)
     values = [low.scalar(argument) for argument in arguments]
@@ -68,7 +68,12 @@ def _cleared(low: Lowering, arguments: list[Node], node: Node) -> Expr:
     if len(arguments) == 3:
         target, value = low.value(arguments[0]), low.value(arguments[1])
         size = int(low.constant(arguments[2], "the size for memset").value)
-        if isinstance(target.type, Pointer) and target.type.space == "local" and isinstance(value, Const) and not value.value:
+        if (
+            isinstance(target.type, PointerType)
+            and target.type.space == "local"
+            and isinstance(value, Const)
+            and not value.value
+        ):
             scalar = scalar_of(target.type.to)
             count = Const(INT, size // scalar.bytes)
             return Call(VOID, "memset", (target, count, low.converted(Const(INT, 0), scalar, node)), low.tree.place(node))
@@ -76,10 +81,10 @@ def _cleared(low: Lowering, arguments: list[Node], node: Node) -> Expr:
 
 
 def _function_names(low: Lowering) -> list[str]:
-    return [*_INTRINSICS, *(name for name in low.scope.all_names() if isinstance(low.scope.find(name), Function))]
+    return [*_INTRINSICS, *(name for name in low.scope.all_names() if isinstance(low.scope.find(name), FunctionScope))]
 
 
-def _made_vector(low: Lowering, vector: Vector, arguments: list[Node], node: Node) -> Expr:
+def _made_vector(low: Lowering, vector: VectorType, arguments: list[Node], node: Node) -> Expr:
     if len(arguments) != vector.count:
         raise low.tree.error(f"make_{vector} takes {vector.count} arguments, not {len(arguments)}", node)
     parts = tuple(low.converted(low.scalar(argument), vector.scalar, node) for argument in arguments)

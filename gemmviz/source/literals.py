@@ -12,7 +12,7 @@ from gemmviz.source.declarators import specified_type
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.nodes import Const, Expr, MakeVector
 from gemmviz.source.syntax import child, children
-from gemmviz.source.types import BOOL, CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType, Scalar, Vector
+from gemmviz.source.types import BOOL, CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType, Scalar, VectorType
 
 
 def number(low: Lowering, node: Node) -> Expr:
@@ -108,14 +108,14 @@ def initialised(low: Lowering, node: Node, ctype: CType) -> Expr:
     if not inside:
         return zero_of(low, ctype, node)
     values = [low.value(each) for each in inside]
-    if isinstance(ctype, Vector) and values[0].type != ctype:
+    if isinstance(ctype, VectorType) and values[0].type != ctype:
         return _vector(low, values, ctype, node)
     if len(inside) > 1:
         raise low.tree.unsupported(node)
     return low.converted(values[0], ctype, node)
 
 
-def _vector(low: Lowering, values: list[Expr], ctype: Vector, node: Node) -> Expr:
+def _vector(low: Lowering, values: list[Expr], ctype: VectorType, node: Node) -> Expr:
     if len(values) > ctype.count:
         raise low.tree.error(f"{len(values)} values for a {ctype}", node)
     zero = zero_of(low, ctype.scalar, node)
@@ -125,7 +125,7 @@ def _vector(low: Lowering, values: list[Expr], ctype: Vector, node: Node) -> Exp
 
 def zero_of(low: Lowering, ctype: CType, node: Node) -> Expr:
     """What an empty pair of braces makes of a variable."""
-    return _vector(low, [], ctype, node) if isinstance(ctype, Vector) else low.converted(Const(INT, 0), ctype, node)
+    return _vector(low, [], ctype, node) if isinstance(ctype, VectorType) else low.converted(Const(INT, 0), ctype, node)
 
 
 LITERALS = {

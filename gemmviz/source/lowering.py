@@ -29,14 +29,14 @@ from gemmviz.source.nodes import (
     SharedArray,
     Stmt,
 )  # fmt: skip
-from gemmviz.source.scope import ArrayVariable, Function, Symbol, SymbolTable, Variable
+from gemmviz.source.scope import ArrayVariable, FunctionScope, Symbol, SymbolTable, Variable
 from gemmviz.source.syntax import Tree, bare
-from gemmviz.source.types import BOOL, INT, VOID, Array, CType, Pointer, Scalar, Vector
+from gemmviz.source.types import BOOL, INT, VOID, ArrayType, CType, PointerType, Scalar, VectorType
 
 _MOST_NODES = 300_000
 _RECORDS = ("accesses", "loops", "shared", "variables", "notes", "functions", "local_bytes", "local_elements")
 _SCOPES = ("compound_statement", "for_statement", "function_definition")
-Expressions = Mapping[str, Callable[["Lowering", Node], Expr]]
+LoweringTable = Mapping[str, Callable[["Lowering", Node], Expr]]
 Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
 
 
@@ -44,7 +44,7 @@ Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
 class Activation:
     """The function being read: where its value goes, and through which calls it was reached."""
 
-    function: Function
+    function: FunctionScope
     result: int | None
     result_type: CType | None
     calls: tuple[Place, ...]
@@ -56,7 +56,7 @@ class Lowering:
     """Turns syntax into nodes. The tables say which function reads which kind of syntax."""
 
     tree: Tree
-    expressions: Expressions
+    expressions: LoweringTable
     statements: Statements
     scope: SymbolTable = field(default_factory=SymbolTable)
     slots: int = 0
@@ -141,15 +141,15 @@ class Lowering:
                 return replace(expr, access=self.access("load", expr, node))
             case Component(of=Deref() as of):
                 return self.loaded(component_of(of, expr), node)
-            case Base(type=Pointer(to=to)) | Offset(type=Array(element=to)):
-                return replace(expr, type=Pointer(to, _space(expr)))
+            case Base(type=PointerType(to=to)) | Offset(type=ArrayType(element=to)):
+                return replace(expr, type=PointerType(to, _space(expr)))
         return expr
 
     def access(self, kind: Literal["load", "store"], deref: Deref, node: Node, whole: Node | None = None) -> int:
         space = _space(deref.pointer)
         if space is None:
             raise self.tree.error("this pointer is used before it points anywhere", node)
-        width = deref.type.count if isinstance(deref.type, Vector) else 1
+        width = deref.type.count if isinstance(deref.type, VectorType) else 1
         return self.add_access(kind, space, node, width, whole)
 
     def add_access(
@@ -177,7 +177,7 @@ class Lowering:
                 if isinstance(expr, Const):
                     return self.converted_constant(expr, to)
                 return expr if _same(source, to) else Convert(to, expr)
-            case Pointer(to=have), Pointer(to=want) if have == want:
+            case PointerType(to=have), PointerType(to=want) if have == want:
                 return expr
             case _ if source == to:
                 return expr
@@ -192,7 +192,7 @@ class Lowering:
             raise self.tree.error(f"{name} is declared twice", node)
         self.scope.names[name] = symbol
         match symbol:
-            case Variable(slot=slot, is_reference=False) | ArrayVariable(slot=slot, type=Array(space="local")):
+            case Variable(slot=slot, is_reference=False) | ArrayVariable(slot=slot, type=ArrayType(space="local")):
                 scope = node
                 while scope.parent is not None and scope.type not in _SCOPES:
                     scope = scope.parent
@@ -232,13 +232,13 @@ class Lowering:
 def component_of(deref: Deref, field: Component) -> Deref:
     """A component of a vector in memory, as the access to that component alone that it is."""
     scalar = field.type
-    first = Reinterpret(Pointer(scalar, _space(deref.pointer)), deref.pointer, deref.place)
+    first = Reinterpret(PointerType(scalar, _space(deref.pointer)), deref.pointer, deref.place)
     return Deref(scalar, Offset(first.type, first, Const(INT, field.index), 1), field.place)
 
 
 def _space(expr: Expr) -> Literal["global", "shared", "local"] | None:
     match expr.type:
-        case Pointer(space=space) | Array(space=space):
+        case PointerType(space=space) | ArrayType(space=space):
             return space
     return None
 

@@ -17,7 +17,7 @@ from gemmviz.model.cancelling import checkpoint
 from gemmviz.source.types import named_type
 
 
-class Mask(NamedTuple):
+class VectorMask(NamedTuple):
     """``start:stop`` of the text is to be read as ``first`` with ``rest`` behind it. Line breaks stay."""
 
     start: int
@@ -69,10 +69,10 @@ _AROUND_TEMPLATES = {
 }
 
 
-def misread(root: Node) -> list[Mask]:
+def misread(root: Node) -> list[VectorMask]:
     """The masks for what is misread under ``root``."""
     templates = _CASTS | set(_templates(root))
-    found: list[Mask] = []
+    found: list[VectorMask] = []
     waiting = [(root, _Scope(is_type=dict.fromkeys(templates | _CONSTANTS, False)))]
     while waiting:
         checkpoint()
@@ -120,7 +120,7 @@ def referred(declarator: Node) -> Node | None:
     return declarator.named_children[-1] if is_open and declarator.named_children else None
 
 
-def _cast(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _cast(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``(a) - b``, ``(a * (b)) - c``."""
     value, descriptor = node.child_by_field_name("value"), node.child_by_field_name("type")
     if value is None or descriptor is None:
@@ -131,31 +131,31 @@ def _cast(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
         yield from _as_value(descriptor, templates)
 
 
-def _size(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _size(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``sizeof(a * (b))``; and ``sizeof(T) * a``, where nothing is cast."""
     descriptor, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     if value is not None and value.type == "cast_expression":
         descriptor = value.child_by_field_name("type")
         if descriptor is not None:
-            yield Mask(descriptor.start_byte, descriptor.end_byte, "0", "0")
+            yield VectorMask(descriptor.start_byte, descriptor.end_byte, "0", "0")
     elif descriptor is not None and _is_type(descriptor, scope) is False:
         yield from _as_value(descriptor, templates)
 
 
-def _template_argument(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _template_argument(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``f<N * (M)>(x)``."""
     is_argument = node.parent is not None and node.parent.type == "template_argument_list"
     if is_argument and node.child_by_field_name("declarator") is not None and _is_type(node, scope) is False:
         yield from _as_value(node, templates)
 
 
-def _parameter(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _parameter(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``float x(a);`` and ``(T(a & b)) - c``."""
     if _is_type(node, scope) is False:
         yield from _as_value(node, templates)
 
 
-def _declaration(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _declaration(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``a * b;`` and ``a < b > c;``."""
     declarator = node.child_by_field_name("declarator")
     while declarator is not None and declarator.type == "init_declarator":
@@ -167,24 +167,24 @@ def _declaration(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mas
         yield from _as_value(node, templates)
 
 
-def _comparison(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _comparison(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``a < b && c > (d)``."""
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     is_known = name is not None and (_text(name) in templates or scope.find(_text(name)) is True)
     if arguments is not None and not is_known:
-        yield Mask(arguments.start_byte, arguments.start_byte + 1, ">", ">")
+        yield VectorMask(arguments.start_byte, arguments.start_byte + 1, ">", ">")
 
 
-def _parentheses(node: Node, scope: _Scope, templates: set[str]) -> Iterator[Mask]:
+def _parentheses(node: Node, scope: _Scope, templates: set[str]) -> Iterator[VectorMask]:
     """``(T)(a)`` and ``(T)-a``."""
     inside, around = node.named_children, node.parent
     if len(inside) != 1 or around is None or inside[0].type not in ("identifier", "qualified_identifier"):
         return
     if around.type != "sizeof_expression" and scope.find(_last_name(_text(inside[0]))) is True:
-        yield Mask(node.start_byte, node.end_byte, "~", " ")
+        yield VectorMask(node.start_byte, node.end_byte, "~", " ")
 
 
-_CHECKS: dict[str, Callable[[Node, _Scope, set[str]], Iterator[Mask]]] = {
+_CHECKS: dict[str, Callable[[Node, _Scope, set[str]], Iterator[VectorMask]]] = {
     "cast_expression": _cast,
     "declaration": _declaration,
     "optional_parameter_declaration": _parameter,
@@ -205,14 +205,14 @@ def _is_type(described: Node, scope: _Scope) -> bool | None:
     return scope.find(_type_name(node))
 
 
-def _as_value(described: Node, templates: set[str]) -> Iterator[Mask]:
+def _as_value(described: Node, templates: set[str]) -> Iterator[VectorMask]:
     """Masks for a type that is a value. Of a call like ``f<3>(a)`` the arguments are masked instead, as parameters."""
     node = described.child_by_field_name("type")
     arguments = node.child_by_field_name("arguments") if node is not None and node.type == "template_type" else None
     if node is not None and arguments is None:
-        yield Mask(node.start_byte, node.end_byte, "0", "0")
+        yield VectorMask(node.start_byte, node.end_byte, "0", "0")
     elif node is not None and arguments is not None and _type_name(node) not in templates:
-        yield Mask(arguments.start_byte, arguments.start_byte + 1, ">", ">")
+        yield VectorMask(arguments.start_byte, arguments.start_byte + 1, ">", ">")
 
 
 def _type_name(node: Node) -> str:

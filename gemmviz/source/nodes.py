@@ -10,7 +10,7 @@ from typing import Literal
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import phase_loop
 from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.types import CType, Pointer, Scalar, Space, Vector
+from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
 
 Number = int | float | bool
 
@@ -54,7 +54,7 @@ class Read:
 class Base:
     """The first element of a shared or local array."""
 
-    type: Pointer
+    type: PointerType
     slot: int
 
 
@@ -72,7 +72,7 @@ class Offset:
 class Reinterpret:
     """The same address seen as another type."""
 
-    type: Pointer
+    type: PointerType
     pointer: "Expr"
     place: Place
 
@@ -81,7 +81,7 @@ class Reinterpret:
 class Deref:
     """What a pointer points to. ``access`` is None for local memory, and while it is not yet read or written."""
 
-    type: Scalar | Vector
+    type: Scalar | VectorType
     pointer: "Expr"
     place: Place
     access: int | None = None
@@ -99,7 +99,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class MakeVector:
-    type: Vector
+    type: VectorType
     parts: tuple["Expr", ...]
 
 
@@ -219,7 +219,7 @@ class DeclareArray:
 
     slot: int
     name: str
-    element: Scalar | Vector
+    element: Scalar | VectorType
     size: int
     values: tuple[Expr, ...] | None
 
@@ -302,7 +302,7 @@ class AccessPlace:
     """
 
     kind: Literal["load", "store", "barrier", "warp barrier"]
-    space: Space | None
+    space: AddressSpace | None
     place: Place
     text: str
     width: int
@@ -321,7 +321,7 @@ class SharedArray:
 
     slot: int
     name: str
-    element: Scalar | Vector
+    element: Scalar | VectorType
     dims: tuple[int, ...] | None
     place: Place
     end: int = field(default=0, compare=False)

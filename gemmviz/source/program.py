@@ -19,10 +19,10 @@ from gemmviz.source.lowering import Lowering
 from gemmviz.source.names import referred
 from gemmviz.source.nodes import Block, FunctionParameter, Layout, Program
 from gemmviz.source.preprocess import preprocess
-from gemmviz.source.scope import Ambiguous, Function, LazyConstant, LazyType, Variable
+from gemmviz.source.scope import Ambiguous, FunctionScope, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS
 from gemmviz.source.syntax import Tree, child, children, parse
-from gemmviz.source.types import CType, Pointer, Scalar
+from gemmviz.source.types import CType, PointerType, Scalar
 
 ENTRY_ARGUMENTS = "GEMMVIZ_ENTRY_ARGUMENTS"
 
@@ -61,7 +61,7 @@ def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tu
 
 def _read(tree: Tree, entry: str) -> Program:
     low = Lowering(tree, {**LITERALS, **EXPRESSIONS, **ASSIGNMENTS, **CALLS}, STATEMENTS)
-    kernels: list[Function] = []
+    kernels: list[FunctionScope] = []
     _collect(low, tree.root, None, kernels)
     kernel = next((each for each in kernels if _is_called(low, each, entry)), None)
     if kernel is None:
@@ -73,12 +73,12 @@ def _read(tree: Tree, entry: str) -> Program:
     return _lowered(low, kernel, _argument_nodes(low))
 
 
-def _is_called(low: Lowering, kernel: Function, entry: str) -> bool:
+def _is_called(low: Lowering, kernel: FunctionScope, entry: str) -> bool:
     """Whether a kernel has this name. Namespaces around it may be left out."""
     return f"::{_qualified_name(low, kernel)}".endswith(f"::{entry.removeprefix('::')}")
 
 
-def _qualified_name(low: Lowering, function: Function) -> str:
+def _qualified_name(low: Lowering, function: FunctionScope) -> str:
     """The name of a function with those of the namespaces around it."""
     names, node = [function.name], function.definition.parent
     while node is not None:
@@ -88,7 +88,7 @@ def _qualified_name(low: Lowering, function: Function) -> str:
     return "::".join(reversed(names))
 
 
-def _check_once(low: Lowering, kernel: Function, kernels: list[Function]) -> None:
+def _check_once(low: Lowering, kernel: FunctionScope, kernels: list[FunctionScope]) -> None:
     """Raises SourceError for a second kernel of that name with the same parameters: no compiler takes it."""
     for other in kernels:
         is_same = other is not kernel and other.name == kernel.name and _head(other) == _head(kernel)
@@ -99,7 +99,7 @@ def _check_once(low: Lowering, kernel: Function, kernels: list[Function]) -> Non
             )
 
 
-def _head(kernel: Function) -> bytes:
+def _head(kernel: FunctionScope) -> bytes:
     """Name and parameters, without space."""
     declarator = kernel.definition.child_by_field_name("declarator")
     return b"" if declarator is None or declarator.text is None else b"".join(declarator.text.split())
@@ -123,13 +123,13 @@ def _argument_nodes(low: Lowering) -> list[Node]:
     raise SourceError("the entry's template arguments can't be read", None, remedy='write numbers or types: "name<BM, float>"')
 
 
-def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[Function]) -> None:
+def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[FunctionScope]) -> None:
     """Puts the names of the file's top level into scope; namespaces and extern "C" are looked into."""
     for each in children(node):
         checkpoint()
         match each.type:
             case "function_definition":
-                function = Function(_function_name(low, each), each, template)
+                function = FunctionScope(_function_name(low, each), each, template)
                 known = function.name in low.scope.names
                 low.scope.names[function.name] = Ambiguous(function.name) if known else function
                 if has_word(each, "__global__"):
@@ -162,7 +162,7 @@ def _function_name(low: Lowering, definition: Node) -> str:
     return low.tree.text(node)
 
 
-def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
+def _lowered(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> Program:
     low.tree.check(kernel.definition)
     top = low.scope
     low.scope = top.inner(template_names(low, kernel, arguments))
@@ -194,13 +194,13 @@ def _lowered(low: Lowering, kernel: Function, arguments: list[Node]) -> Program:
 def _launchers(low: Lowering) -> Iterator[tuple[int, int]]:
     """Host functions with a launch in them: a twin's kernel takes one more argument than they give."""
     for symbol in low.scope.outermost.names.values():
-        if not isinstance(symbol, Function) or has_word(symbol.definition, "__global__", "__device__"):
+        if not isinstance(symbol, FunctionScope) or has_word(symbol.definition, "__global__", "__device__"):
             continue
         if "<<<" in low.tree.text(symbol.definition):
             yield symbol.definition.start_byte, symbol.definition.end_byte
 
 
-def _check_template(low: Lowering, kernel: Function, arguments: list[Node]) -> None:
+def _check_template(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> None:
     wanted = 0 if kernel.template is None else len(children(kernel.template))
     if arguments and not wanted:
         raise low.tree.error(f"{kernel.name} is no template", kernel.definition, "leave out <...> in the header's entry")
@@ -221,7 +221,7 @@ def _parameter(low: Lowering, node: Node) -> FunctionParameter:
     if base is None:
         raise low.tree.error("a kernel's parameter needs a type", node)
     ctype: CType = parameter_type(low, base, name, has_word(node, "const"))
-    if isinstance(ctype, Pointer):
+    if isinstance(ctype, PointerType):
         ctype = ctype.into("global")
     elif not isinstance(ctype, Scalar):
         raise low.tree.error(f"a kernel's parameter can't be {ctype}", node)

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from gemmviz.source.types import Scalar
 
-Floats = npt.NDArray[np.floating[Any]]
-Doubles = Floats  # float64 throughout
-Bools = npt.NDArray[np.bool_]
+AnyFloats = npt.NDArray[np.floating[Any]]
+Doubles = AnyFloats  # float64 throughout
 
 _LAST_BITS = (1 << 29) - 1  # of a float64 significand: those that float32 doesn't have
 _MIDPOINT = 1 << 28  # what they are halfway between two float32
@@ -24,7 +23,7 @@ _SPLITTER = float((1 << 27) + 1)  # Veltkamp's: halves the significand of a floa
 _SMALLEST_SAFE, _LARGEST_SAFE = 2.0**-900, 2.0**900  # no product of these, and no rounding error of one, leaves float64
 
 
-def to_integer(value: Floats, to: Scalar) -> npt.NDArray[Any]:
+def to_integer(value: AnyFloats, to: Scalar) -> npt.NDArray[Any]:
     """``value`` truncated towards zero, as an array of the integer type ``to``; what is out of range saturates.
 
     nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range
@@ -71,29 +70,29 @@ def _is_odd(value: Any) -> Any:
     return (np.asarray(value, np.float64).view(np.int64) & 1).astype(bool)
 
 
-def half_away(value: Floats) -> Floats:
+def half_away(value: AnyFloats) -> AnyFloats:
     """The nearest whole number, halves away from zero, as C's round."""
     size = np.abs(value)
     whole = np.trunc(size)
     return np.asarray(np.copysign(whole + (size - whole >= 0.5), value))
 
 
-def positive_difference(x: Floats, y: Floats) -> Floats:
+def positive_difference(x: AnyFloats, y: AnyFloats) -> AnyFloats:
     """C's fdim."""
     return np.where(x <= y, x.dtype.type(0), x - y)
 
 
-def smaller(x: Floats, y: Floats) -> Floats:
+def smaller(x: AnyFloats, y: AnyFloats) -> AnyFloats:
     """C's fmin. Of two zeros the negative one is the smaller (PTX ISA, min)."""
     return np.where((x == 0) & (y == 0), -(-x - y), np.fmin(x, y))
 
 
-def larger(x: Floats, y: Floats) -> Floats:
+def larger(x: AnyFloats, y: AnyFloats) -> AnyFloats:
     """C's fmax. Of two zeros the positive one is the larger (PTX ISA, max)."""
     return np.where((x == 0) & (y == 0), x + y, np.fmax(x, y))
 
 
-def remainder(x: Floats, y: Floats) -> Floats:
+def remainder(x: AnyFloats, y: AnyFloats) -> AnyFloats:
     """IEEE 754's remainder: x less the multiple of y that is nearest to x, exact."""
     size, by = np.abs(x).astype(np.float64), np.abs(y).astype(np.float64)
     fits = by <= np.finfo(np.float64).max / 2
@@ -109,12 +108,12 @@ def remainder(x: Floats, y: Floats) -> Floats:
     return np.where(np.signbit(x), -rest, rest).astype(x.dtype)
 
 
-def fused(a: Floats, b: Floats, c: Floats) -> Floats:
+def fused(a: AnyFloats, b: AnyFloats, c: AnyFloats) -> AnyFloats:
     """The product of a and b plus c, rounded once."""
     return _fused32(a, b, c) if a.dtype == np.float32 else _fused64(a, b, c)
 
 
-def _fused32(a: Floats, b: Floats, c: Floats) -> Floats:
+def _fused32(a: AnyFloats, b: AnyFloats, c: AnyFloats) -> AnyFloats:
     """The product of two float32 is exact in float64; their sum is rounded to odd where rounding it twice might go wrong."""
     product, addend = a.astype(np.float64) * b, c.astype(np.float64)
     total = np.asarray(product + addend)
@@ -125,7 +124,7 @@ def _fused32(a: Floats, b: Floats, c: Floats) -> Floats:
     return np.asarray(total.astype(np.float32))
 
 
-def _fused64(a: Floats, b: Floats, c: Floats) -> Floats:
+def _fused64(a: AnyFloats, b: AnyFloats, c: AnyFloats) -> AnyFloats:
     """Error-free transformations where they work, else exact arithmetic lane by lane."""
     a, b, c = np.broadcast_arrays(a, b, c)
     size = np.abs(a * b)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from gemmviz.source.nodes import Const
-from gemmviz.source.types import Array, CType
+from gemmviz.source.types import ArrayType, CType
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class Variable:
 @dataclass(frozen=True, slots=True)
 class ArrayVariable:
     slot: int
-    type: Array
+    type: ArrayType
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class LazyType:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionScope:
     """A function definition; ``template`` is its template parameter list."""
 
     name: str
@@ -67,7 +67,7 @@ class Ambiguous:
     name: str
 
 
-Symbol = Ambiguous | Variable | ArrayVariable | Constant | LazyConstant | TypeName | LazyType | Function
+Symbol = Ambiguous | Variable | ArrayVariable | Constant | LazyConstant | TypeName | LazyType | FunctionScope
 
 
 @dataclass(slots=True)

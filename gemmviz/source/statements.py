@@ -5,7 +5,7 @@ from math import prod
 
 from tree_sitter import Node
 
-from gemmviz.source.counted import counted
+from gemmviz.source.counted import counted_loop
 from gemmviz.source.declarators import Declared, array_type, declarators, declared, extents, has_word, pointer_to, type_of
 from gemmviz.source.initialisers import rows_given, values_of
 from gemmviz.source.literals import initialised
@@ -31,7 +31,7 @@ from gemmviz.source.nodes import (
 )  # fmt: skip
 from gemmviz.source.scope import ArrayVariable, Constant, LazyType, Variable
 from gemmviz.source.syntax import child, children
-from gemmviz.source.types import BOOL, Array, CType, Pointer, Scalar, Vector
+from gemmviz.source.types import BOOL, ArrayType, CType, PointerType, Scalar, VectorType
 
 _NOTHING = Block(())
 _MOST_LOCAL_BYTES = 512 << 10  # CUDA C++ Programming Guide, compute capabilities: local memory of a thread
@@ -79,10 +79,10 @@ def _declare(low: Lowering, node: Node, declarator: Node) -> Stmt:
     if base is None:
         return _auto(low, node, name)
     ctype: CType = pointer_to(low, base, declarator, has_word(node, "const")) if name.pointer else base
-    if not isinstance(ctype, Scalar | Vector | Pointer):
+    if not isinstance(ctype, Scalar | VectorType | PointerType):
         raise low.tree.error(f"a variable can't be {ctype}", declarator)
     value = None if name.value is None else initialised(low, name.value, ctype)
-    if isinstance(ctype, Pointer) and value is not None and isinstance(value.type, Pointer):
+    if isinstance(ctype, PointerType) and value is not None and isinstance(value.type, PointerType):
         ctype = ctype.into(value.type.space)
     return _variable(low, node, name, ctype, value)
 
@@ -92,9 +92,9 @@ def _reference(low: Lowering, name: Declared) -> Stmt:
     target = low.expression(name.value) if name.value is not None else None
     slot = low.new_slot()
     match target:
-        case Offset(type=Array() as array):
+        case Offset(type=ArrayType() as array):
             low.declare(name.name, ArrayVariable(slot, array), name.node)
-            return Declare(slot, replace(target, type=Pointer(array.element, array.space)))
+            return Declare(slot, replace(target, type=PointerType(array.element, array.space)))
         case Deref(pointer=pointer):
             low.declare(name.name, Variable(slot, pointer.type, is_reference=True), name.node)
             return Declare(slot, pointer)
@@ -134,7 +134,7 @@ def _shared_array(low: Lowering, node: Node, name: Declared, base: CType | None)
     if name.dims:
         low.declare(name.name, ArrayVariable(slot, array), name.node)
     else:
-        low.declare(name.name, Variable(slot, Pointer(array.element, "shared"), is_reference=True), name.node)
+        low.declare(name.name, Variable(slot, PointerType(array.element, "shared"), is_reference=True), name.node)
     return _NOTHING
 
 
@@ -146,7 +146,7 @@ def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
     _check_local_bytes(low, name, size * array.element.bytes)
     slot = low.new_slot()
     low.declare(name.name, ArrayVariable(slot, array), name.node)
-    low.local_elements += size * (array.element.count if isinstance(array.element, Vector) else 1)
+    low.local_elements += size * (array.element.count if isinstance(array.element, VectorType) else 1)
     low.local_bytes += size * array.element.bytes
     values = None if name.value is None else values_of(low, name.value, array)
     return DeclareArray(slot, name.name, array.element, size, values)
@@ -197,7 +197,7 @@ def for_statement(low: Lowering, node: Node) -> Stmt:
         if start is not None:
             first = low.statement(start) if start.type == "declaration" else Evaluate(low.discarded(start))
         block = Block((first, _loop(low, node, tests_first=True)))
-        return counted(block) or block
+        return counted_loop(block) or block
 
 
 def while_statement(low: Lowering, node: Node) -> Stmt:

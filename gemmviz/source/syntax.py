@@ -11,7 +11,7 @@ from tree_sitter import Language, Node, Parser
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.source.expanded import ExpandedSource
-from gemmviz.source.names import Mask, misread
+from gemmviz.source.names import VectorMask, misread
 
 _CONSTRUCTS = {
     "switch_statement": "switch",
@@ -88,7 +88,7 @@ class Tree:
 def parse(source: ExpandedSource) -> Tree:
     """The tree of a text, read again with masks until all names are taken for what they are."""
     text = "".join(char if char < "\x80" else "?" for char in source.text)
-    text = _masked(text, [Mask(*found.span(1), "_", "_") for found in _FUNCTIONAL_CAST.finditer(text)])
+    text = _masked(text, [VectorMask(*found.span(1), "_", "_") for found in _FUNCTIONAL_CAST.finditer(text)])
     root = _parser().parse(text.encode("ascii")).root_node
     for _ in range(_MOST_REREADS):
         masks = misread(root)
@@ -99,7 +99,7 @@ def parse(source: ExpandedSource) -> Tree:
     return Tree(source, root)
 
 
-def _masked(text: str, masks: list[Mask]) -> str:
+def _masked(text: str, masks: list[VectorMask]) -> str:
     pieces, at = [], 0
     for mask in sorted(masks):
         if mask.start >= at:

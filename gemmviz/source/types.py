@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-Space = Literal["global", "shared", "local"]
+AddressSpace = Literal["global", "shared", "local"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class VectorType:
     """float4 and its kin: ``count`` components of one scalar type."""
 
     scalar: Scalar
@@ -49,27 +49,27 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class PointerType:
     """``space`` is the memory that it points into; None before its first assignment. ``is_const``: what it points to."""
 
-    to: "Scalar | Vector"
-    space: Space | None = None
+    to: "Scalar | VectorType"
+    space: AddressSpace | None = None
     is_const: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.to}*"
 
-    def into(self, space: Space | None) -> "Pointer":
+    def into(self, space: AddressSpace | None) -> "PointerType":
         return replace(self, space=space)
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class ArrayType:
     """A (rest of a) local or shared array: ``dims`` are what subscripts are still to come."""
 
-    element: Scalar | Vector
+    element: Scalar | VectorType
     dims: tuple[int, ...]
-    space: Space
+    space: AddressSpace
 
     def __str__(self) -> str:
         return str(self.element) + "".join(f"[{extent}]" for extent in self.dims)
@@ -88,12 +88,12 @@ class Void:
         return "void"
 
 
-def scalar_of(element: Scalar | Vector) -> Scalar:
+def scalar_of(element: Scalar | VectorType) -> Scalar:
     """The type itself, or what a vector is made of."""
-    return element.scalar if isinstance(element, Vector) else element
+    return element.scalar if isinstance(element, VectorType) else element
 
 
-CType = Scalar | Vector | Pointer | Array | Void
+CType = Scalar | VectorType | PointerType | ArrayType | Void
 
 BOOL = Scalar("bool", "b", 8)
 CHAR = Scalar("char", "i", 8)
@@ -143,14 +143,14 @@ _VECTOR_SCALARS = {
 COMPONENTS = "xyzw"
 
 
-def named_type(name: str) -> Scalar | Vector | Void | None:
+def named_type(name: str) -> Scalar | VectorType | Void | None:
     """The type that CUDA C knows by this name, or None."""
     if name == "void":
         return VOID
     if name in _NAMED:
         return _NAMED[name]
     if name[-1:] in ("2", "3", "4") and name[:-1] in _VECTOR_SCALARS:
-        return Vector(_VECTOR_SCALARS[name[:-1]], int(name[-1]))
+        return VectorType(_VECTOR_SCALARS[name[:-1]], int(name[-1]))
     return None
 
 

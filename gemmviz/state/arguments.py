@@ -15,7 +15,7 @@ from gemmviz.files.kinds import kind_of
 from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import UsageError
-from gemmviz.model.labels import PLAIN, LabelStyle, Order
+from gemmviz.model.labels import PLAIN, IndexOrder, LabelStyle
 from gemmviz.model.setup import Setting, Setup, settings_of
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
@@ -128,7 +128,7 @@ def _take_labels(shot: Shot, text: str) -> Shot:
         raise UsageError(
             f"labels can't be {text!r}", remedy="write row,column or column,row, then ,1 and ,yx where they are meant"
         )
-    order: Order = "row, column" if parts[0] == "row" else "column, row"
+    order: IndexOrder = "row, column" if parts[0] == "row" else "column, row"
     return replace(shot, labels=LabelStyle(order, int("1" in rest), "y, x" if "yx" in rest else "x, y"))
 
 

@@ -14,8 +14,8 @@ from gemmviz.model.setup import Setting, Setup, settings_of
 from gemmviz.model.words import many
 
 MOST = 2**31 - 1
-Value = int | str
-Kind = Literal["number", "choice", "text"]
+FieldValue = int | str
+FieldKind = Literal["number", "choice", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Field:
     name: str
     label: str
     tip: str
-    kind: Kind
-    value: Value
-    choices: Mapping[Value, str] | None = None
+    kind: FieldKind
+    value: FieldValue
+    choices: Mapping[FieldValue, str] | None = None
     least: int = 0
     most: int = MOST
     empty: str = ""
@@ -47,7 +47,7 @@ def fields_of(setup: Setup) -> list[Field]:
     return [*fields[:sizes], *parameters, *fields[sizes:]]
 
 
-def put(setup: Setup, name: str, value: Value) -> Setup:
+def put(setup: Setup, name: str, value: FieldValue) -> Setup:
     """The setup with another value of one field. Raises SettingError where that can't be."""
     field = next(each for each in fields_of(setup) if each.name == name)
     is_text = field.kind == "text" or (field.choices is not None and not field.is_parameter)
@@ -71,8 +71,8 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
         present = next(each for each in settings if each.name == other).of(setup)
         why_not = "" if present == wanted else control.unless
     known = _KNOWN[setting.name]() if setting.name in _KNOWN else control.choices
-    choices: dict[Value, str] | None = None if known is None else {value: words for value, words in known.items()}
-    kind: Kind = "choice" if choices or get_args(setting.kind) else "number" if setting.kind is int else "text"
+    choices: dict[FieldValue, str] | None = None if known is None else {value: words for value, words in known.items()}
+    kind: FieldKind = "choice" if choices or get_args(setting.kind) else "number" if setting.kind is int else "text"
     return Field(
         setting.name, control.label, tip, kind, value, choices, int(control.least), int(control.most), control.empty, why_not
     )
@@ -80,10 +80,10 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
 
 def _of_parameter(parameter: Parameter, value: int) -> Field:
     tip = parameter.description or f"The parameter {parameter.name}"
-    choices: dict[Value, str] | None = None
+    choices: dict[FieldValue, str] | None = None
     if parameter.choices is not None:
         choices = {each: str(each) for each in sorted({*parameter.choices, value})}
-    kind: Kind = "number" if choices is None else "choice"
+    kind: FieldKind = "number" if choices is None else "choice"
     least = 0 if parameter.default == 0 else 1
     return Field(parameter.name, parameter.name, tip, kind, value, choices, least, is_parameter=True)
 

@@ -13,19 +13,19 @@ _SIZES = ("M", "N", "K")
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RequestedSizes:
     """Sizes and parameters that were set by hand, by name; all others are the kernel's own."""
 
     numbers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
-    def of(cls, setup: Setup) -> "Wishes":
+    def of(cls, setup: Setup) -> "RequestedSizes":
         """What a setup has otherwise than its kernel."""
         own = {**setup.kernel.problem.sizes, **setup.kernel.defaults}
         return cls({name: value for name, value in setup.sizes_and_parameters.items() if own.get(name) != value})
 
-    def with_numbers(self, **numbers: int) -> "Wishes":
-        return Wishes({**self.numbers, **numbers})
+    def with_numbers(self, **numbers: int) -> "RequestedSizes":
+        return RequestedSizes({**self.numbers, **numbers})
 
     def for_kernel(self, kernel: KernelSpec, before: Setup) -> Setup:
         """What is wanted of a kernel; what is set besides sizes and parameters stays as before."""
@@ -38,25 +38,25 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class ResolvedSetup:
     """The setup that can run, and a sentence where it is not the one that was wanted."""
 
     setup: Setup
     instead: str = ""
 
 
-def granted(wanted: Setup) -> Granted:
+def granted(wanted: Setup) -> ResolvedSetup:
     """What was wanted, or the nearest that can run; what was wanted too where nothing near can."""
     why = _why_not(wanted)
     if why is None:
-        return Granted(wanted)
+        return ResolvedSetup(wanted)
     nearest = nearest_setup(wanted)
     if nearest is None:
-        return Granted(wanted)
+        return ResolvedSetup(wanted)
     named = nearest.sizes_and_parameters
     changed = ", ".join(f"{n} = {named[n]}" for n, value in wanted.sizes_and_parameters.items() if named[n] != value)
     instead = f"{wanted.kernel.name} can't have what you set ({why}), so it has {changed}; what you set is kept for others"
-    return Granted(nearest, instead)
+    return ResolvedSetup(nearest, instead)
 
 
 def _why_not(setup: Setup) -> str | None:

@@ -29,6 +29,13 @@ SYSTEM_THEME = "system"
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
 _WIDEST = 4096
+_RENAMED_VIEWS = {
+    "tile": "tile_size",
+    "tiles": "block_tiles",
+    "transfer": "copy_cost",
+    "transfers": "host_timeline",
+    "layout": "memory_strip",
+}  # names of views in files from before version 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +180,7 @@ def plain_of(shot: Shot) -> dict[str, Any]:
 
 def shot_of(plain: dict[str, Any]) -> Shot:
     """What ``plain_of`` was made from. Raises FormatError, or UsageError for what there is none of."""
-    full = _with_kernel(plain)
+    full = _updated(plain)
     unknown = unknown_names(full, Shot)
     if unknown:
         remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
@@ -204,11 +211,13 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
         raise
 
 
-def _with_kernel(plain: dict[str, Any]) -> dict[str, Any]:
-    """Kernels that go by their names, filled in."""
+def _updated(plain: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a shot with kernels loaded by name and today's names of views."""
+    if plain.get("view") in _RENAMED_VIEWS:
+        plain = {**plain, "view": _RENAMED_VIEWS[plain["view"]]}
     setup, against = plain.get("setup"), plain.get("against")
     if isinstance(against, dict):
-        plain = {**plain, "against": _with_kernel(against)}
+        plain = {**plain, "against": _updated(against)}
     if not isinstance(setup, dict) or not isinstance(setup.get("kernel"), str):
         return plain
     kernel = load_kernel(setup["kernel"])

@@ -15,7 +15,7 @@ from gemmviz.analysis.replay.focus import Focus, Scope, thread_place
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
@@ -84,7 +84,7 @@ def _ready(trace: Trace) -> Replay:
 
 
 @dataclass(frozen=True)
-class Look:
+class WatchResult:
     """What a focus needs: ``watched``, the variables of its first thread, or ``why_none`` are known."""
 
     scope: Scope
@@ -92,24 +92,28 @@ class Look:
     why_none: str = ""
 
 
-class Findings:
+class BackgroundAnalysis:
     """Works on what is shown, one thing after the other. ``changed`` gets what is shown with more in it; ``looked`` a Look;
     ``failed`` a GemmvizError.
     """
 
     def __init__(
-        self, post: Post, changed: Callable[[Shown], Any], looked: Callable[[Look], Any], failed: Callable[[GemmvizError], Any]
+        self,
+        post: Post,
+        changed: Callable[[Shown], Any],
+        looked: Callable[[WatchResult], Any],
+        failed: Callable[[GemmvizError], Any],
     ) -> None:
         self._changed, self._looked, self._failed = changed, looked, failed
         self._shown: Shown | None = None
         self._engine: Engine | None = None
         self._is_over = False  # whether it was cancelled, or failed
-        self._cost: Latest[object] = Latest(post, self._on_costs, failed)
-        self._look: Latest[Look] = Latest(post, self._on_look, self._on_failed)
-        self._search: Latest[tuple[Replay, int]] = Latest(post, self._on_searched, self._on_failed)
-        self._count: Latest[LaunchCounts] = Latest(post, self._on_counted, self._on_not_counted)
-        self._time: Latest[KernelSpeed] = Latest(post, self._on_timed, self._on_no_speed)
-        self.lanes: tuple[Latest[Any], ...] = self._cost, self._look, self._search, self._count, self._time
+        self._cost: LatestTask[object] = LatestTask(post, self._on_costs, failed)
+        self._look: LatestTask[WatchResult] = LatestTask(post, self._on_look, self._on_failed)
+        self._search: LatestTask[tuple[Replay, int]] = LatestTask(post, self._on_searched, self._on_failed)
+        self._count: LatestTask[LaunchCounts] = LatestTask(post, self._on_counted, self._on_not_counted)
+        self._time: LatestTask[KernelSpeed] = LatestTask(post, self._on_timed, self._on_no_speed)
+        self.lanes: tuple[LatestTask[Any], ...] = self._cost, self._look, self._search, self._count, self._time
 
     def begin(self, shown: Shown, scope: Scope, engine: Engine) -> None:
         """Another picture, or the same through another focus: what is known of it already is not worked out again."""
@@ -147,7 +151,7 @@ class Findings:
     def _on_costs(self, sums: object) -> None:
         self._found()
 
-    def _on_look(self, found: Look) -> None:
+    def _on_look(self, found: WatchResult) -> None:
         self._looked(found)
         shown, engine = self._shown, self._engine
         if shown is None or engine is None or shown.trace.stop is not None:
@@ -192,19 +196,19 @@ class Findings:
         self._changed(self._shown)
 
 
-def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> Look:
+def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> WatchResult:
     """Works out the variables of the first of the watched threads."""
     if replay.trace.stop is not None:
-        return Look(scope, None, "the run ended early")
+        return WatchResult(scope, None, "the run ended early")
     thread = thread_place(scope.first_thread, replay.trace.launch)
     try:
-        return Look(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
+        return WatchResult(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
     except CannotAnswer:
-        return Look(scope, None, "a trace holds none; they are there once it is run here")
+        return WatchResult(scope, None, "a trace holds none; they are there once it is run here")
     except GemmvizError as error:
-        return Look(scope, None, str(error))
+        return WatchResult(scope, None, str(error))
     except MemoryError:
-        return Look(scope, None, "there is not enough memory for them")
+        return WatchResult(scope, None, "there is not enough memory for them")
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:

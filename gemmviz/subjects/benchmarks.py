@@ -2,7 +2,7 @@
 
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
 from gemmviz.jobs.events import Event, Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.sizes import problems, sizes_of
 from gemmviz.model.benchmark import Benchmark
@@ -27,7 +27,7 @@ class Benchmarks:
         self._others: dict[str, Benchmark] = {}
         self._measured: Benchmark | None = None
         self._narrowed: tuple[Benchmark, tuple[int, bool], Benchmark] | None = None
-        self.lane: Latest[Benchmark] = Latest(post, self._on_done, self._on_failed)
+        self.lane: LatestTask[Benchmark] = LatestTask(post, self._on_done, self._on_failed)
 
     @property
     def all(self) -> dict[str, Benchmark]:

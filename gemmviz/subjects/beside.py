@@ -7,13 +7,13 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError, KernelFault
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.engine import Cancel, Engine
 from gemmviz.state.shot import Against
-from gemmviz.subjects.background_analysis import Findings, Look, Shown, ran
+from gemmviz.subjects.background_analysis import BackgroundAnalysis, Shown, WatchResult, ran
 from gemmviz.subjects.picture import run
 
 
@@ -25,14 +25,14 @@ class Beside:
         self._changed, self._failed = changed, failed
         self._reader: Reader | None = None
         self._wanted: Setup | None = None
-        self._tracer: Latest[Shown | KernelFault] = Latest(post, self._on_traced, failed)
-        self._findings = Findings(post, self._on_found, self._on_looked, failed)
+        self._tracer: LatestTask[Shown | KernelFault] = LatestTask(post, self._on_traced, failed)
+        self._findings = BackgroundAnalysis(post, self._on_found, self._on_looked, failed)
         self._engine: Engine | None = None
         self._focus = Focus()
         self._is_taken = False
 
     @property
-    def lanes(self) -> tuple[Latest[Any], ...]:
+    def lanes(self) -> tuple[LatestTask[Any], ...]:
         return (self._tracer, *self._findings.lanes)
 
     def show(self, setup: Setup | None, engine: Engine) -> None:
@@ -97,7 +97,7 @@ class Beside:
             self._reader.watched = watched
             self._changed()
 
-    def _on_looked(self, look: Look) -> None:
+    def _on_looked(self, look: WatchResult) -> None:
         if self._reader is not None and self._reader.scope == look.scope:
             self._reader.watched = look.watched
             self._changed()

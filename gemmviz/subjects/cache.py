@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.run.engine import Cancel
@@ -16,12 +16,12 @@ WAITING = "Being worked out …"
 _NOTHING = "There is nothing to show of this kernel here"
 
 
-class Made:
+class SubjectCache:
     """``changed`` is called when more is known."""
 
     def __init__(self, post: Post, changed: Callable[[], Any]) -> None:
         self._changed = changed
-        self.lane: Latest[tuple[Any, Any]] = Latest(post, self._on_made, self._on_failed)
+        self.lane: LatestTask[tuple[Any, Any]] = LatestTask(post, self._on_made, self._on_failed)
         self._known: dict[Any, Any] = {}
         self._errors: dict[Any, GemmvizError] = {}
         self._asked: Any = None

@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.jobs.engines import Runners
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.code_case import CodeCase
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.host_run import TransferCase
@@ -29,30 +29,30 @@ from gemmviz.scenes.views.why_view import CURE
 from gemmviz.state.shot import Against, Shot
 from gemmviz.subjects.background_analysis import Shown
 from gemmviz.subjects.beside import Beside
-from gemmviz.subjects.cache import Made
+from gemmviz.subjects.cache import SubjectCache
 from gemmviz.subjects.cases import OF_SHOTS
 from gemmviz.subjects.launches import Launches
 from gemmviz.subjects.subjects import occupancy_case, trial_of
 from gemmviz.subjects.why import Why
 
-Card = OccupancyCase | GridCase | SpeedCase | Pair | LaunchCase | CodeCase | TrafficCase | RaceCase | TransferCase
-CARDS: tuple[type, ...] = get_args(Card)
+WorkedOut = OccupancyCase | GridCase | SpeedCase | Pair | LaunchCase | CodeCase | TrafficCase | RaceCase | TransferCase
+CARDS: tuple[type, ...] = get_args(WorkedOut)
 
 
-class Cards:
+class Subjects:
     """``changed`` is called when more is known of what is shown; ``failed`` with an error of the run beside."""
 
     def __init__(self, post: Post, runners: Runners, changed: Callable[[], Any], failed: Callable[[GemmvizError], Any]) -> None:
         self.runners = runners
         self.launches = Launches(post, runners, changed)
         self.why = Why()
-        self.made = Made(post, changed)
+        self.made = SubjectCache(post, changed)
         self.beside = Beside(post, changed, failed)
 
-    def subject(self, kind: type, shot: Shot, shown: Shown | None, now: Moment | None) -> Card | None:
+    def subject(self, kind: type, shot: Shot, shown: Shown | None, now: Moment | None) -> WorkedOut | None:
         """What views of this kind of subject show now; None as long as that is not known."""
         if kind in OF_SHOTS:
-            found: Card | None = self.made.case(kind, shot)
+            found: WorkedOut | None = self.made.case(kind, shot)
             return found
         speed = _speed_of(shot, shown)
         if kind is OccupancyCase:
@@ -68,7 +68,7 @@ class Cards:
         """Why nothing is shown of a shot in views of what is made of it alone; "" for other views."""
         return self.made.missing(kind, shot) if kind in OF_SHOTS else ""
 
-    def pointed(self, subject: Card, shot: Shot, shown: Shown | None, hit: Hit) -> Shot | None:
+    def pointed(self, subject: WorkedOut, shot: Shot, shown: Shown | None, hit: Hit) -> Shot | None:
         """The shot that a click on a cell asks for; None for a cell that means nothing."""
         match subject:
             case OccupancyCase():
@@ -104,7 +104,7 @@ class Cards:
         return replace(shot, against=Against(shown.setup), view=view_of_two(shot.view), focus=focus)
 
     @property
-    def lanes(self) -> tuple[Latest[Any], ...]:
+    def lanes(self) -> tuple[LatestTask[Any], ...]:
         return (self.launches.lane, self.made.lane, *self.beside.lanes)
 
     def close(self) -> None:

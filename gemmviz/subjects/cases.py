@@ -39,7 +39,7 @@ def launch_case(shot: Shot, cancelled: Cancel = is_cancelled) -> LaunchCase:
         return LaunchCase(setup, device, what, None, error.message)
 
 
-def counted(setup: Setup, cancelled: Cancel = is_cancelled) -> LaunchCounts:
+def launch_counts(setup: Setup, cancelled: Cancel = is_cancelled) -> LaunchCounts:
     """All accesses of a launch, as the source has them. Raises GemmvizError where it can't be launched."""
     counter = LaunchCounter(device_for(setup).rules, cancelled)
     stream_launch(setup, counter, cancelled=cancelled)
@@ -56,7 +56,7 @@ def code_case(shot: Shot, cancelled: Cancel = is_cancelled) -> CodeCase:
 def _facts(setup: Setup, cancelled: Cancel) -> tuple[tuple[str, str], ...]:
     """What a launch does; nothing where it can't be counted."""
     try:
-        launch, counts = launch_for(setup, with_nearest=False), counted(setup, cancelled)
+        launch, counts = launch_for(setup, with_nearest=False), launch_counts(setup, cancelled)
     except GemmvizError:
         return ()
     return (
@@ -81,7 +81,7 @@ def traffic_case(shot: Shot, cancelled: Cancel = is_cancelled) -> TrafficCase | 
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})
         if can_run(tried):
-            found = counted(tried, cancelled)
+            found = launch_counts(tried, cancelled)
             rows.append(WidthCount(width, found.elements("global", "read"), found.total("global", "read").sectors))
     return TrafficCase(title_of_launch(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
 
@@ -111,7 +111,7 @@ def _without_c(run: HostRun, copies_c: bool) -> HostRun:
 def _reads_c(setup: Setup) -> bool:
     small = setup.changed(M=4, N=4, K=4)
     try:
-        counts = counted(small if can_run(small) else setup)
+        counts = launch_counts(small if can_run(small) else setup)
     except GemmvizError:
         return False
     return any(op.access == "read" and counts.arrays[op.array].name == "C" for _, op in counts.accesses)

@@ -23,12 +23,12 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot, Trial
 from gemmviz.subjects.benchmarks import recorded
-from gemmviz.subjects.cases import counted, race_case, transfer_case
+from gemmviz.subjects.cases import launch_counts, race_case, transfer_case
 from gemmviz.subjects.picture import run, searched_blocks, with_hazards
 from gemmviz.subjects.subjects import grid_case, occupancy_case
 
 
-class Facts:
+class ShotFacts:
     """Of one shot, worked out when they are asked for. Raises GemmvizError where the shot can't be run."""
 
     def __init__(self, shot: Shot, outcome: Outcome | None = None) -> None:
@@ -72,7 +72,7 @@ class Facts:
     @cached_property
     def counts(self) -> LaunchCounts:
         """Of the whole launch."""
-        return counted(self.setup)
+        return launch_counts(self.setup)
 
     @cached_property
     def occupancy(self) -> OccupancyCase:

@@ -6,14 +6,14 @@ from typing import Any
 from gemmviz.files.devices import device_of
 from gemmviz.jobs.engines import Runners
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.schedule import GridCase, Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subjects import Measured, grid_case
+from gemmviz.subjects.subjects import MeasuredCase, grid_case
 
 
 class Launches:
@@ -21,8 +21,8 @@ class Launches:
 
     def __init__(self, post: Post, runners: Runners, done: Callable[[], Any]) -> None:
         self.runners, self._done = runners, done
-        self.lane: Latest[tuple[Setup, Schedule]] = Latest(post, self._on_measured, self._on_failed)
-        self._measured: tuple[Measured, ...] = ()
+        self.lane: LatestTask[tuple[Setup, Schedule]] = LatestTask(post, self._on_measured, self._on_failed)
+        self._measured: tuple[MeasuredCase, ...] = ()
         self._kept: tuple[Any, GridCase | None] | None = None
 
     def case(self, shot: Shot, speed: KernelSpeed | None = None) -> GridCase | None:
@@ -54,7 +54,7 @@ class Launches:
     def _on_measured(self, found: tuple[Setup, Schedule]) -> None:
         gpu = self.runners.gpu
         if gpu is not None:
-            latest = Measured(*found, f"measured here on {gpu.label}")
+            latest = MeasuredCase(*found, f"measured here on {gpu.label}")
             self._measured = (*self._measured[-1:], latest)  # what this one may be held against stays
             self._done()
 

@@ -51,7 +51,7 @@ Subject = (
     | RaceCase
     | TransferCase
 )
-Box = tuple[float, float, float, float]
+Rectangle = tuple[float, float, float, float]
 Size = tuple[float, float]
 _SLIDE_PIXELS, _LEAST_SCALE = 1920, 0.01
 
@@ -109,7 +109,9 @@ def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
     return load_theme(shot.theme if shot.theme != "system" else "dark" if system_is_dark else "light")
 
 
-def options_for(shot: Shot, theme: Theme, size: Size | None = None, seen: Box | None = None, scale: float = 0.0) -> ViewOptions:
+def options_for(
+    shot: Shot, theme: Theme, size: Size | None = None, seen: Rectangle | None = None, scale: float = 0.0
+) -> ViewOptions:
     """How to draw a shot. ``size``: of the frame, in units, a slide's by default: the fewer, the larger are words. ``seen``:
     the part of the frame that can be seen, by default what the camera sees; ``scale``: pixels of a unit, by default those of a
     slide of 1920.
@@ -135,7 +137,7 @@ def frame_for(shot: Shot, width: float, height: float) -> tuple[Size, float]:
     return (max(1.0, round(width / scale)), max(1.0, round(height / scale))), scale
 
 
-def camera_box(camera: Camera, width: float, height: float) -> Box:
+def camera_box(camera: Camera, width: float, height: float) -> Rectangle:
     """What a camera sees of a frame: x, y, width, height in units."""
     wide, high = width / camera.zoom, height / camera.zoom
     return camera.x * width - wide / 2, camera.y * height - high / 2, wide, high

@@ -7,7 +7,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Watched
 from gemmviz.run.engine import Cancel
@@ -29,9 +29,9 @@ class Reading:
     def __init__(self, post: Post, counted: Callable[[], None], drawn: Callable[[], None]) -> None:
         self.reader: Reader | None = None
         self.size = (WIDTH, HEIGHT)
-        self._counting: Latest[tuple[Reader, int]] = Latest(post, self._on_counted, lambda error: None)
-        self._drawing: Latest[tuple[Reader, str]] = Latest(post, self._on_drawn, lambda error: self._drawn())
-        self.lanes: tuple[Latest[Any], ...] = self._counting, self._drawing
+        self._counting: LatestTask[tuple[Reader, int]] = LatestTask(post, self._on_counted, lambda error: None)
+        self._drawing: LatestTask[tuple[Reader, str]] = LatestTask(post, self._on_drawn, lambda error: self._drawn())
+        self.lanes: tuple[LatestTask[Any], ...] = self._counting, self._drawing
         self._report_counted, self._drawn = counted, drawn
         self._counted = -1
         self._known: set[tuple[str, Focus]] = set()

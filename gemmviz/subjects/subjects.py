@@ -64,7 +64,7 @@ def _what(setup: Setup) -> str:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCase:
     """The launch of a setup as it ran on the GPU that is here, and how that is said."""
 
     setup: Setup
@@ -72,7 +72,7 @@ class Measured:
     source: str
 
 
-def grid_case(shot: Shot, measured: tuple[Measured, ...] = (), speed: KernelSpeed | None = None) -> GridCase | None:
+def grid_case(shot: Shot, measured: tuple[MeasuredCase, ...] = (), speed: KernelSpeed | None = None) -> GridCase | None:
     """All blocks of a shot's launch over time, beside those of what it is held against: each as ``measured``, else as recorded
     on its device, else as a model has it. None where there is no launch to speak of.
     """
@@ -82,7 +82,7 @@ def grid_case(shot: Shot, measured: tuple[Measured, ...] = (), speed: KernelSpee
     return replace(found, beside=_launch_case(replace(shot, setup=shot.against.setup), measured, None))
 
 
-def _launch_case(shot: Shot, measured: tuple[Measured, ...], speed: KernelSpeed | None) -> GridCase | None:
+def _launch_case(shot: Shot, measured: tuple[MeasuredCase, ...], speed: KernelSpeed | None) -> GridCase | None:
     case = occupancy_case(replace(shot, trial=Trial()), speed)
     if case is None:
         return None

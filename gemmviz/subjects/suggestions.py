@@ -5,16 +5,16 @@ that can run; nothing is said of what it does before it has.
 import contextlib
 from collections.abc import Iterator
 
-from gemmviz.analysis.models.reasons import Kind
+from gemmviz.analysis.models.reasons import ReasonKind
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_for
 from gemmviz.model.setup import Setup
-from gemmviz.model.speed_case import Cure
+from gemmviz.model.speed_case import Suggestion
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.measure.recorded import Recorded
 from gemmviz.subjects.subjects import parameters_text
 
-_LADDER: dict[str, tuple[str, tuple[Kind, ...], str]] = {
+_LADDER: dict[str, tuple[str, tuple[ReasonKind, ...], str]] = {
     "02_naive": ("swap x and y: 03_coalesced", ("coalescing",), "03_coalesced"),
     "03_coalesced": ("tiles in shared memory: 04_tiled", ("reuse", "coalescing"), "04_tiled"),
     "04_tiled": ("sums in registers: 08_register_tiled", ("shared", "reuse"), "08_register_tiled"),
@@ -26,23 +26,23 @@ _LADDER: dict[str, tuple[str, tuple[Kind, ...], str]] = {
 _WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 
-def cures_for(setup: Setup, kind: Kind) -> tuple[Cure, ...]:
+def cures_for(setup: Setup, kind: ReasonKind) -> tuple[Suggestion, ...]:
     """What may help against one kind of thing."""
     return tuple(cure for cure in _found(setup, kind) if can_run(cure.setup))
 
 
-def _found(setup: Setup, kind: Kind) -> Iterator[Cure]:
+def _found(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
-        yield Cure("a column of padding: PAD = 1", setup.changed(PAD=1))
+        yield Suggestion("a column of padding: PAD = 1", setup.changed(PAD=1))
     for name in _WIDTHS:
         if kind in ("reuse", "coalescing") and name in setup.parameters:
             larger = _next(setup, name, up=True)
             if larger is not None:
-                yield Cure(f"a larger block: {name} = {larger}", setup.changed(**{name: larger}))
+                yield Suggestion(f"a larger block: {name} = {larger}", setup.changed(**{name: larger}))
         if kind == "idle" and name in setup.parameters:
             smaller = _next(setup, name, up=False)
             if smaller is not None:
-                yield Cure(f"smaller blocks, so more of them: {name} = {smaller}", setup.changed(**{name: smaller}))
+                yield Suggestion(f"smaller blocks, so more of them: {name} = {smaller}", setup.changed(**{name: smaller}))
     if setup.kernel.is_shipped and setup.kernel.name in _LADDER:
         text, kinds, other = _LADDER[setup.kernel.name]
         if kind in kinds:
@@ -68,7 +68,7 @@ def _next(setup: Setup, name: str, up: bool) -> int | None:
     return next((each for each in beyond if can_run(setup.changed(**{name: each}))), None)
 
 
-def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Cure]:
+def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
     """Another kernel on the same problem: as it is known to be fastest there; where nobody has timed it, with the same
     parameters, or with the largest block that works.
     """
@@ -79,12 +79,12 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Cure]:
     others = {"filling": setup.filling, "device": setup.device}
     fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
     if fastest is not None:
-        yield Cure(f"{text}, {parameters_text(fastest)}", fastest)
+        yield Suggestion(f"{text}, {parameters_text(fastest)}", fastest)
         return
     wanted = setup_for(kernel, setup.problem, kept, **others)
     if can_run(wanted):
-        yield Cure(text, wanted)
+        yield Suggestion(text, wanted)
         return
     found = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
     if found:
-        yield Cure(text, found[0])
+        yield Suggestion(text, found[0])

@@ -10,7 +10,7 @@ _FOLDER = "assets/lessons/keys"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class AnswerKey:
     """What stands for each blank, in order."""
 
     answers: tuple[str, ...]
@@ -25,4 +25,4 @@ def key_names() -> tuple[str, ...]:
 @cache
 def answers_of(name: str) -> tuple[str, ...]:
     """Of the key of this name, one of ``key_names``."""
-    return read_toml(resource(f"{_FOLDER}/{name}.toml"), Key).answers
+    return read_toml(resource(f"{_FOLDER}/{name}.toml"), AnswerKey).answers

@@ -5,8 +5,8 @@ from typing import Any
 
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.words import spaced
-from gemmviz.subjects.facts import Facts
-from gemmviz.teaching.lesson import Expectation, Stop, Value
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.lesson import Answer, Expectation, LessonStep
 from gemmviz.teaching.quantities import quantity
 
 
@@ -19,12 +19,12 @@ def shown_value(value: Any) -> str:
     return spaced(value) if isinstance(value, int) else str(value)
 
 
-def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:
+def caption_with_numbers(stop: LessonStep, facts: ShotFacts | None = None) -> str:
     """The caption with its numbers worked out; those that nobody can tell as "?"."""
     if not stop.needed:
         return stop.caption
     needed = [each for each in stop.expect if each.name in stop.needed]
-    facts, values = facts or Facts(stop.shot), {}
+    facts, values = facts or ShotFacts(stop.shot), {}
     for each in needed:
         try:
             values[each.name] = shown_value(_rounded(quantity(each.what, facts), each))
@@ -33,7 +33,7 @@ def caption_with_numbers(stop: Stop, facts: Facts | None = None) -> str:
     return stop.said(values)
 
 
-def _rounded(value: Value, like: Expectation) -> Value:
+def _rounded(value: Answer, like: Expectation) -> Answer:
     """A number in the digits that are written where it is expected."""
     if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
         return round(value, like.digits) if like.digits else round(value)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gemmviz.export.prepare import EngineOf, staged
+from gemmviz.export.prepare import EngineOf, prepare
 from gemmviz.model.errors import GemmvizError, Place
-from gemmviz.subjects.facts import Facts
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Expectation, Lesson, Stop, Value
+from gemmviz.teaching.lesson import Answer, Expectation, Lesson, LessonStep
 from gemmviz.teaching.quantities import quantity
 
 
@@ -18,7 +18,7 @@ class Finding:
     step: int
     title: str
     expectation: Expectation
-    found: Value | None
+    found: Answer | None
     error: GemmvizError | None = None
 
     @property
@@ -36,10 +36,10 @@ class Finding:
         )
 
 
-def asked(stop: Stop, facts: Facts | None = None) -> list[tuple[Expectation, Value | None, GemmvizError | None]]:
+def asked(stop: LessonStep, facts: ShotFacts | None = None) -> list[tuple[Expectation, Answer | None, GemmvizError | None]]:
     """All that a step expects, with what is found."""
-    facts = facts or Facts(stop.shot)
-    rows: list[tuple[Expectation, Value | None, GemmvizError | None]] = []
+    facts = facts or ShotFacts(stop.shot)
+    rows: list[tuple[Expectation, Answer | None, GemmvizError | None]] = []
     for each in stop.expect:
         try:
             rows.append((each, quantity(each.what, facts), None))
@@ -53,19 +53,19 @@ def findings(lesson: Lesson, engine_of: EngineOf) -> Iterator[Finding]:
     for number, stop in enumerate(lesson.stops, 1):
         title = stop.title or stop.id or "untitled"
         try:
-            stage = staged(stop.shot, engine_of)
-            facts = Facts(stop.shot, stage.outcome)
+            stage = prepare(stop.shot, engine_of)
+            facts = ShotFacts(stop.shot, stage.outcome)
         except GemmvizError as error:
             shown = Expectation("what it shows", "", line=stop.line)
             if not any(each.what in ("refusal", "fault") for each in stop.expect):
                 yield Finding(number, title, shown, None, error)
-            facts = Facts(stop.shot)
+            facts = ShotFacts(stop.shot)
         for expectation, value, wrong in asked(stop, facts):
             yield Finding(number, title, expectation, value, wrong)
         for choice in stop.question.choices if stop.question is not None else ():
             if choice.shot is not None:
                 try:
-                    staged(choice.shot, engine_of)
+                    prepare(choice.shot, engine_of)
                 except GemmvizError as error:
                     yield Finding(number, title, Expectation(f"what shows {choice.text!r}", "", line=stop.line), None, error)
 

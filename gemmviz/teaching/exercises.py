@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from gemmviz.model.errors import GemmvizError, SourceError
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import Facts
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Exercise, Expectation, Value
+from gemmviz.teaching.lesson import Answer, Exercise, Expectation
 from gemmviz.teaching.quantities import quantity
 
 
@@ -14,7 +14,7 @@ from gemmviz.teaching.quantities import quantity
 class Verdict:
     """``rows``: of each thing that must hold, what it is, and whether that is right; ``error``: why nothing could be told."""
 
-    rows: tuple[tuple[Expectation, Value | None, bool], ...]
+    rows: tuple[tuple[Expectation, Answer | None, bool], ...]
     error: GemmvizError | None = None
 
     @property
@@ -40,8 +40,8 @@ def judged(exercise: Exercise, shot: Shot, empty: tuple[int, ...] = ()) -> Verdi
     with nothing in them: they are named where the kernel can't be read.
     """
     left = shot.setup.kernel.blanks
-    facts = Facts(shot)
-    rows: list[tuple[Expectation, Value | None, bool]] = []
+    facts = ShotFacts(shot)
+    rows: list[tuple[Expectation, Answer | None, bool]] = []
     for each in exercise.until:
         try:
             found = quantity(each.what, facts)

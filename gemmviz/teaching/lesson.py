@@ -23,7 +23,7 @@ FORMAT = "gemmviz lesson"
 VERSION = 2
 Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
-Value = bool | int | float | str
+Answer = bool | int | float | str
 _ERRORS = ("refusal", "fault")  # of which the words are expected, not all of the sentence
 _FIELD = re.compile(r"\{(\w+)\}")
 _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
@@ -37,7 +37,7 @@ class Expectation:
     """
 
     what: str
-    value: Value
+    value: Answer
     name: str = ""
     about: float = 0.0
     line: int = field(default=0, compare=False)
@@ -48,7 +48,7 @@ class Expectation:
         exponent = Decimal(str(self.value)).as_tuple().exponent if isinstance(self.value, float) else 0
         return max(0, -exponent) if isinstance(exponent, int) and self.value != int(self.value) else 0
 
-    def is_met_by(self, found: Value) -> bool:
+    def is_met_by(self, found: Answer) -> bool:
         """Whether a value is what is expected: the same text, of an error its words; a number in the digits that are here."""
         value = self.value
         if isinstance(value, str) or isinstance(found, str):
@@ -110,7 +110,7 @@ class Exercise:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class LessonStep:
     """One step of a lesson. ``title``, ``caption`` and ``notes``: what is written above, said below, and told to the speaker;
     ``build``: how it comes: at once, or phase by phase, step by step, term by term of a sum,
     lane by lane, blank by blank; ``id``: by which others know it;
@@ -156,7 +156,7 @@ class Lesson:
     """Steps in their order. ``about``: what it teaches; ``name``: that of its file; ``needs``: what one should know before."""
 
     title: str = "Lesson"
-    stops: tuple[Stop, ...] = ()
+    stops: tuple[LessonStep, ...] = ()
     about: str = ""
     sources: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ class Lesson:
         """The place of a step, by its id."""
         return next((place for place, stop in enumerate(self.stops) if stop.id and stop.id == id), None)
 
-    def with_stop(self, stop: Stop, at: int | None = None) -> "Lesson":
+    def with_stop(self, stop: LessonStep, at: int | None = None) -> "Lesson":
         """With another one behind the others, or before the one at ``at``."""
         place = len(self.stops) if at is None else at
         return replace(self, stops=(*self.stops[:place], stop, *self.stops[place:]))
@@ -183,7 +183,7 @@ class Lesson:
     def without(self, at: int) -> "Lesson":
         return replace(self, stops=(*self.stops[:at], *self.stops[at + 1 :]))
 
-    def changed(self, at: int, stop: Stop) -> "Lesson":
+    def changed(self, at: int, stop: LessonStep) -> "Lesson":
         """With this one in the place of another."""
         return replace(self, stops=(*self.stops[:at], stop, *self.stops[at + 1 :]))
 
@@ -203,9 +203,9 @@ def lesson_text(lesson: Lesson) -> str:
     return toml_text({**head, "step": [_plain_stop(stop) for stop in lesson.stops]})
 
 
-def _plain_stop(stop: Stop) -> dict[str, Any]:
+def _plain_stop(stop: LessonStep) -> dict[str, Any]:
     plain: dict[str, Any] = {}
-    for each in fields(Stop):
+    for each in fields(LessonStep):
         value = getattr(stop, each.name)
         if each.name in ("shot", "line", "expect", "question", "exercise") or value == each.default:
             continue
@@ -241,7 +241,7 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         plain = toml_to_plain(text)
         kind, version = plain.pop("format", None), plain.pop("version", 0)
         if kind == VIEW:
-            return Lesson("View", (Stop(parse_shot(text)),))
+            return Lesson("View", (LessonStep(parse_shot(text)),))
         if kind != FORMAT:
             raise FormatError("this is neither a lesson of gemmviz nor a saved view")
         if not isinstance(version, int) or version > VERSION:
@@ -286,7 +286,7 @@ class _Lines:
         return next((number for number, line in after if words in line), self.first)
 
 
-def _stop(plain: object, number: int, lines: _Lines) -> Stop:
+def _stop(plain: object, number: int, lines: _Lines) -> LessonStep:
     if not isinstance(plain, dict):
         raise FormatError(f"step {number} is no table")
     if "from" in plain:
@@ -296,7 +296,7 @@ def _stop(plain: object, number: int, lines: _Lines) -> Stop:
         return _taken(str(plain["from"]))
     if not isinstance(plain.get("shot"), dict):
         raise FormatError(f"step {number} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
-    known = {each.name for each in fields(Stop)} - {"line"}
+    known = {each.name for each in fields(LessonStep)} - {"line"}
     if plain.keys() - known:
         raise FormatError(f"step {number} has {', '.join(sorted(plain.keys() - known))}, which no step has")
     words: dict[str, Any] = {
@@ -310,7 +310,7 @@ def _stop(plain: object, number: int, lines: _Lines) -> Stop:
         words["question"] = _question(plain["question"])
     if "exercise" in plain:
         words["exercise"] = _exercise(plain["exercise"], lines)
-    return Stop(shot_of(plain["shot"]), line=lines.first, **words)
+    return LessonStep(shot_of(plain["shot"]), line=lines.first, **words)
 
 
 def _expectations(plain: object, lines: _Lines) -> tuple[Expectation, ...]:
@@ -323,7 +323,7 @@ def _expectation(plain: dict[str, Any], lines: _Lines) -> Expectation:
     what, value = plain.get("what"), plain.get("is")
     line = lines.of(str(what)) if what else lines.first
     unknown = plain.keys() - {"what", "is", "name", "about"}
-    if not isinstance(what, str) or not isinstance(value, Value) or unknown:
+    if not isinstance(what, str) or not isinstance(value, Answer) or unknown:
         more = f"; {', '.join(sorted(unknown))} means nothing here" if unknown else ""
         raise FormatError(f'an expectation says what = "…" and is = …{more}', Place(line, 1, line, 2))
     facts = from_plain({name: plain[name] for name in ("name",) if name in plain}, dict[str, str])
@@ -349,7 +349,7 @@ def _exercise(plain: object, lines: _Lines) -> Exercise:
     return replace(rest, until=_expectations(plain["until"], lines))
 
 
-def _taken(name: str) -> Stop:
+def _taken(name: str) -> LessonStep:
     """A step of another lesson, by "LESSON/ID"."""
     lesson, _, id = name.partition("/")
     found = shipped_lesson(lesson)

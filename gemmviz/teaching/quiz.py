@@ -26,12 +26,14 @@ from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.picture import run
 from gemmviz.subjects.subjects import title_of_launch
-from gemmviz.teaching.lesson import Choice, Lesson, Question, Stop
+from gemmviz.teaching.lesson import Choice, Lesson, LessonStep, Question
 
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
 _TRIES = 60
 Wrong = tuple[str, str]  # a choice, and the misconception that gives it
-Made = tuple[str, str, str, Shot, list[Wrong]]  # a question, what is right and why, what shows it, and what is wrong
+GeneratedQuestion = tuple[
+    str, str, str, Shot, list[Wrong]
+]  # a question, what is right and why, what shows it, and what is wrong
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class _Request:
         return self.moment.site.place.line
 
 
-Maker = Callable[[_Source], Made | None]
+Maker = Callable[[_Source], GeneratedQuestion | None]
 
 
 def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
@@ -105,7 +107,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
     if outcome.trace is None or outcome.fault is not None:
         raise outcome.fault or GemmvizError("the kernel gives no trace")
     source = _Source(setup, Replay.of(outcome.trace), Random(seed))
-    stops: list[Stop] = []
+    stops: list[LessonStep] = []
     asked: set[str] = set()
     for number in range(_TRIES * count):
         if len(stops) == count:
@@ -125,7 +127,9 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
     return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), about)
 
 
-def _stop(source: _Source, number: int, text: str, right: str, why: str, shot: Shot, wrong: Sequence[Wrong]) -> Stop | None:
+def _stop(
+    source: _Source, number: int, text: str, right: str, why: str, shot: Shot, wrong: Sequence[Wrong]
+) -> LessonStep | None:
     """A question with its choices in any order; None where too few of them are different."""
     others: dict[str, str] = {}
     for choice, reason in wrong:
@@ -137,13 +141,13 @@ def _stop(source: _Source, number: int, text: str, right: str, why: str, shot: S
     choices = [Choice(right, True, why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
     source.random.shuffle(choices)
     asked = replace(shot, view="code")  # the picture that answers it comes with the choices
-    return Stop(asked, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
+    return LessonStep(asked, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
 
 
 # What is asked
 
 
-def _sectors(source: _Source) -> Made | None:
+def _sectors(source: _Source) -> GeneratedQuestion | None:
     """How many sectors a request moves."""
     asked, rules = source.request("global"), source.replay.trace.rules
     if asked is None or not asked.moment.cost.requests:
@@ -164,7 +168,7 @@ def _sectors(source: _Source) -> Made | None:
     return text, many(cost.sectors, "sector"), why, source.shot(asked.step, "memory", asked.focus), wrong
 
 
-def _bank(source: _Source) -> Made | None:
+def _bank(source: _Source) -> GeneratedQuestion | None:
     """Which bank a lane hits."""
     asked, rules = source.request("shared"), source.replay.trace.rules
     request = None if asked is None else asked.moment.request
@@ -191,7 +195,7 @@ def _bank(source: _Source) -> Made | None:
     return text, f"bank {bank}", why, source.shot(asked.step, "banks", asked.focus), wrong
 
 
-def _tile(source: _Source) -> Made | None:
+def _tile(source: _Source) -> GeneratedQuestion | None:
     """What a cell of a tile holds."""
     trace = source.replay.trace
     shared = [number for number, array in enumerate(trace.arrays) if array.space == "shared"]
@@ -240,7 +244,7 @@ def _held(source: _Source, number: int, cell: int, phase: int, focus: Focus) -> 
     return element_text(trace.arrays[int(content.array[cell])], int(content.element[cell]))
 
 
-def _element(source: _Source) -> Made | None:
+def _element(source: _Source) -> GeneratedQuestion | None:
     """Which element a thread reads from global memory."""
     trace = source.replay.trace
     step = source.step(
@@ -294,7 +298,7 @@ def _read_by(source: _Source, step: int, block: Triple, place: tuple[int, int]) 
     return None if main is None or int(main.elements[0]) < 0 else element_text(main.array, int(main.elements[0]))
 
 
-def _lane(source: _Source) -> Made | None:
+def _lane(source: _Source) -> GeneratedQuestion | None:
     """Which warp and lane a thread is."""
     trace = source.replay.trace
     dx, dy, dz = trace.launch.block
@@ -319,7 +323,7 @@ def _lane(source: _Source) -> Made | None:
     return text, right, why, source.shot(0, "mapping", Focus(warp=thread // size)), wrong
 
 
-def _owner(source: _Source) -> Made | None:
+def _owner(source: _Source) -> GeneratedQuestion | None:
     """Which thread stores an element of C."""
     trace, owners = source.replay.trace, source.replay.owners
     if owners.array is None or not len(owners.elements):
@@ -353,7 +357,7 @@ def _owner(source: _Source) -> Made | None:
     return text, said(x, y, bx, by), "it is the one that writes there", source.shot(step, "stage", focus), wrong
 
 
-def _wavefronts(source: _Source) -> Made | None:
+def _wavefronts(source: _Source) -> GeneratedQuestion | None:
     """How many passes a request to shared memory takes."""
     asked, rules = source.request("shared"), source.replay.trace.rules
     if asked is None or not asked.moment.cost.requests:
@@ -379,7 +383,7 @@ def _wavefronts(source: _Source) -> Made | None:
     return text, str(cost.wavefronts), why, source.shot(asked.step, "banks", asked.focus), wrong
 
 
-def _barrier(source: _Source) -> Made | None:
+def _barrier(source: _Source) -> GeneratedQuestion | None:
     """Which of the barriers may go."""
     trace = source.replay.trace
     places = {site.place.line: site.place for site in trace.sites if site.kind == "barrier"}

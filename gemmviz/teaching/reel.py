@@ -5,30 +5,30 @@ from dataclasses import replace
 
 from gemmviz.export.prepare import (
     EngineOf,
-    Manner,
-    Staged,
-    dressed,
+    ExportOptions,
+    Prepared,
     frame_at,
     inks_of_themes,
     page_theme,
+    prepare,
     slide_at,
-    staged,
-    told_of,
+    texts_of,
+    with_theme,
 )
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
-from gemmviz.scenes.kit.band import Said
+from gemmviz.scenes.kit.band import Caption
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.facts import Facts
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import caption_with_numbers
-from gemmviz.teaching.lesson import Lesson, Stop
-from gemmviz.teaching.reveal import Part, parts_of
+from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.reveal import Reveal, parts_of
 
 
 def lesson_reel(
     lesson: Lesson,
     engine_of: EngineOf,
-    manner: Manner,
+    manner: ExportOptions,
     changed: Callable[[Shot], Shot] = lambda shot: shot,
     answers: bool = False,
 ) -> Reel:
@@ -37,12 +37,12 @@ def lesson_reel(
     """
     shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
 
-    def pictures() -> Iterator[tuple[Stop, Staged, Said]]:
+    def pictures() -> Iterator[tuple[LessonStep, Prepared, Caption]]:
         for stop, part in shown:
-            stage = staged(changed(part.shot), engine_of)
+            stage = prepare(changed(part.shot), engine_of)
             said = part.said
             if stop.needed and stop.question is None:
-                said = replace(said, caption=caption_with_numbers(stop, Facts(stop.shot, stage.outcome)))
+                said = replace(said, caption=caption_with_numbers(stop, ShotFacts(stop.shot, stage.outcome)))
             yield stop, stage, said
 
     def slides() -> Iterator[Slide]:
@@ -61,10 +61,10 @@ def lesson_reel(
     def steps() -> Iterator[Step]:
         for _, stage, said in pictures():
             scenes = {
-                theme: frame_at(dressed(stage, theme), stage.step, stage.moment(stage.step), manner, said=said).scene
+                theme: frame_at(with_theme(stage, theme), stage.step, stage.moment(stage.step), manner, said=said).scene
                 for theme in THEMES
             }
-            title, caption, _ = told_of(stage.subject(stage.step), scenes[THEMES[0]])
+            title, caption, _ = texts_of(stage.subject(stage.step), scenes[THEMES[0]])
             yield Step(scenes, scenes, dict.fromkeys(THEMES, ()), said.title or title, said.caption or caption)
 
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
@@ -73,7 +73,7 @@ def lesson_reel(
     )
 
 
-def _printed(stop: Stop, answers: bool) -> list[Part]:
+def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:
     """The parts that are shown where nothing moves: the first, with answers the last of blanks and the right one of choices."""
     parts = parts_of(stop)
     if stop.question is not None:

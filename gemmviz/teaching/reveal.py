@@ -8,53 +8,53 @@ from gemmviz.analysis.replay.focus import Focus, scope_of
 from gemmviz.analysis.replay.position import position_of
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.words import letter
-from gemmviz.scenes.kit.band import Said
+from gemmviz.scenes.kit.band import Caption
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.lesson import Question, Stop
+from gemmviz.teaching.lesson import LessonStep, Question
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Reveal:
     """What is shown, and what is said of it."""
 
     shot: Shot
-    said: Said
+    said: Caption
 
 
-def caption_of(stop: Stop, caption: str | None = None) -> Said:
+def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
     """The words of a step. ``caption``: with its numbers in it; without them a caption that needs numbers is left out."""
     if caption is None:
         caption = "" if stop.needed else stop.caption
-    return Said(stop.title, caption)
+    return Caption(stop.title, caption)
 
 
-def parts_of(stop: Stop, caption: str | None = None, replay: Replay | None = None) -> list[Part]:
+def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None = None) -> list[Reveal]:
     """All parts. ``replay``: of the run of its shot, which phases, steps and lanes are taken from; without it these come at
     once.
     """
     said = caption_of(stop, caption)
     if stop.question is not None:
         return _of_question(stop, stop.question)
-    found = [Part(shot, said) for shot in _built(stop, replay)]
+    found = [Reveal(shot, said) for shot in _built(stop, replay)]
     if stop.exercise is not None and stop.build != "blanks":
-        found += [Part(stop.shot, replace(said, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
+        found += [Reveal(stop.shot, replace(said, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
     return found
 
 
-def _of_question(stop: Stop, question: Question) -> list[Part]:
+def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
     """The question alone; then the right choice with what shows it, then the others."""
     texts = tuple(choice.text for choice in question.choices)
-    found = [Part(stop.shot, Said(stop.title, question.text, texts))]
+    found = [Reveal(stop.shot, Caption(stop.title, question.text, texts))]
     order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
     for place in order:
         choice = question.choices[place]
         why = f"Answer {letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
-        found.append(Part(choice.shot or stop.shot, Said(stop.title, why, texts, question.right, place)))
+        found.append(Reveal(choice.shot or stop.shot, Caption(stop.title, why, texts, question.right, place)))
     return found
 
 
-def _built(stop: Stop, replay: Replay | None) -> list[Shot]:
+def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:
     shot = stop.shot
     if stop.build == "blanks":
         return _filled(stop)
@@ -82,7 +82,7 @@ def _term_steps(shot: Shot, replay: Replay) -> list[int]:
     return [int(step) for step in steps if step < replay.steps]
 
 
-def _filled(stop: Stop) -> list[Shot]:
+def _filled(stop: LessonStep) -> list[Shot]:
     """The kernel with its blanks, then with one more of them filled in each time."""
     answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
     setup = stop.shot.setup

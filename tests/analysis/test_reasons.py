@@ -4,7 +4,7 @@ import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
-from gemmviz.analysis.models.reasons import Kind, Reason, reason_of
+from gemmviz.analysis.models.reasons import Reason, ReasonKind, reason_of
 from gemmviz.files.levels_file import recorded_levels
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
@@ -51,7 +51,7 @@ def reason(setup: Setup) -> Reason:
         (setup_of("04_tiled", 64, TILE_WIDTH=32), "idle", "4 blocks leave 128 of 132 SMs without work"),
     ],
 )  # fmt: skip
-def test_each_kernel_is_held_back_by_what_it_teaches(setup: Setup, kind: Kind, sentence: str) -> None:
+def test_each_kernel_is_held_back_by_what_it_teaches(setup: Setup, kind: ReasonKind, sentence: str) -> None:
     found = reason(setup)
     assert (found.kind, found.sentence) == (kind, sentence)
 
@@ -65,7 +65,7 @@ def test_each_kernel_is_held_back_by_what_it_teaches(setup: Setup, kind: Kind, s
          ("07_tiled_transposed", {"TILE_WIDTH": 32, "PAD": 1})),
     ],
 )  # fmt: skip
-def test_a_cure_cures_what_it_is_for(setup: Setup, kind: Kind, cured: tuple[str, dict[str, int]]) -> None:
+def test_a_cure_cures_what_it_is_for(setup: Setup, kind: ReasonKind, cured: tuple[str, dict[str, int]]) -> None:
     """Run, as everything that is claimed: the counts are better, and so is the recorded time."""
     cures = [cure for cure in cures_for(setup, kind) if (cure.setup.kernel.name, dict(cure.setup.parameters)) == cured]
     assert len(cures) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import Manner
+from gemmviz.export.prepare import ExportOptions
 from gemmviz.files.devices import device_extensions, device_names, load_device
 from gemmviz.files.resources import resource, user_folder
 from gemmviz.launch.catalog import lesson_names, load_kernel
@@ -22,7 +22,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.state.shot import Shot, default_shot, read_view, shot_text
 from gemmviz.subjects.picture import run
 from gemmviz.teaching.checking import complaint, findings
-from gemmviz.teaching.lesson import Lesson, Stop, lesson_text, parse_lesson, read_lesson, shipped_lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text, parse_lesson, read_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.fuzz.campaign import Campaign
@@ -67,7 +67,7 @@ def _read_view(path: Path, cancelled: Cancel) -> None:
 def lesson_facts() -> Any:
     """A lesson with a question, an exercise, blanks and steps that expect something, as plain data."""
     stops = [stop for name in lesson_names() for stop in shipped_lesson(name).stops]
-    wanted: tuple[Callable[[Stop], bool], ...] = (
+    wanted: tuple[Callable[[LessonStep], bool], ...] = (
         lambda stop: stop.question is not None,
         lambda stop: stop.exercise is not None,
         lambda stop: stop.build == "terms",
@@ -96,7 +96,7 @@ def _read_lesson(path: Path, cancelled: Cancel) -> None:
         str(complaint(found, str(path)))
     for stop in lesson.stops:
         parts_of(stop)
-    reel = lesson_reel(lesson, interpreter, Manner(), answers=True)
+    reel = lesson_reel(lesson, interpreter, ExportOptions(), answers=True)
     for _ in reel.slides():
         pass
 

@@ -129,12 +129,12 @@ def _settle(window: Any, passed: Callable[[], object]) -> None:
 
 def start_with(path: Path, cancelled: Cancel) -> None:
     """A window that finds what was kept; it shows a picture or says why not, and closes."""
-    from gemmviz.gui.preferences import Nowhere
+    from gemmviz.gui.preferences import InMemoryStore
     from gemmviz.gui.window.main_window import MainWindow
 
     application()
     raised = _raised()
-    made = MainWindow(Nowhere({key: _KEPT[number] for key, number in json.loads(path.read_bytes()).items()}))
+    made = MainWindow(InMemoryStore({key: _KEPT[number] for key, number in json.loads(path.read_bytes()).items()}))
     made.start()
     made.show()
     end = time.monotonic() + 5.0
@@ -257,10 +257,10 @@ def _point(stage: Any, x: float, y: float, clicks: bool) -> None:
 def window_made() -> Any:
     """The window that all cases share, in which everything has been looked at once."""
     application()
-    from gemmviz.gui.preferences import Nowhere
+    from gemmviz.gui.preferences import InMemoryStore
     from gemmviz.gui.window.main_window import MainWindow
 
-    made = MainWindow(Nowhere(shot=shot_text(default_shot()), tour="seen"))
+    made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), tour="seen"))
     made.start()
     made.show()
     for name in views():  # what is made when it is first looked at

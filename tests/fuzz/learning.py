@@ -16,7 +16,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.engine import Cancel
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
-from gemmviz.teaching.lesson import Stop, lesson_text, parse_lesson, shipped_lesson
+from gemmviz.teaching.lesson import LessonStep, lesson_text, parse_lesson, shipped_lesson
 from gemmviz.teaching.moodle import moodle_xml
 from gemmviz.teaching.quiz import quiz_of
 from tests.fuzz.campaign import Campaign
@@ -79,12 +79,12 @@ def _ask(path: Path, cancelled: Cancel) -> None:
 
 
 @cache
-def _exercises() -> list[Stop]:
+def _exercises() -> list[LessonStep]:
     """Steps of the course that a student fills in or brings about."""
     return [stop for name in lesson_names() for stop in shipped_lesson(name).stops if stop.exercise is not None]
 
 
-def _right(stop: Stop) -> tuple[str, ...]:
+def _right(stop: LessonStep) -> tuple[str, ...]:
     assert stop.exercise is not None
     return answers_of(stop.exercise.key) if stop.exercise.key and stop.shot.setup.kernel.blanks else ()
 

@@ -15,7 +15,7 @@ from gemmviz.run.choosing import has_cupy
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.worker import Server
 from gemmviz.state.shot import default_shot, shot_text
-from gemmviz.teaching.lesson import Lesson, Stop, lesson_text
+from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.mutators import spoiled_facts
 from tests.fuzz.records import small_trace
@@ -75,7 +75,7 @@ def _own_files(folder: Path) -> dict[str, bytes]:
     (folder / "mine.cu").write_text(load_kernel("04_tiled").text, encoding="utf-8")
     write_trace(small_trace(), folder / "mine.gvt")
     (folder / "view.toml").write_text(shot_text(shot), encoding="utf-8")
-    (folder / "lesson.toml").write_text(lesson_text(Lesson("Mine", (Stop(shot, "One", "First"),))), encoding="utf-8")
+    (folder / "lesson.toml").write_text(lesson_text(Lesson("Mine", (LessonStep(shot, "One", "First"),))), encoding="utf-8")
     return {name: (folder / name).read_bytes() for name in _OWN}
 
 

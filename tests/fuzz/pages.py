@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from selenium import webdriver
 
-from gemmviz.export.prepare import Manner, run_reel, staged_run
+from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
 from gemmviz.files.trace_file import read_trace
 from gemmviz.model.outcome import Outcome
 from gemmviz.render.export import save_reel
@@ -91,11 +91,11 @@ def _open(path: Path, cancelled: Cancel) -> None:
     if kind == "trace":
         path.with_name("hostile.gvt").write_bytes(trace_bytes(facts))
         trace = read_trace(path.with_name("hostile.gvt"))
-        stage = staged_run(Shot(trace.setup), Outcome(trace, _HOSTILE[0]))
-        reel = run_reel(stage, Manner(), [0], range(2))
+        stage = prepare_run(Shot(trace.setup), Outcome(trace, _HOSTILE[0]))
+        reel = run_reel(stage, ExportOptions(), [0], range(2))
     else:
         path.with_name("hostile.toml").write_bytes(toml_bytes(facts))
-        reel = lesson_reel(read_lesson(path.with_name("hostile.toml")), interpreter, Manner(), answers=True)
+        reel = lesson_reel(read_lesson(path.with_name("hostile.toml")), interpreter, ExportOptions(), answers=True)
     save_reel(reel, page)
     _look_at(page)
 

@@ -93,14 +93,14 @@ def _burn(*args: object) -> None:
 
 def _endless_view(patch: Patch) -> None:
     """A loop over something that a trace says."""
-    view = view_named("tiles")
+    view = view_named("block_tiles")
 
     def still(moment: Moment, options: Any) -> Any:
         if moment.trace.visits.max() > 500:
             _forever()
         return view.still(moment, options)
 
-    patch.setitem(views(), "tiles", replace(view, still=still))
+    patch.setitem(views(), "block_tiles", replace(view, still=still))
 
 
 def _on_error(act: Callable[[], object]) -> Wrapped:

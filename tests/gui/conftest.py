@@ -9,15 +9,15 @@ import pytest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
 from gemmviz.gui.panels.source import Source
-from gemmviz.gui.panels.view_dock import ViewDock
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.preferences import InMemoryStore
+from gemmviz.gui.view_dock import ViewDock
 from gemmviz.gui.widgets.callout import Callout
-from gemmviz.gui.widgets.field_row import Control
+from gemmviz.gui.widgets.field_row import FieldEditor
 from gemmviz.gui.widgets.tables import Table
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind")
 
 @pytest.fixture
 def window(qtbot: QtBot) -> Iterator[MainWindow]:
-    made = MainWindow(Nowhere(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
+    made = MainWindow(InMemoryStore(shot=shot_text(default_shot())))  # not the first start, so nothing plays by itself
     made.resize(1600, 960)
     qtbot.addWidget(made)
     made.start()
@@ -45,7 +45,7 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
     made.close()
 
 
-def open_file(desk: Desk, path: Path) -> None:
+def open_file(desk: AppModel, path: Path) -> None:
     """Opens a file, and waits until it is read."""
     desk.opening.open(path)
     end = time.monotonic() + _LONG_MS / 1000
@@ -119,7 +119,7 @@ def callout_of(window: MainWindow) -> Callout:
 # Fields
 
 
-def field(window: MainWindow, name: str) -> Control:
+def field(window: MainWindow, name: str) -> FieldEditor:
     return settings_of(window).setup.controls[name]
 
 

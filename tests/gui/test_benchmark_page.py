@@ -105,7 +105,7 @@ def test_curves_are_toggled_by_kernel_and_by_choice_and_that_is_undone(page: Ben
     assert any("TILE_WIDTH = 8)" in curve.label for curve in curves(page))
     page.session.undo()
     qtbot.waitUntil(lambda: not any("TILE_WIDTH = 8)" in curve.label for curve in curves(page)))
-    page.session.show_view("transfer")
+    page.session.show_view("copy_cost")
     qtbot.wait(100)
     check(page, "02_naive", True, qtbot)
     assert len([curve for curve in curves(page) if curve.family == "02_naive"]) == 2

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.lecture.lecture_window import Wall
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
 from gemmviz.teaching.lesson import read_lesson, save_lesson, shipped_lesson
@@ -171,7 +171,7 @@ def test_a_projector_that_goes_away(window: MainWindow, wall: Wall) -> None:
 
 
 def test_views_are_there_the_next_time(qtbot: QtBot) -> None:
-    store = Nowhere(tour="seen")
+    store = InMemoryStore(tour="seen")
     for number in range(2):
         window = MainWindow(store)
         qtbot.addWidget(window)

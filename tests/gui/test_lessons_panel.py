@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gemmviz.gui.panels.lessons import Lessons
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -48,7 +48,7 @@ def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWi
 
 
 def test_the_window_starts_with_a_lesson_by_its_name(qtbot: QtBot) -> None:
-    window = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    window = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
     qtbot.addWidget(window)
     window.start(lesson="coalescing")
     window.show()
@@ -62,7 +62,7 @@ def test_the_window_starts_with_a_lesson_by_its_name(qtbot: QtBot) -> None:
 
 
 def test_a_lesson_that_is_gone_leaves_what_was_shown(qtbot: QtBot) -> None:
-    window = MainWindow(Nowhere(shot=shot_text(default_shot())))
+    window = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
     qtbot.addWidget(window)
     window.start(lesson="no-such-lesson")
     window.show()

@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.export.export_dialog import ExportDialog
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.about import about_text
 from gemmviz.gui.window.actions import actions
 from gemmviz.gui.window.keys import keys_text
@@ -729,7 +729,7 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
 def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
     expected = [["Request", "Warp", "Cost per step", "Occupancy", "Saved views"], ["Source", "Lessons"]]
     for kept in ({}, {"layout": window.saveState()}):
-        made = MainWindow(Nowhere(shot=shot_text(default_shot()), **kept))
+        made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), **kept))
         qtbot.addWidget(made)
         made.resize(1024, 640)
         made.show()
@@ -846,7 +846,7 @@ def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow,
 def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
     shot = default_shot()
     bad = replace(shot, setup=setup_for(shot.setup.kernel, Problem(99_999_999, 8, 8), {"TILE_WIDTH": 2}))
-    made = MainWindow(Nowhere(shot=shot_text(bad)))
+    made = MainWindow(InMemoryStore(shot=shot_text(bad)))
     qtbot.addWidget(made)
     made.start()
     made.show()
@@ -859,7 +859,7 @@ def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("speed", ["nan", "inf", "-inf", "1e999", "fast"])
 def test_a_speed_that_is_none_is_forgotten(qtbot: QtBot, speed: str) -> None:
-    made, fresh = MainWindow(Nowhere(speed=speed)), MainWindow(Nowhere())
+    made, fresh = MainWindow(InMemoryStore(speed=speed)), MainWindow(InMemoryStore())
     for each in (made, fresh):
         qtbot.addWidget(each)
     assert made.session.player.speed == fresh.session.player.speed

@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.gui.preferences import Nowhere
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 
 app = QApplication([])
-window = MainWindow(Nowhere(tour="seen"))
+window = MainWindow(InMemoryStore(tour="seen"))
 window.start()
 window.show()
 end = time.monotonic() + 20

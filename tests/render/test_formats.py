@@ -19,19 +19,19 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.analysis.replay.position import Position
-from gemmviz.export.prepare import Manner, Staged, run_reel, staged, still_reel
+from gemmviz.export.prepare import ExportOptions, Prepared, prepare, run_reel, still_reel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.render.export import formats, save_frame, save_numbered, save_reel
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Lines, Scene
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.lesson import Lesson, Stop, lesson_text, parse_lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text, parse_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 Pixels = npt.NDArray[np.int64]
@@ -42,27 +42,27 @@ def interpreter(kernel: KernelSpec) -> AbstractContextManager[Engine]:
 
 
 FILMS = ("mp4", "webm", "gif", "apng", "webp")
-SMALL = Look(640, 360, fps=10)
+SMALL = RenderOptions(640, 360, fps=10)
 
 
 def needs(program: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"needs {program}")
 
 
-def stage_of(view: str = "stage", theme: str = "dark", at: int = 2) -> Staged:
-    return staged(Shot(setup_for(load_kernel("04_tiled")), view=view, theme=theme, at=Position(at)), interpreter)
+def stage_of(view: str = "stage", theme: str = "dark", at: int = 2) -> Prepared:
+    return prepare(Shot(setup_for(load_kernel("04_tiled")), view=view, theme=theme, at=Position(at)), interpreter)
 
 
 @pytest.fixture(scope="module")
-def stage() -> Staged:
+def stage() -> Prepared:
     return stage_of()
 
 
-def reel_of(stage: Staged, look: Look, steps: int = 4) -> Reel:
-    return run_reel(stage, Manner(look, speed=2.0), list(range(steps)), range(steps))
+def reel_of(stage: Prepared, look: RenderOptions, steps: int = 4) -> Reel:
+    return run_reel(stage, ExportOptions(look, speed=2.0), list(range(steps)), range(steps))
 
 
-def saved(stage: Staged, path: Path, look: Look = SMALL) -> Path:
+def saved(stage: Prepared, path: Path, look: RenderOptions = SMALL) -> Path:
     save_reel(reel_of(stage, look), path, look)
     return path
 
@@ -86,7 +86,7 @@ def frames_of(path: Path) -> tuple[int, str, dict[str, Any]]:
 
 @needs("ffprobe")
 @pytest.mark.parametrize("suffix", ["mp4", "webm", "gif", "apng"])
-def test_a_film_has_each_of_its_frames(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+def test_a_film_has_each_of_its_frames(stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
     count, rate, found = frames_of(saved(stage, tmp_path / f"f.{suffix}"))
     assert count == 4 * 5
     assert rate == "10/1"
@@ -96,7 +96,7 @@ def test_a_film_has_each_of_its_frames(stage: Staged, tmp_path: Path, qapp: QApp
 
 
 @pytest.mark.parametrize("suffix", ["gif", "apng", "webp"])
-def test_an_animation_is_read_by_pillow(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+def test_an_animation_is_read_by_pillow(stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
     with Image.open(saved(stage, tmp_path / f"f.{suffix}")) as image:
         assert getattr(image, "n_frames", 1) > 4
         assert image.size == (640, 360)
@@ -105,9 +105,9 @@ def test_an_animation_is_read_by_pillow(stage: Staged, tmp_path: Path, qapp: QAp
 
 @needs("ffmpeg")
 @pytest.mark.parametrize("suffix", FILMS[:4])
-def test_frames_look_like_the_picture(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+def test_frames_look_like_the_picture(stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
     """The last frame of the first step is the step's own picture."""
-    look = Look(1280, 720, fps=10)
+    look = RenderOptions(1280, 720, fps=10)
     path = saved(stage, tmp_path / f"f.{suffix}", look)
     frame = tmp_path / "frame.png"
     subprocess.run(["ffmpeg", "-v", "error", "-i", path, "-vf", "select=eq(n\\,4)", "-frames:v", "1", frame], check=True)
@@ -116,13 +116,15 @@ def test_frames_look_like_the_picture(stage: Staged, tmp_path: Path, qapp: QAppl
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", *FILMS])
-def test_the_same_bytes_whenever_it_is_written(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+def test_the_same_bytes_whenever_it_is_written(stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
     sums = {hashlib.sha256(saved(stage, tmp_path / f"{number}.{suffix}").read_bytes()).hexdigest() for number in (1, 2)}
     assert len(sums) == 1
 
 
 @pytest.mark.parametrize("suffix", formats())
-def test_what_is_stopped_leaves_the_old_file_as_it_was(stage: Staged, tmp_path: Path, qapp: QApplication, suffix: str) -> None:
+def test_what_is_stopped_leaves_the_old_file_as_it_was(
+    stage: Prepared, tmp_path: Path, qapp: QApplication, suffix: str
+) -> None:
     path = tmp_path / f"f.{suffix}"
     path.write_bytes(b"old")
 
@@ -144,7 +146,7 @@ def test_what_is_stopped_leaves_the_old_file_as_it_was(stage: Staged, tmp_path: 
 
 @needs("pdftoppm")
 @needs("pdftotext")
-def test_pages_of_a_pdf_are_the_pictures(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+def test_pages_of_a_pdf_are_the_pictures(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     path = saved(stage, tmp_path / "f.pdf")
     subprocess.run(["pdftoppm", "-r", "96", "-png", path, tmp_path / "page"], check=True)
     pages = sorted(tmp_path.glob("page-*.png"))
@@ -156,33 +158,33 @@ def test_pages_of_a_pdf_are_the_pictures(stage: Staged, tmp_path: Path, qapp: QA
     assert "04_tiled, TILE_WIDTH" in text
 
 
-def vectors(path: Path, scene: Scene, look: Look) -> Path:
+def vectors(path: Path, scene: Scene, look: RenderOptions) -> Path:
     save_frame(scene, path, look)
     return path
 
 
 @needs("rsvg-convert")
 @pytest.mark.parametrize(("outlines", "most"), [(True, 3.0), (False, 6.0)])
-def test_librsvg_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication, outlines: bool, most: float) -> None:
-    scene = still_reel(stage, Manner()).first()
-    path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=outlines))
+def test_librsvg_draws_the_vectors(stage: Prepared, tmp_path: Path, qapp: QApplication, outlines: bool, most: float) -> None:
+    scene = still_reel(stage, ExportOptions()).first()
+    path = vectors(tmp_path / "f.svg", scene, RenderOptions(has_outlines=outlines))
     subprocess.run(["rsvg-convert", "-w", "1920", path, "-o", tmp_path / "drawn.png"], check=True)
     save_frame(scene, tmp_path / "own.png")
     assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < most
 
 
-def test_cairo_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+def test_cairo_draws_the_vectors(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     cairosvg = pytest.importorskip("cairosvg")
-    scene = still_reel(stage, Manner()).first()
-    path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=True))
+    scene = still_reel(stage, ExportOptions()).first()
+    path = vectors(tmp_path / "f.svg", scene, RenderOptions(has_outlines=True))
     cairosvg.svg2png(url=str(path), write_to=str(tmp_path / "drawn.png"), output_width=1920, output_height=1080)
     save_frame(scene, tmp_path / "own.png")
     assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < 3.0
 
 
-def test_qt_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
-    scene = still_reel(stage, Manner()).first()
-    path = vectors(tmp_path / "f.svg", scene, Look(has_outlines=True))
+def test_qt_draws_the_vectors(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    scene = still_reel(stage, ExportOptions()).first()
+    path = vectors(tmp_path / "f.svg", scene, RenderOptions(has_outlines=True))
     image = QImage(1920, 1080, QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.magenta)  # none of it is to be seen: the background is in the file
     painter = QPainter(image)
@@ -193,8 +195,8 @@ def test_qt_draws_the_vectors(stage: Staged, tmp_path: Path, qapp: QApplication)
     assert difference(pixels(tmp_path / "drawn.png"), pixels(tmp_path / "own.png")) < 3.0
 
 
-def test_what_is_transparent_shows_what_is_behind(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
-    look = Look(640, 360, fps=10, is_transparent=True)
+def test_what_is_transparent_shows_what_is_behind(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    look = RenderOptions(640, 360, fps=10, is_transparent=True)
     for suffix in ("png", "apng", "webp"):
         with Image.open(saved(stage, tmp_path / f"f.{suffix}", look)) as image:
             corner = image.convert("RGBA").getpixel((3, 180))
@@ -205,8 +207,8 @@ def test_what_is_transparent_shows_what_is_behind(stage: Staged, tmp_path: Path,
         saved(stage, tmp_path / "f.mp4", look)
 
 
-def test_slides_can_be_edited(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
-    path = saved(stage, tmp_path / "f.pptx", Look())
+def test_slides_can_be_edited(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    path = saved(stage, tmp_path / "f.pptx", RenderOptions())
     slides = pptx.Presentation(str(path)).slides
     assert len(slides) == 4
     for number, slide in enumerate(slides, 1):
@@ -218,8 +220,8 @@ def test_slides_can_be_edited(stage: Staged, tmp_path: Path, qapp: QApplication)
 
 
 def test_many_cells_are_a_picture_on_a_slide(tmp_path: Path, qapp: QApplication) -> None:
-    stage = staged(Shot(setup_for(load_kernel("04_tiled")).changed(M=32, N=32, K=32)), interpreter)
-    save_reel(run_reel(stage, Manner(), [0], range(1)), tmp_path / "f.pptx", Look(has_film=True, fps=5))
+    stage = prepare(Shot(setup_for(load_kernel("04_tiled")).changed(M=32, N=32, K=32)), interpreter)
+    save_reel(run_reel(stage, ExportOptions(), [0], range(1)), tmp_path / "f.pptx", RenderOptions(has_film=True, fps=5))
     first, film = pptx.Presentation(str(tmp_path / "f.pptx")).slides
     picture = next(shape for shape in first.shapes if shape.shape_type == 13)
     assert picture._element.xpath(".//*[local-name() = 'svgBlip']")
@@ -229,7 +231,7 @@ def test_many_cells_are_a_picture_on_a_slide(tmp_path: Path, qapp: QApplication)
 @needs("soffice")
 @needs("pdftoppm")
 @pytest.mark.slow
-def test_libreoffice_shows_the_slides(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
+def test_libreoffice_shows_the_slides(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
     saved(stage, tmp_path / "f.pptx")
     home = f"-env:UserInstallation=file://{tmp_path / 'home'}"
     subprocess.run(
@@ -251,10 +253,11 @@ def test_a_lesson_comes_back_and_is_saved(tmp_path: Path, qapp: QApplication) ->
         for name, view in (("04_tiled", "stage"), ("02_naive", "banks"))
     ]
     lesson = Lesson(
-        "Two ways", tuple(Stop(shot, f"View {number}", "what is said", build="phases") for number, shot in enumerate(shots))
+        "Two ways",
+        tuple(LessonStep(shot, f"View {number}", "what is said", build="phases") for number, shot in enumerate(shots)),
     )
     assert parse_lesson(lesson_text(lesson)) == lesson
-    reel = lesson_reel(lesson, interpreter, Manner(SMALL))
+    reel = lesson_reel(lesson, interpreter, ExportOptions(SMALL))
     save_reel(reel, tmp_path / "l.pptx", SMALL)
     assert [
         slide.notes_slide.notes_text_frame.text.splitlines()[0] for slide in pptx.Presentation(str(tmp_path / "l.pptx")).slides
@@ -264,9 +267,9 @@ def test_a_lesson_comes_back_and_is_saved(tmp_path: Path, qapp: QApplication) ->
 
 def test_a_launch_is_drawn_at_its_very_instant() -> None:
     for instant in (0.0, 0.04, 0.5, 0.733, 1.0):
-        stage = staged(Shot(setup_for(load_kernel("04_tiled")), view="grid", theme="dark", instant=instant), interpreter)
-        line = still_reel(stage, Manner()).first().find("instant")
-        lanes = still_reel(stage, Manner()).first().find("lanes")
+        stage = prepare(Shot(setup_for(load_kernel("04_tiled")), view="grid", theme="dark", instant=instant), interpreter)
+        line = still_reel(stage, ExportOptions()).first().find("instant")
+        lanes = still_reel(stage, ExportOptions()).first().find("lanes")
         assert isinstance(line, Lines)
         assert isinstance(lanes, Cells)
         x, _, width, _ = lanes.box
@@ -288,8 +291,8 @@ def test_what_is_no_lesson_is_refused(text: str, said: str) -> None:
     assert "l.toml" in str(found.value)
 
 
-def test_a_size_that_no_film_has(stage: Staged, tmp_path: Path, qapp: QApplication) -> None:
-    for look, said in ((Look(641, 360), "even pixels"), (Look(640, 360, fps=60), "at most 50")):
+def test_a_size_that_no_film_has(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
+    for look, said in ((RenderOptions(641, 360), "even pixels"), (RenderOptions(640, 360, fps=60), "at most 50")):
         with pytest.raises(UsageError, match=said):
             saved(stage, tmp_path / ("f.mp4" if look.width == 641 else "f.gif"), look)
     assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ import gemmviz
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import Manner, run_reel, staged_run
+from gemmviz.export.prepare import ExportOptions, prepare_run, run_reel
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
 from gemmviz.files.codec import read_toml, toml_text
 from gemmviz.files.resources import resource
@@ -34,7 +34,7 @@ from gemmviz.model.launch_case import LaunchCase
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.trace import Trace
 from gemmviz.render.export import formats, save_frame, save_reel
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.page import packed
 from gemmviz.render.reel import Reel
 from gemmviz.run.cpu.interpreter import Interpreter
@@ -151,10 +151,10 @@ def hostile_device(payload: str, folder: Path) -> Device:
 
 
 def reels(payload: str, folder: Path) -> dict[str, Reel]:
-    stage = staged_run(Shot(hostile_trace(payload, folder).setup), Outcome(hostile_trace(payload, folder), payload))
+    stage = prepare_run(Shot(hostile_trace(payload, folder).setup), Outcome(hostile_trace(payload, folder), payload))
     return {
-        "trace": run_reel(stage, Manner(), [0, 3], range(4)),
-        "lesson": lesson_reel(hostile_lesson(payload), interpreter, Manner(), answers=True),
+        "trace": run_reel(stage, ExportOptions(), [0, 3], range(4)),
+        "lesson": lesson_reel(hostile_lesson(payload), interpreter, ExportOptions(), answers=True),
     }
 
 
@@ -184,7 +184,7 @@ def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QA
     seen = 0
     for name, scene in scenes(payload, tmp_path):
         for outlines in (False, True):
-            save_frame(scene, tmp_path / f"{name}.svg", Look(has_outlines=outlines))
+            save_frame(scene, tmp_path / f"{name}.svg", RenderOptions(has_outlines=outlines))
             tree = ET.parse(tmp_path / f"{name}.svg")
             assert {each.tag.rpartition("}")[2] for each in tree.iter()} <= ELEMENTS, name
             assert not [key for each in tree.iter() for key in each.attrib if key.startswith("on")]
@@ -198,7 +198,7 @@ def test_svg_holds_texts_and_nothing_else(payload: str, tmp_path: Path, qapp: QA
 def test_every_format_can_be_read_again(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     for name, reel in reels(payload, tmp_path).items():
         for suffix in formats():
-            save_reel(reel, tmp_path / f"{name}.{suffix}", Look(320, 180, fps=4))
+            save_reel(reel, tmp_path / f"{name}.{suffix}", RenderOptions(320, 180, fps=4))
             assert (tmp_path / f"{name}.{suffix}").stat().st_size > 1000
         with zipfile.ZipFile(tmp_path / f"{name}.pptx") as parts:
             for part in parts.namelist():
@@ -214,7 +214,7 @@ def test_every_format_can_be_read_again(payload: str, tmp_path: Path, qapp: QApp
 def test_pages_of_a_pdf_show_the_texts(payload: str, tmp_path: Path, qapp: QApplication) -> None:
     import subprocess
 
-    save_reel(reels(payload, tmp_path)["lesson"], tmp_path / "l.pdf", Look())
+    save_reel(reels(payload, tmp_path)["lesson"], tmp_path / "l.pdf", RenderOptions())
     text = subprocess.run(["pdftotext", str(tmp_path / "l.pdf"), "-"], capture_output=True, text=True, check=True).stdout
     assert "onerror" in text or "\\x0c" in text
 

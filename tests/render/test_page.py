@@ -17,13 +17,13 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 import gemmviz
-from gemmviz.export.prepare import Manner, run_reel, slide_at
+from gemmviz.export.prepare import ExportOptions, run_reel, slide_at
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.render.export import save_frame, save_reel
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.lesson import Lesson, Stop
+from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reel import lesson_reel
 from tests.render.test_formats import difference, interpreter, pixels, stage_of
 
@@ -55,7 +55,7 @@ def browser() -> Iterator[webdriver.Chrome]:
 @pytest.fixture
 def page(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> webdriver.Chrome:
     stage = stage_of(at=0)
-    save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), tmp_path / "p.html")
+    save_reel(run_reel(stage, ExportOptions(), [0], range(stage.steps)), tmp_path / "p.html")
     return opened(browser, tmp_path / "p.html")
 
 
@@ -107,7 +107,7 @@ def test_it_draws_what_the_picture_shows(page: webdriver.Chrome, tmp_path: Path,
         press(page, "d")
     for number in (0, 5, 9):
         press(page, Keys.HOME, *[Keys.ARROW_RIGHT] * number)
-        save_frame(slide_at(stage_of(theme=theme), number, Manner()).scene, tmp_path / "own.png", Look())
+        save_frame(slide_at(stage_of(theme=theme), number, ExportOptions()).scene, tmp_path / "own.png", RenderOptions())
         assert difference(drawn(page), pixels(tmp_path / "own.png")) < 4.0, number
 
 
@@ -133,18 +133,18 @@ def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp:
         Shot(setup_for(load_kernel(name)), view=view, theme="dark")
         for name, view in (("04_tiled", "stage"), ("02_naive", "occupancy"))
     ]
-    lesson = Lesson("Two", tuple(Stop(shot, f"View {number}", f"words {number}") for number, shot in enumerate(shots)))
-    save_reel(lesson_reel(lesson, interpreter, Manner()), tmp_path / "l.html")
+    lesson = Lesson("Two", tuple(LessonStep(shot, f"View {number}", f"words {number}") for number, shot in enumerate(shots)))
+    save_reel(lesson_reel(lesson, interpreter, ExportOptions()), tmp_path / "l.html")
     page = opened(browser, tmp_path / "l.html")
     press(page, Keys.ARROW_RIGHT)
     assert page.find_element(By.CSS_SELECTOR, ".told").text == "View 1. words 1"
 
 
 def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
-    from gemmviz.export.prepare import staged
+    from gemmviz.export.prepare import prepare
 
-    stage = staged(Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16)), interpreter)
-    save_reel(run_reel(stage, Manner(), [0], range(stage.steps)), tmp_path / "p.html")
+    stage = prepare(Shot(setup_for(load_kernel("04_tiled")).changed(M=64, N=64, K=64, TILE_WIDTH=16)), interpreter)
+    save_reel(run_reel(stage, ExportOptions(), [0], range(stage.steps)), tmp_path / "p.html")
     text = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert len(text) < 150_000
     assert "://" not in text.replace("http://www.w3.org", "")
@@ -162,7 +162,7 @@ def test_a_notebook_plays_it(tmp_path: Path) -> None:
 
 
 def test_the_browser_draws_the_vectors(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:
-    scene = slide_at(stage_of(), 2, Manner()).scene
+    scene = slide_at(stage_of(), 2, ExportOptions()).scene
     save_frame(scene, tmp_path / "f.svg")
     save_frame(scene, tmp_path / "own.png")
     (tmp_path / "p.html").write_text(f'<body style="margin: 0">{(tmp_path / "f.svg").read_text(encoding="utf-8")}')

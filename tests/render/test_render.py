@@ -13,7 +13,7 @@ from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.measure.recorded import Recorded
 from gemmviz.scenes.catalog import view_named
@@ -113,7 +113,7 @@ def test_svg_has_real_text_and_carries_its_font(scene: Scene) -> None:
 @pytest.mark.parametrize("scale", [1, 2, 4])
 def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, scale: int) -> None:
     path = tmp_path / "frame.png"
-    save_frame(scene, path, Look(1920 * scale, 1080 * scale))
+    save_frame(scene, path, RenderOptions(1920 * scale, 1080 * scale))
     image = np.asarray(Image.open(path).convert("RGB"))
     assert image.shape == (1080 * scale, 1920 * scale, 3)
     for key in ("A", "B", "C", "tile-tileA"):
@@ -131,7 +131,7 @@ def test_png_has_the_promised_size_and_colours(scene: Scene, tmp_path: Path, sca
 def test_labels_reach_the_pixels(scene: Scene, tmp_path: Path) -> None:
     """A cell with a label holds pixels of its ink near its middle."""
     path = tmp_path / "frame.png"
-    save_frame(scene, path, Look(3840, 2160))
+    save_frame(scene, path, RenderOptions(3840, 2160))
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
     cells = piece(scene, "tile-tileA", Cells)
     assert isinstance(cells, Cells)

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.model.arrays import Ints
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.cpu.executor import bound, traced_space
 from gemmviz.run.cpu.memory_budget import inputs
@@ -39,7 +39,6 @@ _FLAGS = (
 _BATCH = 250  # programs that are compiled together
 
 Program = tuple[str, str]
-Ints = npt.NDArray[np.int32]
 
 
 def compiled(programs: list[Program], folder: Path) -> ctypes.CDLL:

@@ -9,7 +9,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import SourceError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.source.headers import without
+from gemmviz.source.headers import without_includes
 from gemmviz.subjects.picture import run
 from tests.conftest import trace_of
 
@@ -193,8 +193,8 @@ def test_a_header_of_the_project_is_left_out_and_it_is_said() -> None:
     needing = text.replace("AT(row, col * 4, K)", "HOST_AT(row, col * 4, K)")
     with pytest.raises(SourceError, match=r"host_utils\.h is left out here: put what the kernel needs of it into the file"):
         trace_of(parse_kernel(needing, "mine.cu"), *size)
-    assert without(text, ["../include/host_utils.h"]).count("\n") == text.count("\n")
-    assert "host_utils" not in without(text, ["../include/host_utils.h"])
+    assert without_includes(text, ["../include/host_utils.h"]).count("\n") == text.count("\n")
+    assert "host_utils" not in without_includes(text, ["../include/host_utils.h"])
 
 
 @pytest.mark.parametrize("name", ["column-major", "integers"])

@@ -3,17 +3,16 @@
 from itertools import combinations, pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
+from gemmviz.model.arrays import Floats
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.chart import curve_colours
 from gemmviz.scenes.kit.palette import AREA, BASE, LIT, SOURCE, inks_for, matrix_palette
 from gemmviz.scenes.kit.theme import Theme, channels, load_theme, theme_names
 from gemmviz.scenes.kit.timeline import score_palette
 
-Floats = npt.NDArray[np.float64]
 THEMES = [load_theme(name) for name in theme_names()]
 # Machado, Oliveira, Fernandes: A Physiologically-based Model for Simulation of Color Vision Deficiency (2009), severity 1.0.
 VISIONS: dict[str, Floats] = {

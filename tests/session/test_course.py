@@ -12,10 +12,10 @@ from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson import lesson_text, shipped_lesson
 from tests.conftest import kernel_from, sure
-from tests.desk import Desk
+from tests.desk import AppModel
 
 
-def test_from_step_to_step_and_back(desk: Desk) -> None:
+def test_from_step_to_step_and_back(desk: AppModel) -> None:
     desk.settle()
     course = desk.course
     course.begin(shipped_lesson("coalescing"))
@@ -33,13 +33,13 @@ def test_from_step_to_step_and_back(desk: Desk) -> None:
     assert course.at == 2  # the first that was not seen
 
 
-def test_captions_get_their_numbers(desk: Desk) -> None:
+def test_captions_get_their_numbers(desk: AppModel) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("coalescing"))
     desk.inbox.until(lambda: desk.course.words.caption.startswith("108 multiprocessors with 6\u202f912"))
 
 
-def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: Desk) -> None:
+def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: AppModel) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("coalescing"))
     desk.course.begin(shipped_lesson("shared-memory"))
@@ -47,7 +47,7 @@ def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: Desk) -> None:
     assert desk.course.words.caption.startswith("So far 256 bytes")
 
 
-def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: Desk) -> None:
+def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: AppModel) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("slides")
     course.begin(lesson)
@@ -59,7 +59,7 @@ def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: Desk) -> None:
     assert course.verdict is None
 
 
-def test_a_view_that_has_nothing_to_show_says_why(desk: Desk) -> None:
+def test_a_view_that_has_nothing_to_show_says_why(desk: AppModel) -> None:
     desk.settle()
     session = desk.session
     session.ask(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
@@ -68,7 +68,7 @@ def test_a_view_that_has_nothing_to_show_says_why(desk: Desk) -> None:
     desk.inbox.until(lambda: "out of range" in session.missing)
 
 
-def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: Desk) -> None:
+def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: AppModel) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("course"))
     lecture = shipped_lesson("lecture")
@@ -78,7 +78,7 @@ def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: Desk) -> None:
     assert desk.course.at == 1
 
 
-def test_a_step_comes_step_by_step_once_it_has_run(desk: Desk) -> None:
+def test_a_step_comes_step_by_step_once_it_has_run(desk: AppModel) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("shared-memory")
     course.begin(lesson)
@@ -92,7 +92,7 @@ def test_a_step_comes_step_by_step_once_it_has_run(desk: Desk) -> None:
     assert sure(course.now).id == "tile-loading"
 
 
-def test_a_question_is_answered_and_shown(desk: Desk) -> None:
+def test_a_question_is_answered_and_shown(desk: AppModel) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("coalescing")
     course.begin(lesson)
@@ -110,7 +110,7 @@ def test_a_question_is_answered_and_shown(desk: Desk) -> None:
     assert course.words.caption.startswith("Answer C is right")
 
 
-def test_to_the_workshop_and_back(desk: Desk) -> None:
+def test_to_the_workshop_and_back(desk: AppModel) -> None:
     desk.settle()
     course = desk.course
     course.begin(shipped_lesson("slides"))
@@ -169,7 +169,7 @@ def test_empty_blanks_are_named() -> None:
     assert judged(sure(stop.exercise), stop.shot).lines == ["8 of the blanks are empty (write something for each /*?*/)"]
 
 
-def test_an_attempt_is_run_shown_and_judged(desk: Desk) -> None:
+def test_an_attempt_is_run_shown_and_judged(desk: AppModel) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("shared-memory")
     course.begin(lesson)
@@ -204,7 +204,7 @@ def test_exercises_are_judged_by_what_is_shown(
     assert judged(sure(stop.exercise), replace(stop.shot, setup=setup)).passed is passes
 
 
-def test_a_lecturers_own_lesson_is_gone_through(desk: Desk, tmp_path: Path) -> None:
+def test_a_lecturers_own_lesson_is_gone_through(desk: AppModel, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(lesson_text(shipped_lesson("slides")), encoding="utf-8")
     desk.settle()

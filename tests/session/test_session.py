@@ -16,18 +16,18 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
 from gemmviz.state.shot import Camera, save_view
 from tests.conftest import kernel_from, sure, trace_of
-from tests.desk import Desk
+from tests.desk import AppModel
 
 
-def shown_sizes(desk: Desk) -> tuple[int, ...]:
+def shown_sizes(desk: AppModel) -> tuple[int, ...]:
     return tuple(sure(desk.session.shown).setup.problem.sizes.values())
 
 
-def texts(desk: Desk) -> list[str]:
+def texts(desk: AppModel) -> list[str]:
     return [notice.text for notice in desk.session.notices.all]
 
 
-def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(desk: Desk) -> None:
+def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(desk: AppModel) -> None:
     session = desk.session
     desk.opening.choose_kernel("02_naive")
     for name in "MNK":
@@ -45,7 +45,7 @@ def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(d
     assert texts(desk) == []
 
 
-def test_sizes_that_nobody_typed_are_those_of_each_kernel(desk: Desk) -> None:
+def test_sizes_that_nobody_typed_are_those_of_each_kernel(desk: AppModel) -> None:
     desk.opening.choose_kernel("02_naive")
     desk.settle()
     assert shown_sizes(desk) == (32, 32, 32)
@@ -56,7 +56,7 @@ def test_sizes_that_nobody_typed_are_those_of_each_kernel(desk: Desk) -> None:
     assert texts(desk) == []
 
 
-def test_the_position_is_kept_by_access_phase_and_trip(desk: Desk) -> None:
+def test_the_position_is_kept_by_access_phase_and_trip(desk: AppModel) -> None:
     session = desk.session
     session.change("K", 16)
     desk.settle()
@@ -78,7 +78,7 @@ def test_the_position_is_kept_by_access_phase_and_trip(desk: Desk) -> None:
     assert sure(session.now).phase == 1
 
 
-def test_fonts_are_read_where_no_frame_waits(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fonts_are_read_where_no_frame_waits(desk: AppModel, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
     monkeypatch.setattr("gemmviz.subjects.background_analysis.load_faces", lambda: readers.append(threading.current_thread()))
     desk.opening.choose_kernel("02_naive")
@@ -87,7 +87,7 @@ def test_fonts_are_read_where_no_frame_waits(desk: Desk, monkeypatch: pytest.Mon
     assert threading.main_thread() not in readers
 
 
-def test_undo_brings_back_view_step_focus_camera_and_layer(desk: Desk) -> None:
+def test_undo_brings_back_view_step_focus_camera_and_layer(desk: AppModel) -> None:
     session = desk.session
     session.show_view("warp")
     session.watch(Focus((1, 0, 0), 0))
@@ -111,7 +111,7 @@ def test_undo_brings_back_view_step_focus_camera_and_layer(desk: Desk) -> None:
     assert session.history.redo_name == "view Stage"
 
 
-def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: Desk) -> None:
+def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: AppModel) -> None:
     session = desk.session
     session.change("M", 64)
     session.change("M", 128)
@@ -122,7 +122,7 @@ def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: Desk) -> None
     assert session.error is None
 
 
-def test_newer_settings_cancel_older_work(desk: Desk) -> None:
+def test_newer_settings_cancel_older_work(desk: AppModel) -> None:
     sizes: list[int] = []
     desk.session.pictured.listen(lambda: sizes.append(shown_sizes(desk)[0]))
     for size in (512, 384, 24):
@@ -131,7 +131,7 @@ def test_newer_settings_cancel_older_work(desk: Desk) -> None:
     assert sizes == [24]
 
 
-def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: Desk) -> None:
+def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: AppModel) -> None:
     session, before = desk.session, desk.session.shown
     session.change("TILE_WIDTH", 64)
     assert session.is_stale
@@ -146,7 +146,7 @@ def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: Desk
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 32
 
 
-def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(desk: Desk) -> None:
+def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(desk: AppModel) -> None:
     session = desk.session
     session.change("K", 64)
     desk.settle()
@@ -159,7 +159,7 @@ def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after
     assert session.is_stale
 
 
-def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: Desk) -> None:
+def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: AppModel) -> None:
     session = desk.session
     for name in "MNK":
         session.change(name, 2048)
@@ -178,7 +178,7 @@ def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: Desk) -> None:
     assert sure(session.shown).trace.blocks.count == 1
 
 
-def test_another_block_is_traced_unless_blocks_were_named(desk: Desk) -> None:
+def test_another_block_is_traced_unless_blocks_were_named(desk: AppModel) -> None:
     session = desk.session
     said: list[str] = []
     session.said.listen(said.append)
@@ -196,7 +196,7 @@ def test_another_block_is_traced_unless_blocks_were_named(desk: Desk) -> None:
     assert "only blocks 0:1,0:1 are traced" in said[-1]
 
 
-def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: Desk, tmp_path: Path) -> None:
+def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: AppModel, tmp_path: Path) -> None:
     trace = trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2")
     write_trace(trace, tmp_path / "t.gvt")
     desk.open(tmp_path / "t.gvt")
@@ -210,7 +210,7 @@ def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: Desk, tmp_path:
     assert not sure(session.shown).from_file
 
 
-def test_files_that_are_none_leave_what_is_shown(desk: Desk, tmp_path: Path) -> None:
+def test_files_that_are_none_leave_what_is_shown(desk: AppModel, tmp_path: Path) -> None:
     before = desk.session.shown
     for name, text, words in [
         ("a.gvt", "x", "a.gvt"), ("a.toml", "[[", "a.toml:1:"), ("b.toml", "a = 1", "nor a saved view"),
@@ -226,7 +226,7 @@ def test_files_that_are_none_leave_what_is_shown(desk: Desk, tmp_path: Path) -> 
     assert desk.session.unread == ""
 
 
-def test_a_saved_view_brings_back_what_was_seen(desk: Desk, tmp_path: Path) -> None:
+def test_a_saved_view_brings_back_what_was_seen(desk: AppModel, tmp_path: Path) -> None:
     session = desk.session
     own = load_kernel("03_coalesced").text
     (tmp_path / "mine.cu").write_text(own)
@@ -248,7 +248,7 @@ def test_a_saved_view_brings_back_what_was_seen(desk: Desk, tmp_path: Path) -> N
     assert session.step == 9
 
 
-def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: Desk, tmp_path: Path) -> None:
+def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: AppModel, tmp_path: Path) -> None:
     body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
     (tmp_path / "mine.cu").write_text(kernel_from(body).text)
     desk.open(tmp_path / "mine.cu")
@@ -259,7 +259,7 @@ def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: Desk, tmp_pa
     assert shown.replay.value is not None
 
 
-def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: Desk, tmp_path: Path) -> None:
+def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: AppModel, tmp_path: Path) -> None:
     text = kernel_from("C[threadIdx.x] = A[blockIdx.x * 63 + threadIdx.x];", grid='["2"]').text
     (tmp_path / "mine.cu").write_text(text)
     desk.open(tmp_path / "mine.cu")
@@ -271,7 +271,7 @@ def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: Desk, tmp_path: Pat
     assert any("out of range" in text for text in texts(desk))
 
 
-def test_the_benchmark_is_a_view_like_others(desk: Desk) -> None:
+def test_the_benchmark_is_a_view_like_others(desk: AppModel) -> None:
     session = desk.session
     session.show_view("memory")
     session.player.play(True)
@@ -287,7 +287,7 @@ def test_the_benchmark_is_a_view_like_others(desk: Desk) -> None:
     assert session.shot.view == "memory"
 
 
-def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: Desk, tmp_path: Path) -> None:
+def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: AppModel, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(kernel_from("C[threadIdx.x] = sum;").text)
     desk.open(tmp_path / "mine.cu")
     desk.settle()
@@ -299,7 +299,7 @@ def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: Desk, tm
 
 
 @pytest.mark.parametrize("name", ["M", "seed"])
-def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: Desk, name: str) -> None:
+def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: AppModel, name: str) -> None:
     desk.session.change(name, -5)
     error = desk.session.error
     assert isinstance(error, SettingError)
@@ -307,7 +307,7 @@ def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: Desk, name: s
     assert desk.session.edited == name
 
 
-def test_restarting_reads_a_persons_own_file_again(desk: Desk, tmp_path: Path) -> None:
+def test_restarting_reads_a_persons_own_file_again(desk: AppModel, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(load_kernel("03_coalesced").text)
     desk.open(path)
@@ -326,7 +326,7 @@ LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["reading", "filling", "counting"])
 def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
-    desk = Desk()
+    desk = AppModel()
     desk.session.start()
     desk.settle()
     if what == "reading":

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gemmviz.source.functions import FUNCTIONS, Function, function_for
+from gemmviz.source.functions import FUNCTIONS, FunctionCode, function_for
 from gemmviz.source.types import BOOL, DOUBLE, FLOAT, INT, LONG, SCHAR, UINT, Scalar
 from tests.source.test_rounding import random_floats
 
@@ -37,7 +37,7 @@ LONGS = ["lrint", "llrint", "lround", "llround"]
 _C = {"float": ctypes.c_float, "double": ctypes.c_double, "int": ctypes.c_int, "long": ctypes.c_long}
 
 
-def arguments(function: Function, count: int, largest: float = math.inf) -> list[npt.NDArray[Any]]:
+def arguments(function: FunctionCode, count: int, largest: float = math.inf) -> list[npt.NDArray[Any]]:
     """Random ones of the function's own types, those that are no integers at most ``largest``."""
     found = random_floats(str(function.parameters[0].dtype), count, 7)[: len(function.parameters)]
     found = [np.where(np.abs(each) <= largest, each, 1.5).astype(each.dtype) for each in found]
@@ -47,7 +47,7 @@ def arguments(function: Function, count: int, largest: float = math.inf) -> list
     ]
 
 
-def of_libm(name: str, function: Function, values: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def of_libm(name: str, function: FunctionCode, values: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     call = getattr(LIBM, name)
     call.argtypes, call.restype = [_C[str(each)] for each in function.parameters], _C[str(function.result)]
     return np.array([call(*each) for each in zip(*(value.tolist() for value in values), strict=True)], function.result.dtype)

@@ -15,7 +15,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
 from gemmviz.files.codec import FormatError, from_plain, to_plain
 from gemmviz.files.devices import device_names
-from gemmviz.jobs.tasks import Latest
+from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import Following
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
@@ -223,7 +223,7 @@ def test_undo_keeps_what_became_of_an_entry() -> None:
 
 def test_the_latest_task_wins_and_errors_are_sentences() -> None:
     inbox, done, failed = Inbox(), list[Any](), list[GemmvizError]()
-    latest: Latest[Any] = Latest(inbox.post, done.append, failed.append)
+    latest: LatestTask[Any] = LatestTask(inbox.post, done.append, failed.append)
     begun = threading.Event()
 
     def endless(cancelled: Cancel) -> str:

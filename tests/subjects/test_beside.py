@@ -19,17 +19,17 @@ from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.stage.hover import hover_lines
 from gemmviz.scenes.views.stage_view import stage_scene
-from gemmviz.session.pointer import Pointer
+from gemmviz.session.pointer import PointerTool
 from gemmviz.subjects.picture import options_for
 from tests.conftest import kernel_from, sure, trace_of
-from tests.desk import Desk
+from tests.desk import AppModel
 
 
-def drawn_layer(desk: Desk) -> str:
+def drawn_layer(desk: AppModel) -> str:
     return desk.session.drawn.layer
 
 
-def test_after_a_jump_loads_are_counted_beside_the_window(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_jump_loads_are_counted_beside_the_window(desk: AppModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.subjects.reading._MOST_COUNTED_AT_ONCE", 20)
     session = desk.session
     session.show_layer("reuse")
@@ -45,9 +45,9 @@ def test_after_a_jump_loads_are_counted_beside_the_window(desk: Desk, monkeypatc
     assert sure(session.now).loads(0, grid).any()
 
 
-def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: Desk) -> None:
+def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: AppModel) -> None:
     session = desk.session
-    pointer = Pointer(session, desk.inbox.post)
+    pointer = PointerTool(session, desk.inbox.post)
     said: list[list[str]] = []
     pointer.told.listen(said.append)
     now = sure(session.now)
@@ -87,7 +87,7 @@ def test_what_is_saved_is_whole_also_when_all_ends(tmp_path: Path) -> None:
     assert (tmp_path / "a.gvt").stat().st_size > 1000
 
 
-def test_a_file_is_opened_beside_the_window(desk: Desk, tmp_path: Path) -> None:
+def test_a_file_is_opened_beside_the_window(desk: AppModel, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=4), tmp_path / "t.gvt")
     desk.opening.open(tmp_path / "t.gvt")
     assert desk.opening.is_busy
@@ -99,7 +99,9 @@ def test_a_file_is_opened_beside_the_window(desk: Desk, tmp_path: Path) -> None:
     assert sure(desk.session.shown).setup.kernel.name == "03_coalesced"
 
 
-def test_what_would_work_is_looked_for_beside_the_window(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_would_work_is_looked_for_beside_the_window(
+    desk: AppModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(session_module, "_SOON_S", 0.0)
     desk.session.change("TILE_WIDTH", 7)
     error = desk.session.error
@@ -112,7 +114,7 @@ def test_what_would_work_is_looked_for_beside_the_window(desk: Desk, tmp_path: P
 
 
 def test_variables_beyond_number_are_said_not_to_be_followed(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: AppModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.watch._MOST_VALUES", 2)
     (tmp_path / "mine.cu").write_text(kernel_from("float s = A[0] * B[0];\nC[threadIdx.x] = s;").text)
@@ -122,7 +124,7 @@ def test_variables_beyond_number_are_said_not_to_be_followed(
     assert "too many to be followed" in desk.session.unwatched
 
 
-def test_what_was_set_while_a_file_was_read_stays(desk: Desk, tmp_path: Path) -> None:
+def test_what_was_set_while_a_file_was_read_stays(desk: AppModel, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(load_kernel("04_tiled").text)
     desk.opening.open(tmp_path / "mine.cu")
     desk.session.change("M", 12)
@@ -131,12 +133,14 @@ def test_what_was_set_while_a_file_was_read_stays(desk: Desk, tmp_path: Path) ->
     assert sure(desk.session.shown).setup.problem.M == 12
 
 
-def test_a_file_that_is_gone_is_a_notice(desk: Desk) -> None:
+def test_a_file_that_is_gone_is_a_notice(desk: AppModel) -> None:
     desk.opening.choose_kernel("/nowhere/mine.cuh")
     assert any("there is no kernel" in notice.text for notice in desk.session.notices.all)
 
 
-def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(
+    desk: AppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*args: object, **named: object) -> object:
         raise GemmvizError("no such luck")
 

@@ -14,10 +14,10 @@ from gemmviz.state.shot import Against, Shot, Trial, parse_shot, shot_text
 from gemmviz.subjects.subjects import grid_case
 from tests.analysis.test_reasons import setup_of
 from tests.conftest import sure
-from tests.desk import Desk
+from tests.desk import AppModel
 
 
-def test_occupancy_follows_every_setting(desk: Desk) -> None:
+def test_occupancy_follows_every_setting(desk: AppModel) -> None:
     session = desk.session
     desk.settle()
     case = session.subject_of(OccupancyCase)
@@ -29,7 +29,7 @@ def test_occupancy_follows_every_setting(desk: Desk) -> None:
     assert (after.needs.threads, after.needs.shared_bytes) == (64, 512)  # at once, before anything has run
 
 
-def test_a_value_is_tried_out_undone_and_kept(desk: Desk) -> None:
+def test_a_value_is_tried_out_undone_and_kept(desk: AppModel) -> None:
     session = desk.session
     desk.settle()
     session.show_view("occupancy")
@@ -48,7 +48,7 @@ def test_a_value_is_tried_out_undone_and_kept(desk: Desk) -> None:
         Trial(registers=0)
 
 
-def test_the_grid_plays_in_its_own_time(desk: Desk) -> None:
+def test_the_grid_plays_in_its_own_time(desk: AppModel) -> None:
     session = desk.session
     desk.settle()
     session.show_view("grid")
@@ -63,7 +63,7 @@ def test_the_grid_plays_in_its_own_time(desk: Desk) -> None:
     assert session.step == step  # the replay stays where it is
 
 
-def test_two_devices_stand_side_by_side_in_the_grid(desk: Desk) -> None:
+def test_two_devices_stand_side_by_side_in_the_grid(desk: AppModel) -> None:
     session = desk.session
     for name in "MNK":
         session.change(name, 256)
@@ -104,7 +104,7 @@ def test_launches_of_one_kind_run_in_one_time() -> None:
     assert (at_work.fill == 0).any()
 
 
-def test_a_cure_is_run_and_held_against_what_was(desk: Desk) -> None:
+def test_a_cure_is_run_and_held_against_what_was(desk: AppModel) -> None:
     session = desk.session
     desk.opening.choose_kernel("02_naive")
     for name in "MNK":
@@ -129,7 +129,7 @@ def test_a_cure_is_run_and_held_against_what_was(desk: Desk) -> None:
     assert before.label.startswith("02_naive")
 
 
-def test_two_runs_go_together(desk: Desk) -> None:
+def test_two_runs_go_together(desk: AppModel) -> None:
     session = desk.session
     desk.settle()
     session.hold_against_this()

@@ -10,14 +10,14 @@ import pytest
 
 from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.main import main
-from gemmviz.export.prepare import Manner, staged
+from gemmviz.export.prepare import ExportOptions, prepare
 from gemmviz.files.codec import FormatError
 from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_reel
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.page import THEMES
 from gemmviz.render.png import encode_png
 from gemmviz.render.qt.offscreen import start_qt
@@ -27,20 +27,20 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.state.shot import Shot, default_shot, save_view
-from gemmviz.subjects.facts import Facts
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.picture import picture
 from gemmviz.teaching.checking import findings
 from gemmviz.teaching.lesson import (
     Expectation,
     Lesson,
+    LessonStep,
     Question,
-    Stop,
     lesson_text,
     lesson_title,
     parse_lesson,
     shipped_lesson,
 )
-from gemmviz.teaching.quantities import known, quantity
+from gemmviz.teaching.quantities import quantity, quantity_names
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.conftest import sure
@@ -92,8 +92,10 @@ def test_a_lesson_is_read_back_as_it_was(name: str) -> None:
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None:
     start_qt()
-    look = Look(1280, 720)
-    reel = lesson_reel(shipped_lesson(name), lambda kernel: nullcontext(ENGINE), Manner(look), dressed(theme), answers=True)
+    look = RenderOptions(1280, 720)
+    reel = lesson_reel(
+        shipped_lesson(name), lambda kernel: nullcontext(ENGINE), ExportOptions(look), dressed(theme), answers=True
+    )
     wrong, pictures = {}, 0
     for number, slide in enumerate(reel.slides(), 1):
         wrong[number, slide.title] = wrong_with(slide.scene)[:3]
@@ -115,11 +117,11 @@ def dressed(theme: str) -> Callable[[Shot], Shot]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_step_is_in_the_page(name: str, tmp_path: Path) -> None:
-    reel = lesson_reel(shipped_lesson(name), lambda kernel: nullcontext(ENGINE), Manner(Look(960, 540)))
+    reel = lesson_reel(shipped_lesson(name), lambda kernel: nullcontext(ENGINE), ExportOptions(RenderOptions(960, 540)))
     steps = list(reel.steps())
     assert len(steps) == len(shipped_lesson(name).stops)
     assert all(set(step.after) == set(THEMES) for step in steps)
-    save_reel(reel, tmp_path / "l.html", Look(960, 540))
+    save_reel(reel, tmp_path / "l.html", RenderOptions(960, 540))
     assert (tmp_path / "l.html").stat().st_size > 20_000
 
 
@@ -185,7 +187,7 @@ def test_a_quantity_that_nobody_knows_is_named(tmp_path: Path, capsys: pytest.Ca
 def test_all_quantities_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", "quantities"]) == 0
     listed = capsys.readouterr().out.splitlines()
-    assert listed == known()
+    assert listed == quantity_names()
     assert len(listed) == len(set(listed))
 
 
@@ -223,19 +225,19 @@ def test_a_refusal_holds_the_words_that_are_expected() -> None:
 )
 def test_what_can_not_be_told_is_not_told(kernel: str, what: str, said: str) -> None:
     with pytest.raises(GemmvizError, match=re.escape(said)):
-        quantity(what, Facts(replace(default_shot(), setup=setup_for(load_kernel(kernel)))))
+        quantity(what, ShotFacts(replace(default_shot(), setup=setup_for(load_kernel(kernel)))))
 
 
 def test_the_largest_tile_is_the_largest_that_runs() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(96, 96, 96))
-    assert quantity("largest TILE_WIDTH of a block", Facts(replace(default_shot(), setup=setup))) == 32
+    assert quantity("largest TILE_WIDTH of a block", ShotFacts(replace(default_shot(), setup=setup))) == 32
 
 
 def test_elements_of_doubles_are_counted_as_elements() -> None:
     kernel = load_kernel("02_naive")
     doubled = replace(kernel, text=kernel.text.replace("float", "double").replace("0.0f", "0.0"), is_shipped=False)
     counts = [
-        quantity("global reads", Facts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8)))))
+        quantity("global reads", ShotFacts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8)))))
         for each in (kernel, doubled)
     ]
     assert counts == [1024, 1024]
@@ -244,7 +246,7 @@ def test_elements_of_doubles_are_counted_as_elements() -> None:
 def test_phases_of_a_run_that_ended_early_are_drawn() -> None:
     for kernel in ("no_else", "08_register_tiled"):
         shot = replace(default_shot(), setup=setup_for(load_kernel(kernel)), view="phases")
-        stage = staged(shot, lambda kernel: nullcontext(ENGINE))
+        stage = prepare(shot, lambda kernel: nullcontext(ENGINE))
         assert picture(shot, stage.subject(stage.step)).primitives
 
 
@@ -253,15 +255,15 @@ def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
     shot = replace(
         default_shot(), setup=setup_for(load_kernel("04_tiled"), Problem(16, 16, 32), {"TILE_WIDTH": 16}), view="sum"
     )
-    stage = staged(replace(shot, at=Position(10**6)), lambda kernel: nullcontext(ENGINE))
+    stage = prepare(replace(shot, at=Position(10**6)), lambda kernel: nullcontext(ENGINE))
     names = [text for each in picture(shot, stage.subject(sure(stage.replay).steps - 2)).primitives if isinstance(each, Labels)
              for text in each.texts if text.startswith("k in phase")]  # fmt: skip
     assert names == [f"k in phase = {k}" for k in range(8, 16)]
 
 
 def test_captions_are_filled_from_what_is_found() -> None:
-    stop = Stop(default_shot(), caption="{n} blocks", expect=(Expectation("blocks", 99, "n"),))
-    reel = lesson_reel(Lesson("x", (stop,)), lambda kernel: nullcontext(ENGINE), Manner(Look(640, 360)))
+    stop = LessonStep(default_shot(), caption="{n} blocks", expect=(Expectation("blocks", 99, "n"),))
+    reel = lesson_reel(Lesson("x", (stop,)), lambda kernel: nullcontext(ENGINE), ExportOptions(RenderOptions(640, 360)))
     assert next(iter(reel.slides())).caption == "4 blocks"  # what is counted, whatever is expected
 
 
@@ -281,9 +283,9 @@ def test_a_question_comes_first_then_what_is_right_then_the_others() -> None:
 def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
     parts = parts_of(stop)
-    left = [quantity("blanks", Facts(part.shot)) for part in parts]
+    left = [quantity("blanks", ShotFacts(part.shot)) for part in parts]
     assert left == list(range(8, -1, -1))
-    assert quantity("C", Facts(parts[-1].shot)) == "right"
+    assert quantity("C", ShotFacts(parts[-1].shot)) == "right"
     assert isinstance(parts[-1].shot, Shot)
 
 

@@ -16,7 +16,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.sentence import element_text
-from gemmviz.subjects.facts import Facts
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import Question, read_lesson
 from gemmviz.teaching.moodle import moodle_xml
 from gemmviz.teaching.quantities import quantity
@@ -47,7 +47,7 @@ def test_what_is_right_is_what_the_replay_says(kernel: str) -> None:
     for stop in quiz_of(setup_for(load_kernel(kernel)), Interpreter(), EACH, seed=3).stops:
         question = sure(stop.question)
         right = question.choices[question.right].text
-        facts = Facts(stop.shot)
+        facts = ShotFacts(stop.shot)
         if "sectors" in question.text:
             assert right.split()[0] == str(quantity("sectors now", facts))
         elif "wavefronts" in question.text:
@@ -124,7 +124,7 @@ def test_a_phase_earlier_is_read_off_the_run() -> None:
         if before is None:
             continue
         cell, step = re.search(r"What does (\S+) .* after step (\d+)", question.text).groups()  # type: ignore[union-attr]
-        replay = Facts(stop.shot).replay
+        replay = ShotFacts(stop.shot).replay
         array, row, column = re.match(r"(\w+)\[(\d+)\]\[(\d+)\]", cell).groups()  # type: ignore[union-attr]
         number = sure(replay.trace.number_of(array))
         phase = int(replay.trace.phase[int(step) - 1])

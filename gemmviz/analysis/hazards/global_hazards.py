@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.hazards.hazards import Hazard, Kind
+from gemmviz.analysis.hazards.hazards import Hazard, HazardKind
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled
-from gemmviz.model.sinks import Bools, Longs
 from gemmviz.model.trace import Touches, Trace
 
 Values = npt.NDArray[np.float64]
@@ -235,7 +235,7 @@ class _Users:
 
     def _of_pair(self, some: _Accesses, earlier: int, later: int, count: int, between_blocks: bool) -> Hazard:
         trace, element = self.trace, int(some.element[later])
-        kinds: dict[tuple[bool, bool], Kind] = {
+        kinds: dict[tuple[bool, bool], HazardKind] = {
             (True, True): "write after write", (True, False): "read after write", (False, True): "write after read",
         }  # fmt: skip
         blocks = [trace.space.indices(int(some.thread[place]))[0] for place in (earlier, later)]

@@ -12,13 +12,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, KernelFault
-from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-Kind = Literal["write after read", "read after write", "write after write"]
+HazardKind = Literal["write after read", "read after write", "write after write"]
 _MOST_CONFLICTS = 1 << 18
 _NOBODY = np.iinfo(np.int32).max
 
@@ -30,7 +31,7 @@ class Hazard:
     the other.
     """
 
-    kind: Kind
+    kind: HazardKind
     earlier: Site
     later: Site
     array: str
@@ -143,7 +144,7 @@ class HazardFinder:
         self.arrays = arrays
         self.blocks = blocks
         self.warp_size = warp_size
-        self.found: dict[tuple[Kind, Site, Site], Hazard] = {}
+        self.found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
         self.conflicts = Conflicts()
         self.site_at: dict[int, tuple[Site, Operand]] = {}
         self.levels: list[dict[int, tuple[_Touched, _Touched]]] = [{}]
@@ -194,14 +195,22 @@ class HazardFinder:
         self, step: int, site: Site, operand: Operand, at: Any, who: Any, levels: list[tuple[_Touched, _Touched]], block_of: Any
     ) -> None:
         stores = operand.access == "write"
-        after_write: Kind = "write after write" if stores else "read after write"
+        after_write: HazardKind = "write after write" if stores else "read after write"
         self._report(after_write, step, site, operand, at, who, [w for w, _ in levels], block_of)
         if stores:
             self._report("write after read", step, site, operand, at, who, [r for _, r in levels], block_of)
             self._report_same_step(step, site, operand, at, who, block_of)
 
     def _report(
-        self, kind: Kind, step: int, site: Site, operand: Operand, at: Any, who: Any, levels: list[_Touched], block_of: Any
+        self,
+        kind: HazardKind,
+        step: int,
+        site: Site,
+        operand: Operand,
+        at: Any,
+        who: Any,
+        levels: list[_Touched],
+        block_of: Any,
     ) -> None:
         other = levels[0].other(at, who, 1)
         touched = np.zeros(len(who), np.int64)
@@ -235,8 +244,8 @@ class HazardFinder:
             self._add("write after write", site, site, operand, at, b, threads, step, count, block_of)
 
     def _add(
-        self, kind: Kind, earlier: Site, later: Site, operand: Operand, at: Any, i: Any, threads: tuple[int, int], step: int,
-        count: int, block_of: Any,
+        self, kind: HazardKind, earlier: Site, later: Site, operand: Operand, at: Any, i: Any, threads: tuple[int, int],
+        step: int, count: int, block_of: Any,
     ) -> None:  # fmt: skip
         key, array, element = (kind, earlier, later), self.arrays[operand.array], int(at[1][i])
         example = self.found.get(key) or Hazard(
@@ -325,7 +334,7 @@ class HazardSink(AccessSink):
                 for each in touched:
                     each.spread(blocks)
 
-    def hazards_by_pair(self) -> dict[tuple[Kind, Site, Site], Hazard]:
+    def hazards_by_pair(self) -> dict[tuple[HazardKind, Site, Site], Hazard]:
         """What was found; while one block stands for all, counted for all of them."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
         return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
@@ -347,7 +356,7 @@ class LaunchHazards:
     @property
     def hazards(self) -> list[Hazard]:
         """One of each kind between two sites, counted over all blocks."""
-        found: dict[tuple[Kind, Site, Site], Hazard] = {}
+        found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
         for group in self._groups:
             for key, hazard in group.hazards_by_pair().items():
                 before = found[key].count if key in found else 0

@@ -10,16 +10,17 @@ import numpy.typing as npt
 from gemmviz.analysis.memory.banks import wavefronts, words_of
 from gemmviz.analysis.memory.coalescing import requests
 from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Cancelled
-from gemmviz.model.sinks import COST_COLUMNS, AccessSink, Bools, Longs
+from gemmviz.model.sinks import COST_COLUMNS, AccessSink
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-Vector = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
-Passes = Callable[[Rows, int, bool, MemoryRules], tuple[Vector, Vector]]  # as ``wavefronts``
+CostSums = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
+Passes = Callable[[Rows, int, bool, MemoryRules], tuple[CostSums, CostSums]]  # as ``wavefronts``
 _Key = tuple[Site, Operand, int]
 _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
@@ -128,9 +129,9 @@ class LaunchCounter:
         self.cancelled = cancelled
         self.passes = passes
         self.arrays: tuple[MemoryArray, ...] = ()
-        self._sums: dict[_Key, Vector] = {}
+        self._sums: dict[_Key, CostSums] = {}
         self._groups: list[GroupCounter] = []
-        self._patterns: dict[tuple[Any, ...], Vector] = {}
+        self._patterns: dict[tuple[Any, ...], CostSums] = {}
 
     @property
     def counts(self) -> LaunchCounts:
@@ -140,7 +141,7 @@ class LaunchCounter:
             found.add(site, operand, phase, Counts(*sums.tolist()))
         return found
 
-    def _all(self) -> "dict[_Key, Vector]":
+    def _all(self) -> "dict[_Key, CostSums]":
         """The sums of all groups, in the order in which accesses first came."""
         found = dict(self._sums)
         for group in self._groups:
@@ -166,7 +167,7 @@ class LaunchCounter:
         size = max(_LARGEST_LINE, rules.line_bytes) if array.space == "global" else rules.banks * rules.bank_bytes
         return max(1, size // array.itemsize)
 
-    def cost(self, rows: Rows, operand: Operand) -> Vector:
+    def cost(self, rows: Rows, operand: Operand) -> CostSums:
         """The sums over some requests, in the order of COST_COLUMNS; a pattern that came before, if shifted by whole units, is
         not counted again.
         """
@@ -190,7 +191,7 @@ class _Latest:
 
     def __init__(self, offset: Any, mask: Bools | None) -> None:
         self.offset, self.mask = offset, mask
-        self.costs: dict[int, Vector] = {}
+        self.costs: dict[int, CostSums] = {}
 
     def shift(self, offset: Any, mask: Bools | None) -> int | None:
         """By how much the same threads' offsets are shifted against these, None where they aren't all alike."""
@@ -225,11 +226,11 @@ class GroupCounter(AccessSink):
         self.space = space
         self.phase_loop = phase_loop
         self.sites: list[Site] = []
-        self._parts: list[dict[tuple[int, int], Vector]] = [{}]
+        self._parts: list[dict[tuple[int, int], CostSums]] = [{}]
         self._latest: dict[int, _Latest] = {}
 
     @property
-    def sums(self) -> dict[tuple[int, int], Vector]:
+    def sums(self) -> dict[tuple[int, int], CostSums]:
         return self._parts[0]
 
     def site(self, site: Site) -> None:
@@ -238,13 +239,13 @@ class GroupCounter(AccessSink):
     def begin(self) -> None:
         self._parts.append({})
 
-    def end(self) -> dict[tuple[int, int], Vector]:
+    def end(self) -> dict[tuple[int, int], CostSums]:
         part = self._parts.pop()
         for key, sums in part.items():
             self._add(key, sums)
         return part
 
-    def again(self, part: dict[tuple[int, int], Vector], visits: tuple[int, ...]) -> None:
+    def again(self, part: dict[tuple[int, int], CostSums], visits: tuple[int, ...]) -> None:
         for (number, phase), sums in part.items():
             self._add((number, self._phase(number, visits, phase)), sums)
 
@@ -265,7 +266,7 @@ class GroupCounter(AccessSink):
             found = latest.costs[shift % unit] = self._counted(operand, offset, mask)
         self._add((site, self._phase(site, visits, -1)), found)
 
-    def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> Vector:
+    def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> CostSums:
         """The sums over all blocks: those that differ by a shift alone are counted together."""
         space, unit = self.space, self.counter.unit(self.counter.arrays[operand.array])
         values, blocks, times = np.asarray(offset), len(space.block_shape), space.blocks.count
@@ -297,7 +298,7 @@ class GroupCounter(AccessSink):
         depth = loops.index(self.phase_loop)
         return visits[depth] if depth < len(visits) else otherwise
 
-    def _add(self, key: tuple[int, int], sums: Vector) -> None:
+    def _add(self, key: tuple[int, int], sums: CostSums) -> None:
         top = self._parts[-1]
         top[key] = top[key] + sums if key in top else sums
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
-from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
+from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.sites import Access, MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 
@@ -25,7 +26,7 @@ WIDEST_BYTES = (16, 8)
 _MOST_OPEN = 256
 _STORES = "shared_store_instructions"
 _NOWHERE = Place(1, 1, 1, 1)
-Key = tuple[int, Access]
+AccessKey = tuple[int, Access]
 
 
 class MergingCounter:
@@ -52,8 +53,8 @@ class _Merging(AccessSink):
     def __init__(self, sink: AccessSink, arrays: tuple[MemoryArray, ...], widest_bytes: int) -> None:
         self.sink, self.arrays, self.widest_bytes = sink, arrays, widest_bytes
         self.sites: list[Site] = []
-        self._open: dict[Key, list[_Run]] = {}
-        self._numbers: dict[tuple[Key, int], int] = {}
+        self._open: dict[AccessKey, list[_Run]] = {}
+        self._numbers: dict[tuple[AccessKey, int], int] = {}
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
@@ -84,11 +85,11 @@ class _Merging(AccessSink):
         for key in list(self._open):
             self._close(key)
 
-    def _close(self, key: Key) -> None:
+    def _close(self, key: AccessKey) -> None:
         for run in self._open.pop(key):
             self._pass_on(key, run)
 
-    def _pass_on(self, key: Key, run: "_Run") -> None:
+    def _pass_on(self, key: AccessKey, run: "_Run") -> None:
         """A run in pieces, each as wide as its alignment allows."""
         widest, at = max(1, self.widest_bytes // self.arrays[key[0]].itemsize), 0
         while at < run.length:
@@ -96,7 +97,7 @@ class _Merging(AccessSink):
             self._emit(key, width, run.offset + at, run.mask)
             at += width
 
-    def _emit(self, key: Key, width: int, offset: Any, mask: Bools | None) -> None:
+    def _emit(self, key: AccessKey, width: int, offset: Any, mask: Bools | None) -> None:
         if (key, width) not in self._numbers:
             self._numbers[key, width] = len(self._numbers)
             self.sink.site(Site(_NOWHERE, f"{width} at a time", (), (Operand(*key, tuple(range(width))),)))
@@ -168,10 +169,10 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     return None
 
 
-def _choices(counter: MergingCounter) -> Iterator[dict[Key, int]]:
+def _choices(counter: MergingCounter) -> Iterator[dict[AccessKey, int]]:
     """What may be merged and how, the fewest first."""
     written = _by_key(counter.written.counts)
-    ways: list[tuple[Key, int]] = []
+    ways: list[tuple[AccessKey, int]] = []
     for size, merged in counter.merged.items():
         ways += [(key, size) for key, counts in _by_key(merged.counts).items() if counts != written.get(key)]
     keys = list(dict.fromkeys(key for key, _ in ways))
@@ -182,14 +183,14 @@ def _choices(counter: MergingCounter) -> Iterator[dict[Key, int]]:
                 yield dict(zip(chosen, each, strict=True))
 
 
-def _by_key(counts: LaunchCounts) -> dict[Key, list[Any]]:
-    found: dict[Key, list[Any]] = {}
+def _by_key(counts: LaunchCounts) -> dict[AccessKey, list[Any]]:
+    found: dict[AccessKey, list[Any]] = {}
     for (_, operand), each in counts.accesses.items():
         found.setdefault((operand.array, operand.access), []).append(each)
     return {key: sum(several[1:], several[0]) for key, several in found.items()}
 
 
-def _chosen(counter: MergingCounter, merged: Mapping[Key, int]) -> LaunchCounts:
+def _chosen(counter: MergingCounter, merged: Mapping[AccessKey, int]) -> LaunchCounts:
     """The launch with some of its accesses merged."""
     found = LaunchCounts(counter.written.rules, counter.written.arrays)
     sources = {key: counter.merged[size].counts for key, size in merged.items()}

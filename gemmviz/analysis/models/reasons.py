@@ -16,7 +16,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.sites import Space
 from gemmviz.model.words import many, spaced
 
-Kind = Literal["coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"]
+ReasonKind = Literal["coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"]
 _WORTH_A_WORD = 1.25  # times as much as needed
 _LOW_OCCUPANCY = 50.0
 _MANY_READS = 0.75  # values of shared memory that a multiply-add reads
@@ -27,7 +27,7 @@ _LITTLE_REUSE = 4.0  # bytes of global memory that a multiply-add asks for
 class Reason:
     """What holds a kernel back: which kind of thing, a sentence, and the counts behind it."""
 
-    kind: Kind
+    kind: ReasonKind
     sentence: str
     proof: str
 

@@ -7,16 +7,15 @@ it is stored; between the two it is in a register.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.tiles import stored_operand
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.sites import Operand
-from gemmviz.model.trace import Ints, Trace
+from gemmviz.model.trace import Trace
 
 THREADS = -1
 _ROWS_AHEAD = 64
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

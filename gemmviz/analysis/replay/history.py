@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 
-Longs = npt.NDArray[np.int64]
 _NOBODY = np.zeros(0, np.int64)
 
 

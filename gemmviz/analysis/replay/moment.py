@@ -18,13 +18,12 @@ from gemmviz.analysis.replay.reuse import LoadCounts
 from gemmviz.analysis.replay.terms import Terms, ThreadTerms, of_thread
 from gemmviz.analysis.replay.tile_loads import TileLoads
 from gemmviz.analysis.replay.tiles import TileContent, Tiles
+from gemmviz.model.arrays import Floats, Ints, Longs
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
-from gemmviz.model.trace import Ints, Trace
+from gemmviz.model.trace import Trace
 from gemmviz.model.watched import Value, Watched
 
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Kept = TypeVar("Kept")
+Cached = TypeVar("Cached")
 
 
 class Reader:
@@ -144,11 +143,11 @@ class Moment:
         self.site: Site = self.trace.site_of(step)
         self.phase = int(self.trace.phase[step])
 
-    def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
+    def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
         """What a picture of this moment was made of before, else made now."""
         if key not in self._kept:
             self._kept[key] = make()
-        found: Kept = self._kept[key]
+        found: Cached = self._kept[key]
         return found
 
     @cached_property

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.memory.counts import LaunchCounts, values_read
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, VOICES, voice_of
+from gemmviz.model.arrays import Floats
 from gemmviz.model.sinks import COST_COLUMNS
 
 Lock = Literal["phase", "k", "step", "bytes"]
 LOCKS: tuple[Lock, ...] = ("phase", "k", "step", "bytes")
-Floats = npt.NDArray[np.float64]
 _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavefronts")
 
 

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gemmviz.model.arrays import Longs
 from gemmviz.model.errors import UsageError
 from gemmviz.model.sites import Site
 from gemmviz.model.trace import Trace
-
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.analysis.replay.tiles import stored_operand
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.errors import UsageError
-from gemmviz.model.trace import Ints, Longs, Trace
+from gemmviz.model.trace import Trace
 
 
 @dataclass(frozen=True)

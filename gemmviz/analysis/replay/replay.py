@@ -17,16 +17,16 @@ from gemmviz.analysis.replay.grid import Grid, spread
 from gemmviz.analysis.replay.owners import NEVER, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
 from gemmviz.analysis.replay.timeline import Score, score_of
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
 from gemmviz.model.sites import Space
-from gemmviz.model.trace import Ints, Trace
+from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
 _UNKNOWN = object()
 _SOON = 60_000  # accesses that are looked through within a frame
-Longs = npt.NDArray[np.int64]
-Kept = TypeVar("Kept")
+Cached = TypeVar("Cached")
 Area = tuple[int, int, int, int]
 
 
@@ -134,10 +134,10 @@ class Replay:
             }
         return self._facts.sums[key]
 
-    def kept(self, key: Any, make: Callable[[], Kept]) -> Kept:
+    def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
         """What was made of this trace under a key before, else made now: it lasts as long as the trace."""
         known = self._facts.kept
-        found: Kept | None = known.get(key)
+        found: Cached | None = known.get(key)
         if found is None:
             found = make()
             if len(known) >= _MOST_THINGS:

@@ -1,14 +1,13 @@
 """How often each element has been loaded by a step: the reuse map, kept up to date as steps go by."""
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE = 1 << 20
-Longs = npt.NDArray[np.int64]
 
 
 class LoadCounts:

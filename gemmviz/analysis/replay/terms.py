@@ -16,10 +16,10 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.owners import Owners
 from gemmviz.analysis.replay.tiles import EMPTY, stored_operand
+from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
 
-Longs = npt.NDArray[np.int64]
 _MOST_CELLS = 48_000_000  # of a table of reads
 _ACCESSES_AT_ONCE = 1 << 18
 _PER_STORE = 1000  # entries of the record that take as long

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.focus import Scope
+from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.trace import Trace
 
-Longs = npt.NDArray[np.int64]
 _ROWS_AT_ONCE = 256
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Ints
 from gemmviz.model.sites import MemoryArray, Operand
-from gemmviz.model.trace import CONSTANT, Ints, Trace
+from gemmviz.model.trace import CONSTANT, Trace
 
 EMPTY = -3
 _ROWS_KEPT = 64

@@ -11,8 +11,8 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cli.command import Command, add_on, add_timeout, complain, declare_output, engine_of, remark, wrong
 from gemmviz.cli.interruption import interruptible
-from gemmviz.cli.progress import Progress
-from gemmviz.export.prepare import PARTS, Manner, Staged, run_reel, staged, staged_benchmark, staged_run, still_reel
+from gemmviz.cli.progress import ProgressBar
+from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel, still_reel
 from gemmviz.export.stills import phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
@@ -22,7 +22,7 @@ from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.render.export import format_of, formats, save_numbered, save_reel, stills
-from gemmviz.render.format import Film, Look, Still
+from gemmviz.render.format import Film, RenderOptions, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.catalog import view_named
@@ -73,7 +73,7 @@ class _Source:
     """What is to be saved: a run or a card in its first shot, or a lesson; and who runs kernels."""
 
     args: argparse.Namespace
-    manner: Manner
+    manner: ExportOptions
 
     def engine(self, kernel: KernelSpec) -> AbstractContextManager[Engine]:
         return engine_of(self.args, kernel)
@@ -122,12 +122,12 @@ def _check(args: argparse.Namespace) -> None:
             raise UsageError(f"{flag} is for .{of}", remedy=f"leave out {flag}")
 
 
-def _manner(args: argparse.Namespace) -> Manner:
+def _manner(args: argparse.Namespace) -> ExportOptions:
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", args.size)
     if found is None:
         raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, as 1920x1080")
-    look = Look(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film)
-    return Manner(look, args.speed, frozenset(part for part in PARTS if getattr(args, f"no_{part}")))
+    look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film)
+    return ExportOptions(look, args.speed, frozenset(part for part in PARTS if getattr(args, f"no_{part}")))
 
 
 def _lesson(source: _Source, lesson: Lesson) -> Reel:
@@ -141,7 +141,7 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
 # What is staged
 
 
-def _staged(source: _Source, path: Path, shot: Shot | None) -> Staged:
+def _staged(source: _Source, path: Path, shot: Shot | None) -> Prepared:
     args, kind = source.args, kind_of(path)
     if kind in ("trace", "benchmark") and is_set(args):
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
@@ -151,31 +151,31 @@ def _staged(source: _Source, path: Path, shot: Shot | None) -> Staged:
         shot = source.dressed(replace(default_shot(), view="rate", theme="dark"))
         if view_named(shot.view).chart is None:
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
-        return staged_benchmark(shot, read_benchmark(path, recorded=True))
+        return prepare_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
     if view_named(shot.view).subject is Benchmark and is_set(args):
         remedy = "leave out -m, -n, -k, -D and the like"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
-    found = staged(shot, source.engine)
+    found = prepare(shot, source.engine)
     remark(None if found.outcome is None else found.outcome.instead_of)
     return _at(args, found)
 
 
-def _staged_trace(source: _Source, path: Path) -> Staged:
+def _staged_trace(source: _Source, path: Path) -> Prepared:
     trace = read_trace(path)
     x, y, z = (start for start, _ in trace.blocks.ranges)
     shot = source.dressed(Shot(trace.setup, Focus((x, y, z)), theme="dark"))
     subject = view_named(shot.view).subject
     if subject in OF_LAUNCHES or subject in OF_SHOTS:
-        return staged(shot, source.engine)
+        return prepare(shot, source.engine)
     if subject is Benchmark:
         raise UsageError(f"the view {shot.view!r} shows measurements", remedy="name a kernel or a benchmark")
     if subject is not Moment:
         raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
-    return staged_run(shot, Outcome(trace, trace.by))
+    return prepare_run(shot, Outcome(trace, trace.by))
 
 
-def _at(args: argparse.Namespace, stage: Staged) -> Staged:
+def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
     """At the step that was given. Raises UsageError for a phase or a step that there is none of."""
     replay = stage.replay
     if replay is None:
@@ -190,7 +190,7 @@ def _at(args: argparse.Namespace, stage: Staged) -> Staged:
 # What of it
 
 
-def _reel(source: _Source, stage: Staged) -> Reel:
+def _reel(source: _Source, stage: Prepared) -> Reel:
     args = source.args
     played = _range(args, stage)
     is_alone = played is None and args.by == "step" and _wants_one(args)
@@ -217,7 +217,7 @@ def _is_film(args: argparse.Namespace) -> bool:
     return not args.is_folder and isinstance(format_of(args.output), Film)
 
 
-def _range(args: argparse.Namespace, stage: Staged) -> range | None:
+def _range(args: argparse.Namespace, stage: Prepared) -> range | None:
     """The steps that were asked for. Raises UsageError for what there is none of."""
     if args.steps is None:
         return None
@@ -233,8 +233,8 @@ def _range(args: argparse.Namespace, stage: Staged) -> range | None:
 # Where to
 
 
-def _save(args: argparse.Namespace, reel: Reel, look: Look) -> None:
-    progress = Progress(str(args.output), args.progress)
+def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
+    progress = ProgressBar(str(args.output), args.progress)
     if args.is_folder:
         save_numbered(reel, args.output, args.kind, look, progress.told)
         progress.saved()
@@ -246,7 +246,7 @@ def _save(args: argparse.Namespace, reel: Reel, look: Look) -> None:
     progress.saved()
 
 
-def _judged(stage: Staged) -> int:
+def _judged(stage: Prepared) -> int:
     """The exit code: what was drawn may be wrong."""
     outcome, replay = stage.outcome, stage.replay
     if outcome is None or replay is None or outcome.trace is None:

@@ -11,7 +11,7 @@ from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.checking import complaint, findings
 from gemmviz.teaching.lesson import Lesson, named_lesson
-from gemmviz.teaching.quantities import known
+from gemmviz.teaching.quantities import quantity_names
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def _lesson(name: str) -> tuple[Lesson, str]:
 
 def _run(args: argparse.Namespace) -> int:
     if args.doing == "quantities":
-        print("\n".join(known()))
+        print("\n".join(quantity_names()))
         return 0
     names = args.lessons or lesson_names()
     return _list(names, args.json) if args.doing == "list" else _check(names, args.all, args.json)

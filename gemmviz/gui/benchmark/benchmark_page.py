@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.benchmark.curve_list import CurveList
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.widgets.controls import MENU_SHEET, choice, line, plain, quietly
@@ -44,7 +44,7 @@ _FASTEST = "Fastest"
 class BenchmarkPage(QWidget):
     """Shows the session's view of a benchmark, and asks for others."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk, self.session, self.benchmarks = desk, desk.session, desk.session.benchmarks
         self.plot: ChartPlot | None = None

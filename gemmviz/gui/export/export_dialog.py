@@ -26,19 +26,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.export.prepare import PARTS, Manner, Staged, frame_at
+from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.whole import sweep
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.export import formats
-from gemmviz.render.format import Deck, Film, Look, Page, Still
+from gemmviz.render.format import Deck, Film, Page, RenderOptions, Still
 from gemmviz.run.worker.link import own_command
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.session.export_job import SAVED, SIZES, Order, What, order_words, suggested, write_source
+from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
 
 _WHAT: dict[What, str] = {"picture": "This picture", "steps": "Steps", "lesson": "The views that were kept"}
 _PART_NAMES = {"title": "Title", "step": "Step number", "caption": "Caption"}
@@ -49,7 +49,7 @@ _LONGEST_END_MS = 3000
 class ExportDialog(QDialog):
     """``order`` is what is chosen; the file is asked for when it is to be written."""
 
-    def __init__(self, desk: Desk, parent: QWidget | None = None, suffix: str = "") -> None:
+    def __init__(self, desk: AppModel, parent: QWidget | None = None, suffix: str = "") -> None:
         super().__init__(parent)
         self.desk, self.session = desk, desk.session
         self.setWindowTitle("Export")
@@ -164,22 +164,22 @@ class ExportDialog(QDialog):
         self.stop.clicked.connect(self.reject)
 
     @property
-    def order(self) -> Order:
+    def order(self) -> ExportJob:
         """What is chosen. Raises UsageError for a size that no picture has."""
         text = self.pixels.currentData() or self.own_size.text()
         width, _, height = text.replace("×", "x").replace(" ", "").partition("x")
         if not (width.isdecimal() and height.isdecimal()):
             raise UsageError(f"{text!r} is no size", remedy="write 1920x1080")
         suffix, kind = self.kind.currentData(), formats()[self.kind.currentData()]
-        look = Look(
+        look = RenderOptions(
             int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,
             self.outlines.isChecked() and suffix == "svg", self.film.isChecked() and suffix == "pptx",
         )  # fmt: skip
         hidden = frozenset(part for part, box in self.parts.items() if not box.isChecked())
         first, last = sorted((self.first.value(), self.last.value()))
-        return Order(
+        return ExportJob(
             self.what.currentData(), first, last, suffix, self.by_phase.isChecked(),
-            Manner(look, self.speed.value(), hidden), self.theme.currentData(), self.code.isChecked(),
+            ExportOptions(look, self.speed.value(), hidden), self.theme.currentData(), self.code.isChecked(),
         )  # fmt: skip
 
     def draw(self) -> None:
@@ -205,14 +205,14 @@ class ExportDialog(QDialog):
         self.told.setText(_many(order))
         self._show(order)
 
-    def _show(self, order: Order) -> None:
+    def _show(self, order: ExportJob) -> None:
         subject, shot = self.session.subject, self.session.drawn
         if subject is None or not view_named(shot.view).is_ready(subject):
             return
         shot = replace(shot, theme=order.theme or self.session.shot.theme, code=order.has_code)
         if shot.theme == "system":
             shot = replace(shot, theme="dark" if self.desk.theme.is_dark else "light")
-        stage = Staged(shot, self.session.player.played.steps, lambda step: subject)
+        stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
         self.preview.set_scene(frame_at(stage, self.session.step, shot.moment, order.manner, subject).scene)
 
     # Writing
@@ -239,7 +239,7 @@ class ExportDialog(QDialog):
             preferences.put(_KEPT, order.suffix)
             self.write(order, path)
 
-    def write(self, order: Order, path: Path) -> None:
+    def write(self, order: ExportJob, path: Path) -> None:
         """Has it written, beside."""
         measured = self.session.subject if isinstance(self.session.subject, Benchmark) else None
         shot = self.session.shot
@@ -316,7 +316,7 @@ class ExportDialog(QDialog):
         super().reject()
 
 
-def _many(order: Order) -> str:
+def _many(order: ExportJob) -> str:
     """How much it will be."""
     if order.is_film:
         seconds = order.pictures / order.manner.look.fps

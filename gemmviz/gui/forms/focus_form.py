@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QSpinBox, QWidget
 
 from gemmviz.analysis.replay.focus import Focus, thread_place
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import choice, number, quietly, set_quietly
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
@@ -20,7 +20,7 @@ _ONE = Launch((1, 1, 1), (1, 1, 1))
 class FocusForm(QWidget):
     """Shows the session's focus and layer, and asks for others."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
         whose = "Whose accesses to show (W: next warp, T: next thread, Esc: the block)"

@@ -3,7 +3,7 @@
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QWidget
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
 from gemmviz.run.protocol import TIMEOUT_S
 
@@ -15,7 +15,7 @@ _WHO = "Who runs the kernel and records it"
 class RunnerForm(QWidget):
     """Shows the session's runners and chooses among them; the choice is kept for the next time."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
         self.runners = desk.session.runners

@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.callout import Callout
 from gemmviz.gui.widgets.controls import choice, line, quietly, ruler, tip_text
-from gemmviz.gui.widgets.field_row import Control, control_for, show_field
+from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
 from gemmviz.launch.catalog import all_names
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
@@ -21,10 +21,10 @@ _LONGEST_LABEL = 18
 class SetupForm(QWidget):
     """Shows the session's setup and asks it for another one. ``controls`` by the name of the field."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
-        self.controls: dict[str, Control] = {}
+        self.controls: dict[str, FieldEditor] = {}
         self.kernel = choice(
             "Kernel", "The kernel to run (Ctrl+O opens a file of yours)", ((name, name) for name in all_names())
         )
@@ -143,7 +143,7 @@ class SetupForm(QWidget):
         else:
             self.callout.clear()
 
-    def _field(self, error: GemmvizError | None) -> Control | None:
+    def _field(self, error: GemmvizError | None) -> FieldEditor | None:
         """The field that an error is about: the one that was set last, if it is one of them."""
         names = error.names if isinstance(error, SettingError) else ()
         edited = self.desk.session.edited
@@ -187,7 +187,7 @@ class _Letters:
         return label
 
 
-def _mark(control: Control, wrong: bool, theme: Theme) -> None:
+def _mark(control: FieldEditor, wrong: bool, theme: Theme) -> None:
     """Colours a field that can't be as it is set, or gives it its own colours back."""
     if control.property("wrong") != wrong:
         control.setProperty("wrong", wrong)

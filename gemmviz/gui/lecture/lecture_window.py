@@ -7,14 +7,14 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QScreen
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.lecture.awake import Awake
 from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.lecture.presenter import Presenter
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.band import Said, band_height, with_band
+from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
@@ -38,7 +38,7 @@ class Wall(QWidget):
     closed = Signal()
     resized = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
         self.desk, self.session = desk, desk.session
         self.setWindowTitle("gemmviz: lecture")
@@ -47,10 +47,10 @@ class Wall(QWidget):
         self.overlay = Overlay(self)
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
-        self._drawn: tuple[object, ViewOptions, Said] | None = None
-        self._last: tuple[Shot, Subject, Said] | None = None
+        self._drawn: tuple[object, ViewOptions, Caption] | None = None
+        self._last: tuple[Shot, Subject, Caption] | None = None
 
-    def options(self, shot: Shot, said: Said) -> ViewOptions:
+    def options(self, shot: Shot, said: Caption) -> ViewOptions:
         """As for a slide in the shape of the screen, with room for what is said."""
         (width, height), scale = frame_for(shot, self.width(), self.height())
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(said, width, height))
@@ -75,7 +75,7 @@ class Wall(QWidget):
             self._last = self.session.drawn, subject, self._said
             self._draw(*self._last)
 
-    def _draw(self, shot: Shot, subject: Subject, said: Said) -> None:
+    def _draw(self, shot: Shot, subject: Subject, said: Caption) -> None:
         options, view = self.options(shot, said), view_named(shot.view)
         drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), said
         high = frame_for(shot, self.width(), self.height())[0][1]
@@ -88,7 +88,7 @@ class Wall(QWidget):
         self.stage.set_scene(still, _near(motion, shot.camera).primitives)
 
     @property
-    def _said(self) -> Said:
+    def _said(self) -> Caption:
         """The words of the view that was kept, as long as it is what is shown, and which of them it is."""
         marks = self.desk.walked
         said, count = marks.said, len(marks.lesson.stops)
@@ -130,7 +130,7 @@ def _near(scene: Scene, camera: Camera) -> Scene:
 class Lecture:
     """Begins, ends, and does what keys ask for; goes to another screen where its own is taken away."""
 
-    def __init__(self, window: QMainWindow, desk: Desk) -> None:
+    def __init__(self, window: QMainWindow, desk: AppModel) -> None:
         self.window, self.desk = window, desk
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None

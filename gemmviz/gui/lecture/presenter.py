@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.position import step_at
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.subjects.picture import options_for
-from gemmviz.teaching.lesson import Stop
+from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import caption_of
 
 _MINUTES = 45
@@ -29,13 +29,13 @@ class Presenter(QWidget):
 
     pressed = Signal(object)
 
-    def __init__(self, desk: Desk, keys: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, desk: AppModel, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__(None, Qt.WindowType.Window)
         self.desk = desk
         self.setWindowTitle("gemmviz: presenter")
         self.resize(1000, 640)
         self._began = time.monotonic()
-        self._next: tuple[Stop, Replay] | None = None
+        self._next: tuple[LessonStep, Replay] | None = None
         self.now = SceneWidget("What is seen", self)
         self.now.setMinimumSize(420, 240)
         self.coming = SceneWidget("What comes next", self)
@@ -88,7 +88,7 @@ class Presenter(QWidget):
 
         self._draw_next(following)
 
-    def _draw_next(self, stop: Stop | None) -> None:
+    def _draw_next(self, stop: LessonStep | None) -> None:
         """A picture of what comes, where it is of the run that is shown: no other one is run for it."""
         shown = self.desk.session.shown
         is_here = stop is not None and shown is not None and stop.shot.setup == shown.setup
@@ -117,18 +117,18 @@ class Presenter(QWidget):
         self.pressed.emit(event)
 
 
-def _minutes(desk: Desk) -> int:
+def _minutes(desk: AppModel) -> int:
     """How long it will take: a lesson says so itself, kept views don't."""
     return round(desk.course.lesson.minutes) if desk.course.is_on else int(desk.preferences.number("minutes", _MINUTES))
 
 
-def _next(stop: Stop | None) -> str:
+def _next(stop: LessonStep | None) -> str:
     """What comes, with its caption: several may have the same title."""
     caption = "" if stop is None else caption_of(stop).caption
     return "" if stop is None else f"Next: {stop.title}" + (f". {caption}" if caption else "")
 
 
-def _answers(stop: Stop) -> str:
+def _answers(stop: LessonStep) -> str:
     """What is right of a question, and why; what an exercise asks for."""
     if stop.exercise is not None:
         return "\n".join([stop.exercise.task, *(f"Hint: {hint}" for hint in stop.exercise.hints)])

@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.app_model import Desk
-from gemmviz.gui.panels.panel import Panel
-from gemmviz.gui.widgets.controls import Look, line
+from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.panel import Panel
+from gemmviz.gui.widgets.controls import TextRole, line
 from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.words import letter, many
-from gemmviz.teaching.lesson import Exercise, Lesson, Question, Stop, lesson_title
+from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question, lesson_title
 
 _NONE, _OWN = "No lesson: choose one", "A lesson from a file"
 _NUMBERS = "Working out the numbers …"
@@ -31,7 +31,7 @@ _FEW_ROWS, _NO_LIMIT = 5, 16777215  # of the contents: where a task needs the ro
 class Lessons(QWidget):
     """Contents above, the step's own words, choices and blanks below."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk, self.course = desk, desk.course
         self.setAccessibleName("Lessons")
@@ -140,11 +140,11 @@ class Lessons(QWidget):
             self.contents.setCurrentRow(self.course.at)
 
 
-def _sign(stop: Stop) -> str:
+def _sign(stop: LessonStep) -> str:
     return " ?" if stop.question else " ✎" if stop.exercise else ""
 
 
-def _beside(stop: Stop, lesson: Lesson, has_task: bool) -> str:
+def _beside(stop: LessonStep, lesson: Lesson, has_task: bool) -> str:
     """What comes before a step, by its title, and its notes; those of a task are for who sets it."""
     titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
     before = f"Before this: {', '.join(titles)}. " if titles else ""
@@ -159,7 +159,7 @@ def lesson_words() -> str:
 class _Task(QWidget):
     """The choices of a question, or the task of an exercise with its blanks."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk, self.course = desk, desk.course
         self._shown: tuple[Question | None, Exercise | None] = (None, None)
@@ -274,7 +274,7 @@ class _Choice(QWidget):
         self.button.click()
 
 
-def _label(look: Look = "") -> QLabel:
+def _label(look: TextRole = "") -> QLabel:
     made = line(look)
     made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made

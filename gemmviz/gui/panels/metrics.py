@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.gui.app_model import Desk
-from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import NUMBER, Table
@@ -33,7 +33,7 @@ _ACCESSES = {
 class Metrics(QWidget):
     """Every number says where it comes from. A click on a row of the accesses goes to the next step there."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
         self.check = line(tip="C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")

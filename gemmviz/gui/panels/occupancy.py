@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from gemmviz.gui.panels.panel import Panel
-from gemmviz.gui.panels.view_dock import ViewDock
+from gemmviz.gui.panel import Panel
+from gemmviz.gui.view_dock import ViewDock
 
 _WHAT = "How many blocks an SM holds, by each of its limits; click a column to try out another value"
 PANEL = Panel("Occupancy", "bottom", partial(ViewDock, view="occupancy", what=_WHAT), order=7)

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from gemmviz.gui.panels.panel import Panel
-from gemmviz.gui.panels.view_dock import ViewDock
+from gemmviz.gui.panel import Panel
+from gemmviz.gui.view_dock import ViewDock
 
 _WHAT = "What one warp asks of memory at this step: sectors and lines, or banks"
 _TOUR = (

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter
 
-from gemmviz.gui.app_model import Desk
-from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.source_text import SourceText
 from gemmviz.gui.widgets.variables import Variables
@@ -15,7 +15,7 @@ from gemmviz.session.pointing import step_at_text
 class Source(QSplitter):
     """``text`` is the kernel's, or that of a file that is none."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self.desk = desk
         self.text, self.variables = SourceText(), Variables(desk)

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.app_model import Desk
-from gemmviz.gui.panels.panel import Panel
+from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets import dialogs
 from gemmviz.teaching.lesson import BUILDS
 
@@ -33,7 +33,7 @@ _TIP = "What is seen now is kept with Shift+B; a double click, or Ctrl+Page Down
 class SavedViews(QWidget):
     """A list, and below it the words of the one that is chosen."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk, self.bookmarks = desk, desk.bookmarks
         self.setAccessibleName("Saved views")

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from gemmviz.gui.panels.panel import Panel
-from gemmviz.gui.panels.view_dock import ViewDock
+from gemmviz.gui.panel import Panel
+from gemmviz.gui.view_dock import ViewDock
 
 _WHAT = "Every lane of the warp: thread, element, byte address, value"
 PANEL = Panel("Warp", "bottom", partial(ViewDock, view="warp", what=_WHAT), order=5)

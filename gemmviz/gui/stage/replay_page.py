@@ -7,7 +7,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.stage.stage_canvas import Stage
 from gemmviz.gui.stage.timeline import Timeline
 from gemmviz.model.errors import UsageError
@@ -33,7 +33,7 @@ def over_the_picture(session: Session) -> str:
 class ReplayPage(QWidget):
     """Draws the session's moment, and tells the session what is clicked."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk, self.session = desk, desk.session
         self.stage, self.timeline = Stage(), Timeline(desk)

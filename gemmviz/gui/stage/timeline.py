@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
 from gemmviz.gui.widgets.icons import transport_icon
 from gemmviz.gui.widgets.scene_widget import faded
@@ -122,7 +122,7 @@ class ScoreSlider(QSlider):
 class Timeline(QWidget):
     """Shows where a session is in its run, and takes it elsewhere."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
         self.session, self.player = desk.session, desk.session.player

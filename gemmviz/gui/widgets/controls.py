@@ -9,8 +9,8 @@ from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
 from PySide6.QtWidgets import QComboBox, QLabel, QSpinBox, QWidget
 
-Look = Literal["", "message", "notice", "faint", "heading"]
-_LOOKS: dict[Look, tuple[QPalette.ColorRole, bool]] = {
+TextRole = Literal["", "message", "notice", "faint", "heading"]
+_LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
     "": (QPalette.ColorRole.WindowText, False), "message": (QPalette.ColorRole.BrightText, True),
     "notice": (QPalette.ColorRole.WindowText, True), "faint": (QPalette.ColorRole.PlaceholderText, False),
     "heading": (QPalette.ColorRole.WindowText, True),
@@ -58,7 +58,7 @@ def tip_text(text: str) -> str:
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>" if might_be_html else text
 
 
-def line(look: Look = "", tip: str = "") -> QLabel:
+def line(look: TextRole = "", tip: str = "") -> QLabel:
     """A text that breaks into lines."""
     label = plain()
     label.setWordWrap(True)
@@ -67,7 +67,7 @@ def line(look: Look = "", tip: str = "") -> QLabel:
     return label
 
 
-def set_look(label: QLabel, look: Look) -> None:
+def set_look(label: QLabel, look: TextRole) -> None:
     """Makes a label stand out or recede, in the colours of every theme."""
     role, is_strong = _LOOKS[look]
     label.setForegroundRole(role)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSpinBox
 
 from gemmviz.gui.widgets.controls import choice, number, quietly, tip_text
-from gemmviz.state.fields import Field, Value
+from gemmviz.state.fields import Field, FieldValue
 
-Control = QSpinBox | QComboBox | QLineEdit
+FieldEditor = QSpinBox | QComboBox | QLineEdit
 
 
-def control_for(field: Field, changed: Callable[[str, Value], None], entered: Callable[[], None]) -> Control:
+def control_for(field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
     """``changed`` is told name and value when a person sets it; ``entered`` when Enter ends the typing."""
     match field.kind:
         case "number":
@@ -32,14 +32,14 @@ def control_for(field: Field, changed: Callable[[str, Value], None], entered: Ca
             return text
 
 
-def show_field(control: Control, field: Field) -> None:
+def show_field(control: FieldEditor, field: Field) -> None:
     """Shows what the field is now, and tells nobody."""
     quietly(control, lambda: _show(control, field))
     control.setEnabled(not field.why_not)
     control.setToolTip(tip_text(field.why_not or field.tip))
 
 
-def _show(control: Control, field: Field) -> None:
+def _show(control: FieldEditor, field: Field) -> None:
     if isinstance(control, QSpinBox):
         control.setRange(field.least, field.most)
         control.setValue(int(field.value))

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay.focus import thread_text
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import Table
@@ -15,7 +15,7 @@ _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 class Variables(QWidget):
     """A row for each variable that can be seen from where the kernel is."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
         self.title = line("faint")

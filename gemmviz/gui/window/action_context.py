@@ -5,19 +5,19 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QMainWindow
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.window.docks import Docks
 
 
 @dataclass(frozen=True)
-class Parts:
+class ActionContext:
     """``hide_docks`` is told whether the stage is to be alone; ``start_tour`` begins the tour;
     ``lecture`` shows the picture alone.
     """
 
-    desk: Desk
+    desk: AppModel
     window: QMainWindow
     docks: Docks
     replay: ReplayPage

@@ -15,7 +15,7 @@ from gemmviz.analysis.replay.pairing import Lock
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.widgets import dialogs
 from gemmviz.gui.window.about import AboutBox
-from gemmviz.gui.window.action_context import Parts
+from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.keys import show_keys
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.legality import device_for
@@ -41,7 +41,7 @@ _LABELS: dict[str, dict[str, Any]] = {
     "Threads (&y, x)": {"thread": "y, x"},
 }
 _FIRST_OF_COURSE = 30  # views from this place on have a menu of their own, and no key
-Test = Callable[[Parts], bool]
+Test = Callable[[ActionContext], bool]
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Action:
 
     menu: str
     text: str
-    run: Callable[[Parts], object] = lambda parts: None
+    run: Callable[[ActionContext], object] = lambda parts: None
     keys: tuple[str, ...] = ()
     help: str = ""
-    text_of: Callable[[Parts], str] | None = None
-    why_not: Callable[[Parts], str] = lambda parts: ""
+    text_of: Callable[[ActionContext], str] | None = None
+    why_not: Callable[[ActionContext], str] = lambda parts: ""
     is_on: Test | None = None
-    fill: Callable[[Parts, QMenu], None] | None = None
+    fill: Callable[[ActionContext, QMenu], None] | None = None
     apart: bool = False
 
 
@@ -120,11 +120,11 @@ def _files() -> Iterator[Action]:
     yield Action("File", "&Quit", lambda p: p.window.close(), ("Ctrl+Q",), apart=True)
 
 
-def _export(suffix: str, parts: Parts) -> None:
+def _export(suffix: str, parts: ActionContext) -> None:
     ExportDialog(parts.desk, parts.window, suffix).open()
 
 
-def _fill_recent(parts: Parts, menu: QMenu) -> None:
+def _fill_recent(parts: ActionContext, menu: QMenu) -> None:
     recent = parts.desk.preferences.recent
     for path in recent:
         menu.addAction(str(path), partial(_open, parts, path))
@@ -132,23 +132,23 @@ def _fill_recent(parts: Parts, menu: QMenu) -> None:
         menu.addAction("Nothing yet").setEnabled(False)
 
 
-def _open(parts: Parts, path: Path) -> None:
+def _open(parts: ActionContext, path: Path) -> None:
     parts.desk.opening.open(path)
 
 
-def _needs_picture(parts: Parts) -> str:
+def _needs_picture(parts: ActionContext) -> str:
     return "" if parts.desk.session.subject is not None else _NO_PICTURE
 
 
 # Labels
 
 
-def _write_labels(changed: dict[str, Any], parts: Parts) -> None:
+def _write_labels(changed: dict[str, Any], parts: ActionContext) -> None:
     session = parts.desk.session
     session.write_labels(replace(session.shot.labels, **changed))
 
 
-def _writes_labels(changed: dict[str, Any], parts: Parts) -> bool:
+def _writes_labels(changed: dict[str, Any], parts: ActionContext) -> bool:
     labels = parts.desk.session.shot.labels
     return replace(labels, **changed) == labels
 
@@ -268,49 +268,49 @@ def _views() -> Iterator[Action]:
     yield Action("View", "&Reset layout", lambda p: p.docks.reset())
 
 
-def _show(name: str, parts: Parts) -> None:
+def _show(name: str, parts: ActionContext) -> None:
     parts.desk.session.show_view(name)
 
 
-def _shows(name: str, parts: Parts) -> bool:
+def _shows(name: str, parts: ActionContext) -> bool:
     return parts.desk.session.shot.view == name
 
 
-def _choose_theme(name: str, parts: Parts) -> None:
+def _choose_theme(name: str, parts: ActionContext) -> None:
     parts.desk.session.choose_theme(name)
 
 
-def _is_theme(name: str, parts: Parts) -> bool:
+def _is_theme(name: str, parts: ActionContext) -> bool:
     return parts.desk.session.shot.theme == name
 
 
-def _toggle_theme(parts: Parts) -> None:
+def _toggle_theme(parts: ActionContext) -> None:
     """The first theme that is as light as this one is dark, or the other way."""
     wanted = not parts.desk.theme.is_dark
     parts.desk.session.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == wanted))
 
 
-def _fill_panels(parts: Parts, menu: QMenu) -> None:
+def _fill_panels(parts: ActionContext, menu: QMenu) -> None:
     for dock in parts.docks.all.values():
         menu.addAction(dock.toggleViewAction())
 
 
-def _lock(lock: Lock, parts: Parts) -> None:
+def _lock(lock: Lock, parts: ActionContext) -> None:
     session = parts.desk.session
     if session.shot.against is not None:
         session.hold_against(replace(session.shot.against, lock=lock))
 
 
-def _is_locked(lock: Lock, parts: Parts) -> bool:
+def _is_locked(lock: Lock, parts: ActionContext) -> bool:
     against = parts.desk.session.shot.against
     return against is not None and against.lock == lock
 
 
-def _scale_type(factor: float, parts: Parts) -> None:
+def _scale_type(factor: float, parts: ActionContext) -> None:
     parts.desk.session.scale_type(factor)
 
 
-def _toggle_full_screen(parts: Parts) -> None:
+def _toggle_full_screen(parts: ActionContext) -> None:
     parts.window.setWindowState(parts.window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
 
@@ -350,21 +350,21 @@ def _plays() -> Iterator[Action]:
     )  # fmt: skip
 
 
-def _mark(first: bool, parts: Parts) -> None:
+def _mark(first: bool, parts: ActionContext) -> None:
     parts.desk.session.player.mark(first)
 
 
-def _calm(parts: Parts) -> None:
+def _calm(parts: ActionContext) -> None:
     player = parts.desk.session.player
     player.calm(not player.is_calm)
     parts.desk.preferences.put("motion", "calm" if player.is_calm else "")
 
 
-def _jump(parts: Parts, step: int) -> None:
+def _jump(parts: ActionContext, step: int) -> None:
     parts.desk.session.player.jump(step)
 
 
-def _press_or_play(parts: Parts) -> None:
+def _press_or_play(parts: ActionContext) -> None:
     """Space presses the button and opens the list that has the focus; anywhere else it plays."""
     match QApplication.focusWidget():
         case QAbstractButton() as button:
@@ -375,7 +375,7 @@ def _press_or_play(parts: Parts) -> None:
             parts.desk.session.player.toggle()
 
 
-def _needs_time(parts: Parts) -> str:
+def _needs_time(parts: ActionContext) -> str:
     return "" if parts.desk.session.has_time else _NO_TIME
 
 
@@ -416,23 +416,23 @@ def _lectures() -> Iterator[Action]:
         )
 
 
-def _begin_lesson(name: str, parts: Parts) -> None:
+def _begin_lesson(name: str, parts: ActionContext) -> None:
     parts.desk.opening.open_lesson(name)
 
 
-def _is_lesson(name: str, parts: Parts) -> bool:
+def _is_lesson(name: str, parts: ActionContext) -> bool:
     return bool(parts.desk.course.lesson.stops) and parts.desk.course.lesson.name == name
 
 
-def _walk(direction: int, parts: Parts) -> None:
+def _walk(direction: int, parts: ActionContext) -> None:
     parts.desk.walked.walk(direction)
 
 
-def _choose_screen(name: str, parts: Parts) -> None:
+def _choose_screen(name: str, parts: ActionContext) -> None:
     parts.desk.preferences.put("screen", name)
 
 
-def _is_screen(name: str, parts: Parts) -> bool:
+def _is_screen(name: str, parts: ActionContext) -> bool:
     return parts.desk.preferences.text("screen") == name
 
 
@@ -450,7 +450,7 @@ def _watches() -> Iterator[Action]:
         yield Action("Watch", text, run, (key,), what, why_not=_needs_time)
 
 
-def _next_warp(parts: Parts) -> None:
+def _next_warp(parts: ActionContext) -> None:
     """After the last one the first."""
     session = parts.desk.session
     now, threads = session.shot.focus, session.launch.threads_per_block if session.launch is not None else 1
@@ -458,19 +458,19 @@ def _next_warp(parts: Parts) -> None:
     session.watch(Focus(now.block, 0 if now.warp is None else (now.warp + 1) % warps))
 
 
-def _next_thread(parts: Parts) -> None:
+def _next_thread(parts: ActionContext) -> None:
     """After the last one the first."""
     session = parts.desk.session
     now, threads = session.shot.focus, session.launch.threads_per_block if session.launch is not None else 1
     session.watch(Focus(now.block, None, 0 if now.thread is None else (now.thread + 1) % threads))
 
 
-def _everyone(parts: Parts) -> None:
+def _everyone(parts: ActionContext) -> None:
     session = parts.desk.session
     session.watch(Focus(session.shot.focus.block, everyone=True))
 
 
-def _block_or_window(parts: Parts) -> None:
+def _block_or_window(parts: ActionContext) -> None:
     """Out of full screen first."""
     if parts.window.isFullScreen():
         parts.window.setWindowState(parts.window.windowState() & ~Qt.WindowState.WindowFullScreen)
@@ -479,6 +479,6 @@ def _block_or_window(parts: Parts) -> None:
         session.watch(Focus(session.shot.focus.block))
 
 
-def _next_layer(parts: Parts) -> None:
+def _next_layer(parts: ActionContext) -> None:
     session = parts.desk.session
     session.show_layer(LAYERS[(LAYERS.index(session.shot.layer) + 1) % len(LAYERS)])

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import plain, set_look
 from gemmviz.state.notices import Notice, Offer
 
@@ -11,7 +11,7 @@ from gemmviz.state.notices import Notice, Offer
 class Banner(QWidget):
     """A line for each notice of the session."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppModel) -> None:
         super().__init__()
         self.desk = desk
         self.setAccessibleName("Messages")

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QWidget
 
 import gemmviz.gui.panels as folder
 from gemmviz.files.extensions import Extensions, extensions_in
-from gemmviz.gui.app_model import Desk
-from gemmviz.gui.panels.panel import Area, Panel
+from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.panel import DockArea, Panel
 from gemmviz.model.errors import GemmvizError
 
-_AREAS: dict[Area, Qt.DockWidgetArea] = {
+_AREAS: dict[DockArea, Qt.DockWidgetArea] = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
 }  # fmt: skip
@@ -34,7 +34,7 @@ class Docks:
     panel that was left out.
     """
 
-    def __init__(self, window: QMainWindow, desk: Desk) -> None:
+    def __init__(self, window: QMainWindow, desk: AppModel) -> None:
         self.window = window
         self.widgets: dict[str, QWidget] = {}
         self.all: dict[str, QDockWidget] = {}
@@ -48,7 +48,7 @@ class Docks:
         self.panels = tuple(panel for panel in panels() if panel.title in self.all)
         self._hidden: list[QDockWidget] | None = None
 
-    def _dock(self, panel: Panel, desk: Desk) -> QDockWidget:
+    def _dock(self, panel: Panel, desk: AppModel) -> QDockWidget:
         self.widgets[panel.title] = widget = panel.make(desk)
         dock = QDockWidget(panel.title, self.window)
         dock.setObjectName(panel.title)
@@ -56,7 +56,7 @@ class Docks:
         self.window.addDockWidget(_AREAS[panel.area], dock)
         return dock
 
-    def in_area(self, area: Area) -> list[QDockWidget]:
+    def in_area(self, area: DockArea) -> list[QDockWidget]:
         """Those that have a place of their own there."""
         return [self.all[panel.title] for panel in self.panels if panel.area == area and not panel.behind]
 

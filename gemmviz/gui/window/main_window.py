@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
 from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.posting import Poster
 from gemmviz.gui.preferences import Preferences, Store
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.style import apply_theme, system_is_dark
-from gemmviz.gui.window.action_context import Parts
+from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.banner import Banner
 from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.menus import Menus
@@ -45,7 +45,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
         self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
-        self.desk = Desk(Poster(self).post, Preferences(store))
+        self.desk = AppModel(Poster(self).post, Preferences(store))
         self.session, self.preferences = self.desk.session, self.desk.preferences
         self.session.system_is_dark = system_is_dark(self._app)
         self._theme: Theme | None = None
@@ -56,7 +56,9 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self.docks = Docks(self, self.desk)
         self.lecture = Lecture(self, self.desk)
-        self.menus = Menus(Parts(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture))
+        self.menus = Menus(
+            ActionContext(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture)
+        )
         self._elapsed = QElapsedTimer()
         self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
         self._clock.timeout.connect(lambda: self.session.player.tick(self._elapsed.restart()))

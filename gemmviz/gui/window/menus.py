@@ -4,14 +4,14 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
-from gemmviz.gui.window.action_context import Parts
+from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.actions import Action, actions
 
 
 class Menus:
     """``all`` has the Qt action of every action, by its text. What depends on the session is kept up to date."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: ActionContext) -> None:
         self.parts = parts
         self.all: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}

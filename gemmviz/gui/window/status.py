@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QStatusBar
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.subjects.metrics import recorder_line
 
@@ -12,7 +12,7 @@ _MESSAGE_MS = 8000
 class Status:
     """Keeps a window's status bar."""
 
-    def __init__(self, bar: QStatusBar, desk: Desk) -> None:
+    def __init__(self, bar: QStatusBar, desk: AppModel) -> None:
         self.bar, self.desk = bar, desk
         self.busy, self.recorder = plain(), plain()
         self.recorder.setToolTip("Who ran the kernel and recorded what is shown")

@@ -10,11 +10,11 @@ from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.window.docks import Docks
 from gemmviz.scenes.kit.theme import Theme
 
-Stop = tuple[QWidget, str, str]
+TourStep = tuple[QWidget, str, str]
 _CAPTION_WIDTH = 380
 
 
-def tour_stops(replay: ReplayPage, docks: Docks) -> list[Stop]:
+def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
     """What the tour says about which part of the window."""
     stage = (
         "B above C, A to its left, the block's shared tiles between. Bright cells are touched in this step; copies fly from a "
@@ -22,7 +22,7 @@ def tour_stops(replay: ReplayPage, docks: Docks) -> list[Stop]:
         "follow its thread."
     )
     time = "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed."
-    found: list[Stop] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
+    found: list[TourStep] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
     return found + [(docks.all[panel.title], *panel.tour) for panel in docks.panels if panel.tour is not None]
 
 
@@ -31,7 +31,7 @@ class Tour(QWidget):
 
     finished = Signal()
 
-    def __init__(self, window: QWidget, stops: list[Stop], theme: Theme) -> None:
+    def __init__(self, window: QWidget, stops: list[TourStep], theme: Theme) -> None:
         super().__init__(window)
         self._over = window
         self.stops, self.theme, self.number = stops, theme, 0

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import Look, Page
+from gemmviz.render.format import Page, RenderOptions
 from gemmviz.render.page import page_html
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: Look) -> None:
+def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
     path.write_text(page_html(reel, reel.theme), encoding="utf-8", newline="\n")
 
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from gemmviz.render.film import MP4, save_film
-from gemmviz.render.format import Film, Look
+from gemmviz.render.format import Film, RenderOptions
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: Look) -> None:
+def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
     save_film(reel, path, look, MP4)
 
 

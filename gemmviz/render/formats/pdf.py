@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import Deck, Look
+from gemmviz.render.format import Deck, RenderOptions
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: Look) -> None:
+def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
     require_qt()
     from gemmviz.render.qt.pdf import write_pdf
 

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import Look, Still
+from gemmviz.render.format import RenderOptions, Still
 from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Frame
 from gemmviz.scenes.kit.primitives import Scene
 
 
-def _save(scene: Scene, path: Path, look: Look) -> None:
+def _save(scene: Scene, path: Path, look: RenderOptions) -> None:
     require_qt()
     from gemmviz.render.qt.raster import Raster, png_of
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from gemmviz.render.format import Look, Still
+from gemmviz.render.format import RenderOptions, Still
 from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.kit.primitives import Scene
 
 
-def _save(scene: Scene, path: Path, look: Look) -> None:
+def _save(scene: Scene, path: Path, look: RenderOptions) -> None:
     text = scene_svg(scene, "outlines" if look.has_outlines else "fonts", is_transparent=look.is_transparent)
     path.write_text(text, encoding="utf-8")
 

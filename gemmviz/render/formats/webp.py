@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gemmviz.render.film import Coding, save_film
-from gemmviz.render.format import Film, Look
+from gemmviz.render.format import Film, RenderOptions
 from gemmviz.render.reel import Reel
 
 _CODING = Coding(
@@ -11,7 +11,7 @@ _CODING = Coding(
 )
 
 
-def _save(reel: Reel, path: Path, look: Look) -> None:
+def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
     save_film(reel, path, look, _CODING)
 
 

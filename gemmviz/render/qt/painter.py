@@ -13,7 +13,7 @@ from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap, QStaticText, QTransform
 
 from gemmviz.render.qt.fonts import font
-from gemmviz.render.qt.stamps import Atlas, Floats, LabelLayout, Stamp, stamp
+from gemmviz.render.qt.stamps import Atlas, LabelLayout, Numbers, Stamp, stamp
 from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, Primitive, Rects, Scene, Squares
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
@@ -22,8 +22,8 @@ _MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
 _LARGEST_PICTURE = 1 << 20  # pixels of a text that is kept as a picture
 _LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels: beyond these there are few, and each is painted by itself
 _MANY_TEXTS, _MOST_ROWS = 4, 128  # texts that go glyph by glyph, and how many such rows are kept
-Key = TypeVar("Key")
-Made = TypeVar("Made")
+CacheKey = TypeVar("CacheKey")
+Painted = TypeVar("Painted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ScenePainter:
         self._layouts: OrderedDict[tuple[int, int], tuple[Any, LabelLayout]] = OrderedDict()
         self._stamps: dict[tuple[int, str, str | None], Stamp] = {}
         self._texts: dict[tuple[str, Face, int], tuple[QStaticText, float]] = {}
-        self._rows: dict[tuple[tuple[str, ...], int], tuple[LabelLayout, Floats]] = {}
+        self._rows: dict[tuple[tuple[str, ...], int], tuple[LabelLayout, Numbers]] = {}
         self._fonts: dict[tuple[Face, int], QFont] = {}
         self._pictures: dict[tuple[str, Face, int, str, float], tuple[QPixmap, float]] = {}
 
@@ -137,15 +137,23 @@ class ScenePainter:
         y = (at[:, 1] + view.dy)[layout.row] - CAP_HEIGHT * labels.size * view.scale / 2
         self._atlas(pixels, labels.colour).draw(painter, x, y, view.ratio, layout.glyph)
 
-    def _row_of_texts(self, texts: tuple[str, ...], pixels: int) -> tuple[LabelLayout, Floats]:
-        def made() -> tuple[LabelLayout, Floats]:
+    def _row_of_texts(self, texts: tuple[str, ...], pixels: int) -> tuple[LabelLayout, Numbers]:
+        def made() -> tuple[LabelLayout, Numbers]:
             table = np.array(texts)[:, None]
             return LabelLayout.of(table, pixels), np.array([text_width(text, float(pixels)) for text in texts])
 
         return _kept(self._rows, (texts, pixels), made, _MOST_ROWS)
 
     def _glyphs(
-        self, painter: QPainter, x: Floats, y: Floats, glyph: Any, entry: Any, inks: tuple[str, ...], pixels: int, ratio: float
+        self,
+        painter: QPainter,
+        x: Numbers,
+        y: Numbers,
+        glyph: Any,
+        entry: Any,
+        inks: tuple[str, ...],
+        pixels: int,
+        ratio: float,
     ) -> None:
         """Draws glyphs at (x, y), each in the ink of its palette entry."""
         for ink in sorted(set(inks)):
@@ -155,7 +163,7 @@ class ScenePainter:
             elif chosen.any():
                 self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], ratio, glyph[chosen])
 
-    def _large_glyphs(self, painter: QPainter, x: Floats, y: Floats, glyph: Any, pixels: int, ink: str, ratio: float) -> None:
+    def _large_glyphs(self, painter: QPainter, x: Numbers, y: Numbers, glyph: Any, pixels: int, ink: str, ratio: float) -> None:
         """The few that fit a screen when each is this large."""
         size = pixels / ratio
         painter.setFont(self._font("regular", round(size)))
@@ -281,7 +289,7 @@ class ScenePainter:
         painter.resetTransform()
 
 
-def _kept(kept: dict[Key, Made], key: Key, make: Callable[[], Made], most: int = _MOST_KEPT) -> Made:
+def _kept(kept: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Painted], most: int = _MOST_KEPT) -> Painted:
     """What was made for this key before, else made now. Belongs to a painter: pixmaps and fonts must not outlive Qt."""
     if key not in kept:
         if len(kept) >= most:

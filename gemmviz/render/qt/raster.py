@@ -7,7 +7,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QBuffer, QIODevice, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from gemmviz.render.format import Look
+from gemmviz.render.format import RenderOptions
 from gemmviz.render.qt.offscreen import start_qt
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.render.reel import Frame
@@ -26,7 +26,7 @@ def png_of(image: QImage) -> bytes:
 class Raster:
     """Paints frames of one look, one after the other."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: RenderOptions) -> None:
         start_qt()
         self.look = look
         self._painter = ScenePainter()
@@ -73,7 +73,7 @@ class Raster:
         brush.end()
 
 
-def _middle(scene: Scene, look: Look) -> Viewport:
+def _middle(scene: Scene, look: RenderOptions) -> Viewport:
     """The whole scene in the middle of the picture."""
     scale = look.scale(scene)
     return Viewport(scale, (look.width - scene.width * scale) / 2, (look.height - scene.height * scale) / 2)

@@ -12,7 +12,7 @@ from shiboken6 import Shiboken
 from gemmviz.render.qt.fonts import font
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
-Floats = npt.NDArray[Any]
+Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Atlas:
             painter.drawText(QPointF(x, y), chr(code))
         painter.end()
 
-    def draw(self, painter: QPainter, x: Floats, y: Floats, ratio: float, glyph: npt.NDArray[Any]) -> None:
+    def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
         """Draws one glyph at each (x, y), its middle."""
         draw_pieces(painter, self.pixmap, self.side, (x, y), (glyph % 16, glyph // 16), ratio)
 
@@ -69,7 +69,7 @@ class Stamp:
     pixmap: QPixmap
     side: int
 
-    def draw(self, painter: QPainter, x: Floats, y: Floats, ratio: float) -> None:
+    def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float) -> None:
         """Draws one square at each (x, y), its middle."""
         draw_pieces(painter, self.pixmap, self.side, (x, y), (np.zeros(len(x)), np.zeros(len(x))), ratio)
 
@@ -87,7 +87,7 @@ def stamp(side: int, colour: str, line: str | None) -> Stamp:
 
 
 def draw_pieces(
-    painter: QPainter, pixmap: QPixmap, side: int, at: tuple[Floats, Floats], piece: tuple[Any, Any], ratio: float
+    painter: QPainter, pixmap: QPixmap, side: int, at: tuple[Numbers, Numbers], piece: tuple[Any, Any], ratio: float
 ) -> None:
     """Draws square pieces of a pixmap, given by column and row, each with its middle at a point: one call for thousands.
 

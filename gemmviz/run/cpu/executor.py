@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.legality import device_for, launch_for, other_choices
+from gemmviz.model.arrays import Ints
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
@@ -17,7 +18,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
-from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, Ints, Stop, Trace
+from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, EarlyExit, Trace
 from gemmviz.run.cpu.check import check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
@@ -65,7 +66,7 @@ def trace_kernel(
     try:
         memories = interpret(binding, space, sink, data, wants_values=True, budget=budget, cancelled=cancelled)
     except KernelFault as fault:
-        stop = Stop(fault.message, fault.array, fault.elements)
+        stop = EarlyExit(fault.message, fault.array, fault.elements)
         recorded = _until(origin, len(recorder.step_site))
         stopped = _trace(binding, space, recorder, recorded, phases, stop) if recorder.step_site else None
         return Outcome(stopped, INTERPRETER, fault)
@@ -137,7 +138,7 @@ def within(sink: AccessSink, binding: Binding, phases: Phases) -> AccessSink:
 
 
 def _trace(
-    binding: Binding, space: ThreadSpace, recorder: Recorder, origin: dict[str, Any], phases: Phases, stop: Stop | None
+    binding: Binding, space: ThreadSpace, recorder: Recorder, origin: dict[str, Any], phases: Phases, stop: EarlyExit | None
 ) -> Trace:
     return Trace(
         setup=binding.setup, launch=space.launch, blocks=space.blocks, rules=device_for(binding.setup).rules,

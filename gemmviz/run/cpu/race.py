@@ -16,11 +16,12 @@ from typing import Any, Literal
 import numpy as np
 
 from gemmviz.launch.legality import device_for
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import RaceCase, Turn
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import AccessSink, Bools, Longs
+from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.run.cpu.executor import bound

@@ -5,11 +5,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Bools, Ints, Longs
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.sinks import AccessSink, Bools
+from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import INACTIVE, MOST_STEPS, Ints, Longs
+from gemmviz.model.trace import INACTIVE, MOST_STEPS
 from gemmviz.run.cpu.simt.symbolic import tag_array, tag_element
 
 _RESERVED_BYTES = 512 << 20
@@ -17,7 +18,7 @@ _MOST_STORED_BYTES = 64 << 20
 _FIRST_STORES, _ORIGIN_BYTES = 64, 5
 
 
-class Rows:
+class RowBuffer:
     """A matrix that grows downwards. Memory that is reserved but not yet written costs nothing where the system commits it
     on first use, so a generous reserve spares the copies of growing.
     """
@@ -66,8 +67,8 @@ class Recorder(AccessSink):
         self._stores: list[bool] = []
         if steps is not None:
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
-        self.element = Rows(space.thread_count, np.int32, steps)
-        self.values = Rows(space.thread_count, np.float32, steps) if values else None
+        self.element = RowBuffer(space.thread_count, np.int32, steps)
+        self.values = RowBuffer(space.thread_count, np.float32, steps) if values else None
         self.limit_bytes = limit_bytes
         self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
         self.sites: list[Site] = []
@@ -204,8 +205,8 @@ class OriginRecorder(StepCounter):
         self.space = space
         self.limit_bytes = limit_bytes
         self.stores: list[int] = []
-        self.arrays = Rows(space.thread_count, np.int8, _FIRST_STORES)
-        self.elements = Rows(space.thread_count, np.int32, _FIRST_STORES)
+        self.arrays = RowBuffer(space.thread_count, np.int8, _FIRST_STORES)
+        self.elements = RowBuffer(space.thread_count, np.int32, _FIRST_STORES)
 
     def origins(self, tags: list[Any]) -> None:
         for tag in tags:

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.legality import device_for
+from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import SettingError
 from gemmviz.model.setup import Setup
-from gemmviz.model.sinks import AccessSink, Bools, Longs, Tee
+from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
 from gemmviz.model.watched import Value, Watched, WatchedVariable
 from gemmviz.run.cpu.executor import asked_phases, bound, within

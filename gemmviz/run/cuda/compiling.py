@@ -12,7 +12,7 @@ from cupy.cuda import driver, function, nvrtc
 
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
-from gemmviz.source.headers import KNOWN, remedy_of, without
+from gemmviz.source.headers import KNOWN, remedy_of, without_includes
 
 _MOST_KEPT = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # that work ahead, and how much of it is kept
@@ -102,7 +102,7 @@ class Nvrtc:
         left_out: list[str] = []
         while True:
             try:
-                return self._cubin(replace(unit, text=without(unit.text, left_out)))
+                return self._cubin(replace(unit, text=without_includes(unit.text, left_out)))
             except SourceError as error:
                 missing = _MISSING.search(error.message)
                 if missing is None or missing[1] in left_out:

@@ -19,7 +19,7 @@ from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
 from gemmviz.run.cuda.scheduling import schedule_on_device
-from gemmviz.run.cuda.stopwatch import Timed, time_cublas, time_kernel, time_transfer
+from gemmviz.run.cuda.stopwatch import TimedLaunch, time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, workload
 from gemmviz.run.protocol import TIMEOUT_S
@@ -61,7 +61,7 @@ class CudaRunner:
         nearest = islice(other_choices(setup), _MOST_AHEAD)
         self.nvrtc.compile_ahead(twin_unit(changed, False, asks_for_phases(setup)) for _, _, changed in nearest)
 
-    def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timed:
+    def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> TimedLaunch:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)
 
     def cublas(self, work: Workload, timeout_s: float, cancelled: Cancel) -> Timing:

@@ -66,7 +66,7 @@ class Stopwatch:
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedLaunch:
     """What is known of a real kernel after it ran on the GPU."""
 
     timing: Timing
@@ -75,7 +75,7 @@ class Timed:
     reads_c: bool
 
 
-def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timed:
+def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> TimedLaunch:
     """The real kernel, as it stands in its file: checked first, then timed."""
     compiled = nvrtc(work.unit)
     check_resources(compiled, work.launch, work.setup.kernel.file)
@@ -84,7 +84,7 @@ def time_kernel(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Calla
     timing = Stopwatch(nvrtc, timeout_s, work.setup.kernel.file, cancelled).time(launcher(compiled, work.launch, arguments))
     shared = compiled.shared_bytes + work.launch.shared_bytes
     resources = Resources(compiled.registers, shared, compiled.local_bytes, occupancy(compiled, work))
-    return Timed(timing, resources, check, reads_c)
+    return TimedLaunch(timing, resources, check, reads_c)
 
 
 def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: float) -> tuple[Check, bool]:

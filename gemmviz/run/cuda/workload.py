@@ -17,7 +17,7 @@ from gemmviz.run.cpu.simt.interpret import Binding, number_argument
 from gemmviz.run.cuda.compiling import Unit, free_memory
 from gemmviz.run.inputs import matrices
 from gemmviz.source.instrument import without_launchers
-from gemmviz.source.types import Pointer, Scalar
+from gemmviz.source.types import PointerType, Scalar
 
 _GAP_BYTES = 1 << 16  # between matrices, so that what reaches beyond one doesn't land in the next
 _LARGEST_WORD = 0x7FFFFFFE
@@ -60,7 +60,7 @@ class Workload:
         """What the kernel is launched with: addresses as ints, numbers as NumPy scalars."""
         found: list[Any] = []
         for argument, parameter in zip(self.setup.kernel.args, self.binding.program.parameters, strict=True):
-            if isinstance(parameter.type, Pointer):
+            if isinstance(parameter.type, PointerType):
                 found.append(self.base + self.offsets[argument])
             else:
                 assert isinstance(parameter.type, Scalar)

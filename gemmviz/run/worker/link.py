@@ -17,13 +17,13 @@ from typing import IO, Any
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, DeviceError
-from gemmviz.run.protocol import Facts, error_from_plain, line_of
+from gemmviz.run.protocol import Payload, error_from_plain, line_of
 from gemmviz.run.worker.host_speed import one_thread_environment
 
 _POLL_S = 0.02
 _EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
 _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
-Answers = queue.Queue[Facts]
+Answers = queue.Queue[Payload]
 
 
 def own_command(*words: str) -> list[str]:
@@ -46,11 +46,11 @@ class WorkerLink:
     def run(
         self,
         do: str,
-        facts: Facts | None = None,
+        facts: Payload | None = None,
         *,
         cancelled: Callable[[], bool] = is_cancelled,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Facts:
+    ) -> Payload:
         """The worker's result. Raises what went wrong there, Cancelled, or DeviceError where the worker itself is lost."""
         if cancelled():
             raise Cancelled
@@ -97,7 +97,7 @@ class WorkerLink:
         """Of the present worker."""
         return None if self._process is None else self._process.popen.pid
 
-    def _submit(self, number: int, message: Facts) -> "tuple[_WorkerProcess, Answers]":
+    def _submit(self, number: int, message: Payload) -> "tuple[_WorkerProcess, Answers]":
         with self._lock:
             if self._closed:
                 raise Cancelled
@@ -110,7 +110,7 @@ class WorkerLink:
         process.send(message)
         return process, answers
 
-    def _after_error(self, process: "_WorkerProcess", facts: Facts) -> None:
+    def _after_error(self, process: "_WorkerProcess", facts: Payload) -> None:
         if facts.get("fatal"):
             self._lose(process)
 
@@ -174,7 +174,7 @@ class _WorkerProcess:
             since = max(self._called_off.get(at, math.inf), self._answered)
         return time.monotonic() - since > _STUCK_S
 
-    def send(self, message: Facts) -> None:
+    def send(self, message: Payload) -> None:
         """Never waits: a worker that was stopped doesn't read."""
         self._outbox.put(line_of(message))
 
@@ -234,7 +234,7 @@ class _WorkerProcess:
             waiting, self._waiting = self._waiting, {}
         if waiting:
             remedy = "a new one is started for the next run"
-            error: Facts = {"kind": "DeviceError", "message": self._exit_message(), "remedy": remedy, "fatal": True}
+            error: Payload = {"kind": "DeviceError", "message": self._exit_message(), "remedy": remedy, "fatal": True}
             for answers in waiting.values():
                 answers.put({"error": error, "terminated": True})
 

@@ -31,7 +31,7 @@ from gemmviz.model.timing import Counters, KernelSpeed, Measured, Resources, Tim
 from gemmviz.model.trace import Check
 from gemmviz.run.cpu.executor import origins
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine, Progress
-from gemmviz.run.protocol import TIMEOUT_S, Facts
+from gemmviz.run.protocol import TIMEOUT_S, Payload
 from gemmviz.run.recording import Recording
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.link import WorkerLink
@@ -173,7 +173,9 @@ class RemoteGpu(Engine):
     def verify(self, setups: list[Setup]) -> list[Counters]:
         return profiler.counters_of(setups)
 
-    def _run(self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel, progress: Progress | None = None) -> Facts:
+    def _run(
+        self, do: str, setup: Setup, facts: dict[str, Any], cancelled: Cancel, progress: Progress | None = None
+    ) -> Payload:
         facts = {**facts, "setup": setup, "timeout_s": self.timeout_s}
         return self.link.run(do, facts, cancelled=cancelled, progress=progress)
 

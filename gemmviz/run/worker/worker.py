@@ -22,7 +22,7 @@ from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, UsageErro
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
-from gemmviz.run.protocol import Facts, error_to_plain, line_of
+from gemmviz.run.protocol import Payload, error_to_plain, line_of
 from gemmviz.run.recording import Recording
 from gemmviz.run.worker import host_speed
 
@@ -37,7 +37,7 @@ LOST = 3  # the exit code of a worker whose GPU context is lost
 class Job:
     """One job being served: progress goes out, a cancel comes in."""
 
-    def __init__(self, facts: Facts, send: Callable[[Facts], None]) -> None:
+    def __init__(self, facts: Payload, send: Callable[[Payload], None]) -> None:
         self.facts, self._send = facts, send
         self.cancel = threading.Event()
         self.afterwards: Callable[[Setup], None] | None = None  # what to do once it is answered
@@ -103,7 +103,7 @@ class Server:
             job = self._known[facts["id"]] = Job(facts, self._send)
             self._waiting.put(job)
 
-    def _send(self, message: Facts) -> None:
+    def _send(self, message: Payload) -> None:
         with self._lock:
             self.target.write(line_of(message))
             self.target.flush()
@@ -152,14 +152,14 @@ class Server:
         runner = self._gpu()
         return runner.use(job.setup, lambda work: task(runner, work))
 
-    def _hello(self, job: Job) -> Facts:
+    def _hello(self, job: Job) -> Payload:
         return {"gpu": self._gpu().gpu, "process": os.getpid()}
 
-    def _warm(self, job: Job) -> Facts:
+    def _warm(self, job: Job) -> Payload:
         self._gpu().warm_up()
         return {}
 
-    def _trace(self, job: Job) -> Facts:
+    def _trace(self, job: Job) -> Payload:
         blocks = None if job.facts.get("blocks") is None else from_plain(job.facts["blocks"], BlockRange)
         recording = from_plain(job.facts["recording"], Recording)
         trace, cost = self._use(job, lambda runner, work: runner.trace(work, blocks, recording, job.timeout_s))
@@ -179,13 +179,13 @@ class Server:
     def _copy(self, job: Job) -> Any:
         return self._use(job, lambda runner, work: runner.copy(work))
 
-    def _count(self, job: Job) -> Facts:
+    def _count(self, job: Job) -> Payload:
         found = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
         sites = list(dict.fromkeys(site for site, _ in found.sums))
         sums = [[sites.index(site), phase, *each] for (site, phase), each in found.sums.items()]
         return {"arrays": found.arrays, "sites": sites, "sums": sums}
 
-    def _schedule(self, job: Job) -> Facts:
+    def _schedule(self, job: Job) -> Payload:
         found = self._use(job, lambda runner, work: runner.schedule(work, job.timeout_s))
         np.savez(job.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
         return {"tick_ns": found.tick_ns}

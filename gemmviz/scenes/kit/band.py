@@ -14,7 +14,7 @@ _MOST_SHARE = 0.52  # of the frame
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Caption:
     """``choices`` of a question, and the place of the one that is ``right``, None as long as that is not told; ``picked``: the
     one that is spoken of, or that somebody chose.
     """
@@ -35,7 +35,7 @@ class Said:
         return not (self.title or self.caption or self.choices)
 
 
-def band_height(said: Said, width: float, height: float) -> float:
+def band_height(said: Caption, width: float, height: float) -> float:
     """How much of a frame it takes."""
     if said.is_empty:
         return 0.0
@@ -43,7 +43,7 @@ def band_height(said: Said, width: float, height: float) -> float:
     return min(_MOST_SHARE * height, 2 * _AIR + sum(_LEADING * size for size in lines))
 
 
-def with_band(scene: Scene, said: Said, height: float, theme: Theme) -> Scene:
+def with_band(scene: Scene, said: Caption, height: float, theme: Theme) -> Scene:
     """The scene, which leaves that much room, with the words below it: so high as a whole."""
     if said.is_empty:
         return scene
@@ -73,7 +73,7 @@ def with_band(scene: Scene, said: Said, height: float, theme: Theme) -> Scene:
     return replace(scene, height=height, words=(*scene.words, *found))
 
 
-def _lines(said: Said, width: float) -> list[tuple[float, str, str, int | None]]:
+def _lines(said: Caption, width: float) -> list[tuple[float, str, str, int | None]]:
     """Sizes, texts, what they are, and of choices which."""
     room = width - 2 * MARGIN
     found: list[tuple[float, str, str, int | None]] = []

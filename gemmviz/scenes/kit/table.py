@@ -15,7 +15,7 @@ _LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 1.4
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TableCell:
     """A cell: its words (several lines where there are line ends), their colour and the cell's ("" for those of the theme), and
     what is said where one points at it.
     """
@@ -28,7 +28,7 @@ class Entry:
 
 
 def table(
-    key: str, heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, theme: Theme, largest: float = 34.0
+    key: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, theme: Theme, largest: float = 34.0
 ) -> list[Primitive]:
     """Heads above, rows below, in the largest size of text that lets all of it stand in its room."""
     size = _size(heads, rows, room, largest)
@@ -39,7 +39,7 @@ def table(
     scale = min(1.0, room.width / sum(widths))
     widths = [each * scale for each in widths]
     high = [_height(row, size) for row in rows]
-    top = room.y + (_height([Entry(head) for head in heads], size) if any(heads) else 0.0)
+    top = room.y + (_height([TableCell(head) for head in heads], size) if any(heads) else 0.0)
     pitch = max(high, default=0.0)
     if rows:
         pitch = min(pitch * _STRETCH, (room.y + room.height - top) / len(rows))
@@ -53,9 +53,11 @@ def table(
     return found
 
 
-def _fitting(heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, size: float) -> Sequence[Sequence[Entry]]:
+def _fitting(
+    heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, size: float
+) -> Sequence[Sequence[TableCell]]:
     """As many rows, and of each as many lines, as have room at all."""
-    high = room.height - (_height([Entry(head) for head in heads], size) if any(heads) else 0.0)
+    high = room.height - (_height([TableCell(head) for head in heads], size) if any(heads) else 0.0)
     pitch = max((_height(row, size) for row in rows), default=0.0)
     if not rows or pitch * len(rows) <= high:
         return rows
@@ -66,7 +68,7 @@ def _fitting(heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, s
 
 
 def _column(
-    key: str, entries: Sequence[Entry], at: tuple[float, float, float, float], size: float, theme: Theme
+    key: str, entries: Sequence[TableCell], at: tuple[float, float, float, float], size: float, theme: Theme
 ) -> list[Primitive]:
     x, y, width, pitch = at
     if not entries:
@@ -91,18 +93,18 @@ def _words(key: str, text: str, x: float, y: float, high: float, width: float, s
     return Labels(key, points(*((x + _PAD, first + n * leading) for n in range(len(lines)))), lines, size, ink, "start", face)
 
 
-def _size(heads: Sequence[str], rows: Sequence[Sequence[Entry]], room: Box, largest: float) -> float:
+def _size(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, largest: float) -> float:
     """The first size in which all has room, else the last."""
     sizes = [size for size in _SIZES if size <= largest]
     for size in sizes:
-        high = _height([Entry(head) for head in heads], size) if any(heads) else 0.0
+        high = _height([TableCell(head) for head in heads], size) if any(heads) else 0.0
         high += len(rows) * max((_height(row, size) for row in rows), default=0.0)  # all rows are as high as the highest
         if sum(_widths(heads, rows, size)) <= room.width and high <= room.height:
             return size
     return sizes[-1]
 
 
-def _widths(heads: Sequence[str], rows: Sequence[Sequence[Entry]], size: float) -> list[float]:
+def _widths(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], size: float) -> list[float]:
     found = [_wide(head, size, "semibold") for head in heads]
     for row in rows:
         found = [
@@ -115,5 +117,5 @@ def _wide(text: str, size: float, face: Face) -> float:
     return max(text_width(line, size, face) for line in text.split("\n"))
 
 
-def _height(row: Sequence[Entry], size: float) -> float:
+def _height(row: Sequence[TableCell], size: float) -> float:
     return _LEADING * size * max((entry.text.count("\n") + 1 for entry in row), default=1) + _AIR * size

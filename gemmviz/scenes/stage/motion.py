@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.flights import THREADS, Flights
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.scenes.kit.frame import ARRIVAL, ViewOptions, eased
 from gemmviz.scenes.kit.groups import thread_colours
@@ -24,7 +25,6 @@ _MOST_LABELLED, _MOST_RINGS = 80, 600
 _MOST_FANNED = 512
 FAN = 0.55  # of the way: where a chip of many begins to fan out
 _HUB = 0.7  # how near to where they go that is
-Floats = npt.NDArray[np.float64]
 
 
 def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:

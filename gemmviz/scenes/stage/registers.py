@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.terms import ThreadTerms
+from gemmviz.model.arrays import Floats
 from gemmviz.model.labels import LabelStyle
 from gemmviz.model.sites import Site
 from gemmviz.model.watched import Value
@@ -26,7 +27,6 @@ _MOST_SHOWN = 16  # rows and columns of one thread's sums
 _LARGEST, _LEAST = 84.0, 16.0
 _GAP, _BAR = 8.0, 12.0
 _NONE, _HELD, _LIT = range(3)
-Floats = npt.NDArray[np.float64]
 
 
 def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:

@@ -4,11 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Longs
 from gemmviz.scenes.kit.primitives import Anchor, Labels, Primitive, Rects, points
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
 
-Longs = npt.NDArray[np.int64]
 _LEAST_SIDE = 10.0
 _OUTSIDE, _AIR = 26.0, 4.0  # how large an element beyond its array is drawn at most, and how far from the edge
 

@@ -11,7 +11,7 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Scene, points
-from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 
@@ -50,7 +50,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
-        row = [Entry("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
         for k in ks:
             found, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
             texts = []
@@ -61,8 +61,8 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
             lit = moment.site.kind == "load" and any(each in now for each in found) and _reads_now(moment, thread)
             fill = theme.line if lit else theme.tint(trace.arrays[found[0][0]].name, 0.22) if shared else ""
             tip = "Other threads of the block read these elements from global memory too" if shared else ""
-            row.append(Entry("\n".join(texts), "" if found else theme.faint, fill, tip=tip))
-        row += [Entry(str(reads.count(thread, stop, moment.step)), strong=True) for stop in stops]
+            row.append(TableCell("\n".join(texts), "" if found else theme.faint, fill, tip=tip))
+        row += [TableCell(str(reads.count(thread, stop, moment.step)), strong=True) for stop in stops]
         rows.append(row)
     heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"to k = {labels.first + stop - 1}" for stop in stops)]
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top - 44)

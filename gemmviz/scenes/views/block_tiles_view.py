@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Area
+from gemmviz.model.arrays import Floats, Longs
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.groups import group_colours
@@ -20,8 +21,6 @@ _GAP = 40.0
 _MOST_LINES = 33
 _SMALLEST, _LEAST_NAME = 9.0, 10.0
 _MOST_BLOCKS, _MOST_CELLS = 1024, 256
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:

@@ -9,7 +9,7 @@ from gemmviz.model.kernel import BLANK
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.text import fitted, text_line, text_width
 from gemmviz.scenes.kit.view import View
 
@@ -26,7 +26,7 @@ def code_scene(case: CodeCase, options: ViewOptions) -> Scene:
     note = case.main.name if case.beside is None else f"lit: what is new since “{case.beside.title}”"
     if case.facts:
         beside = Box(room.x + 0.71 * room.width, room.y, 0.29 * room.width, min(room.height, 60.0 * (len(case.facts) + 1)))
-        rows = [[Entry(name, options.theme.faint), Entry(value, strong=True)] for name, value in case.facts]
+        rows = [[TableCell(name, options.theme.faint), TableCell(value, strong=True)] for name, value in case.facts]
         found += table("facts", ("a launch of it", ""), rows, beside, options.theme, 24.0)
     return titled(found, case.main.title, note, options)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.replay.grid import spread
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import spaced
@@ -24,7 +25,6 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.matrix import label_size
 
-Longs = npt.NDArray[np.int64]
 Shades = tuple[str, str, str]
 _AWAY, _BROUGHT, _ASKED = range(3)
 _LEFT, _RIGHT, _HEADING = 230.0, 350.0, 24.0

@@ -9,7 +9,7 @@ from gemmviz.model.words import many
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View
 
 _MOST_THREADS, _MOST_CELLS, _MOST_PRODUCTS = 8, 2, 4
@@ -30,7 +30,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     rows = []
     for thread in range(start, min(count, start + most)):
         x, y, _ = thread_place(thread, trace.launch)
-        row = [Entry("T" + labels.thread_of(x, y), strong=True)]
+        row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
         for phase in phases:
             copies, products = moment.replay.kept(
                 ("phase", scope.of_block.start, thread, phase),
@@ -51,7 +51,7 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
     return framed(table("phases", heads, rows, room, theme), moment, options)
 
 
-def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[Entry]:
+def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[TableCell]:
     """One cell for the first copy of each of two matrices."""
     labels, theme = options.labels, options.theme
     copied = moment.replay.kept("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))
@@ -61,28 +61,28 @@ def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[En
         if not own:
             is_copied = any(moment.trace.arrays[int(number)].name == name for number in copied)
             zero = is_copied and bool(copies)
-            found.append(Entry("0" if zero else "", theme.faint, tip="outside of the matrix: a zero" if zero else ""))
+            found.append(TableCell("0" if zero else "", theme.faint, tip="outside of the matrix: a zero" if zero else ""))
             continue
         each = own[0]
         more = f" +{len(own) - 1}" if len(own) > 1 else ""
         text = f"{labels.element(name, *each.source)}\n→ {labels.element(each.array, *each.target)}{more}"
-        found.append(Entry(text, *_dress(moment, [each.step], name, options)))
+        found.append(TableCell(text, *_dress(moment, [each.step], name, options)))
     return found
 
 
-def _of_many(moment: Moment, thread: int) -> Entry:
+def _of_many(moment: Moment, thread: int) -> TableCell:
     """In place of single products, where a thread keeps what it reads in registers, each read for several of them."""
     count = int((moment.replay.owners.of(moment.scope.of_block)[1] == thread).sum())
-    return Entry(f"{many(count, 'sum')}, from registers", tip="The view of the registers shows them: watch one thread")
+    return TableCell(f"{many(count, 'sum')}, from registers", tip="The view of the registers shows them: watch one thread")
 
 
-def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> Entry:
+def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> TableCell:
     labels = options.labels
     terms = [f"{labels.element(*each.left)} · {labels.element(*each.right)}" for each in products[:_MOST_PRODUCTS]]
     more = [f"+ {len(products) - _MOST_PRODUCTS} more"] if len(products) > _MOST_PRODUCTS else []
     text = "\n+ ".join(terms)
     ink, fill = _dress(moment, [each.step for each in products], "C", options)
-    return Entry("\n".join([f"+= {text}" if text else "", *more]).strip(), ink, fill)
+    return TableCell("\n".join([f"+= {text}" if text else "", *more]).strip(), ink, fill)
 
 
 def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from gemmviz.model.launch_case import LaunchCase
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Scene
-from gemmviz.scenes.kit.table import Entry, table
+from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
@@ -25,7 +25,7 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     rows = []
     for name, colour, *facts in _rows(device):
         fill = theme.tint(colour, 0.45) if name in used else ""
-        rows.append([Entry(name, strong=True, fill=fill), *(Entry(fact, fill=fill) for fact in facts)])
+        rows.append([TableCell(name, strong=True, fill=fill), *(TableCell(fact, fill=fill) for fact in facts)])
     room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 160.0)
     note = f"lit: what {case.setup.kernel.name} uses. {_note(device)}"
     return titled(table("spaces", _HEADS, rows, room, theme), f"Memories of {device.name}", note, options)

@@ -6,7 +6,8 @@ import numpy as np
 
 from gemmviz.analysis.replay.focus import thread_text
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.analysis.replay.terms import Longs, Terms
+from gemmviz.analysis.replay.terms import Terms
+from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points

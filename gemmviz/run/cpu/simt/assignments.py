@@ -7,10 +7,10 @@ from gemmviz.run.cpu.simt import values
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
 from gemmviz.source.nodes import Assign, Component, Deref, Expr, Read
-from gemmviz.source.types import Pointer, Scalar, Vector
+from gemmviz.source.types import PointerType, Scalar, VectorType
 
 
-class Expressions(Protocol):
+class ExpressionTable(Protocol):
     """What makes closures of the expressions around an assignment."""
 
     def right_side(self, node: Assign) -> Closure: ...
@@ -20,7 +20,7 @@ class Expressions(Protocol):
     def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None: ...
 
 
-def assignment(compiler: Expressions, node: Assign) -> Closure:
+def assignment(compiler: ExpressionTable, node: Assign) -> Closure:
     match node.target:
         case Read(slot=slot, name=name, type=ctype, place=place):
             return _assign_variable(compiler, node, slot, name, ctype, place)
@@ -34,7 +34,7 @@ def assignment(compiler: Expressions, node: Assign) -> Closure:
 Finish = Callable[[Machine, Any, Any], Any]
 
 
-def _combined(compiler: Expressions, node: Assign) -> Finish:
+def _combined(compiler: ExpressionTable, node: Assign) -> Finish:
     """The new value from the machine, the old value and the right side (C++17 evaluates the right side first)."""
     if node.op is None:
         return lambda machine, old, right: right
@@ -53,11 +53,11 @@ def _combined(compiler: Expressions, node: Assign) -> Finish:
     return combined
 
 
-def _assign_variable(compiler: Expressions, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
+def _assign_variable(compiler: ExpressionTable, node: Assign, slot: int, name: str, ctype: Any, place: Any) -> Closure:
     value, gives_old, compound = compiler.right_side(node), node.gives_old, node.op is not None
     combined = _combined(compiler, node)
     scalar = compiler.merge_scalar(ctype if isinstance(ctype, Scalar) else component_type(ctype))
-    moves_pointer = isinstance(ctype, Pointer)
+    moves_pointer = isinstance(ctype, PointerType)
 
     def assign(machine: Machine) -> Any:
         right = value(machine)
@@ -74,9 +74,9 @@ def _assign_variable(compiler: Expressions, node: Assign, slot: int, name: str, 
     return assign
 
 
-def _assign_component(compiler: Expressions, node: Assign, of: Expr, component: int) -> Closure:
+def _assign_component(compiler: ExpressionTable, node: Assign, of: Expr, component: int) -> Closure:
     assert isinstance(of, Read)
-    assert isinstance(of.type, Vector)
+    assert isinstance(of.type, VectorType)
     slot, name, count, place = of.slot, of.name, of.type.count, of.place
     value, combined, gives_old = compiler.right_side(node), _combined(compiler, node), node.gives_old
     scalar, compound = compiler.merge_scalar(of.type.scalar), node.op is not None
@@ -96,12 +96,12 @@ def _assign_component(compiler: Expressions, node: Assign, of: Expr, component: 
     return assign
 
 
-def _store(compiler: Expressions, node: Assign, target: Deref) -> Closure:
+def _store(compiler: ExpressionTable, node: Assign, target: Deref) -> Closure:
     value, address, place = compiler.right_side(node), compiler.address(target.pointer), target.place
     combined = _combined(compiler, node)
     if node.store is None and isinstance(target.type, Scalar):
         return _store_local(node, value, address, combined, place)
-    width = target.type.count if isinstance(target.type, Vector) else 1
+    width = target.type.count if isinstance(target.type, VectorType) else 1
     compound, gives_old = node.op is not None, node.gives_old
     load, store = target.access, node.store
 
@@ -152,4 +152,4 @@ def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
 
 def component_type(ctype: Any) -> Scalar | None:
     """The scalar that a vector type is made of."""
-    return ctype.scalar if isinstance(ctype, Vector) else None
+    return ctype.scalar if isinstance(ctype, VectorType) else None

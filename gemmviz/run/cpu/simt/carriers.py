@@ -19,7 +19,7 @@ from gemmviz.source.nodes import (
     Reinterpret,
     Return,
 )
-from gemmviz.source.types import Pointer, Scalar
+from gemmviz.source.types import PointerType, Scalar
 
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 
@@ -43,7 +43,7 @@ def brings_nothing(node: Any, carriers: frozenset[int]) -> bool:
     """Whether a part of a kernel neither stores into shared memory nor changes a variable that may reach it."""
     for part in parts(node):
         stores = isinstance(part, Assign) and _is_shared(part.target)
-        passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, Pointer) for arg in part.args)
+        passes_pointer = isinstance(part, Call) and any(isinstance(arg.type, PointerType) for arg in part.args)
         if stores or passes_pointer:
             return False
     return not any(to & carriers for to, _ in _given(node))
@@ -66,7 +66,7 @@ def _given(node: Any) -> Iterator[_Given]:
 def _both_ways(to: set[int], value: Any) -> Iterator[_Given]:
     """What is written through a pointer changes what it points to."""
     yield to, _slots(value)
-    if isinstance(value.type, Pointer):
+    if isinstance(value.type, PointerType):
         yield _slots(value), to
 
 

@@ -11,7 +11,7 @@ from gemmviz.run.cpu.simt.assignments import assignment, component_type
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Address, Closure, merged
-from gemmviz.source.counted import known
+from gemmviz.source.counted import known_trips
 from gemmviz.source.nodes import (
     Assign,
     Base,
@@ -38,7 +38,7 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
 _FARTHEST = 1 << 62  # offset of an element
 
@@ -135,17 +135,17 @@ class Compiler:
                 return lambda machine: machine.slots[slot]
             case Offset(pointer=pointer, index=index, scale=scale):
                 width = _width(pointer)
-                distance = known(index, self.constants)
+                distance = known_trips(index, self.constants)
                 if distance is not None:
                     return _shifted(pointer, self.address(pointer), distance * scale * width)
                 return _moved(self.address(pointer), self.value(index), scale * width)
-            case Reinterpret(type=Pointer(to=to), pointer=pointer, place=place):
+            case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
                 return _reinterpreted(self.address(pointer), to, place)
         return self.value(node)
 
     def _load(self, node: Deref) -> Closure:
         address, place, access = self.address(node.pointer), node.place, node.access
-        if isinstance(node.type, Vector):
+        if isinstance(node.type, VectorType):
             return self._load_vector(node, address)
         if access is None:
             return _load_local(address, place)
@@ -293,7 +293,7 @@ def _read(node: Read) -> Closure:
     slot, name, place = node.slot, node.name, node.place
     if not node.checked:
         return lambda machine: machine.slots[slot]
-    if isinstance(node.type, Vector):
+    if isinstance(node.type, VectorType):
         return lambda machine: _read_vector(machine, slot, name, place)
     return lambda machine: values.read(machine, machine.slots[slot], name, place)
 
@@ -369,7 +369,7 @@ def _shifted(pointer: Expr, address: Address, distance: int) -> Address:
     return shifted
 
 
-def _reinterpreted(address: Address, to: Scalar | Vector, place: Any) -> Address:
+def _reinterpreted(address: Address, to: Scalar | VectorType, place: Any) -> Address:
     wanted = scalar_of(to)
 
     def reinterpreted(machine: Machine) -> tuple[Any, Any]:
@@ -384,10 +384,10 @@ def _reinterpreted(address: Address, to: Scalar | Vector, place: Any) -> Address
 def _width(pointer: Expr) -> int:
     """Scalar elements per element of a pointer's own type."""
     match pointer.type:
-        case Pointer(to=Vector(count=count)):
+        case PointerType(to=VectorType(count=count)):
             return count
     element = getattr(pointer.type, "element", None)
-    return element.count if isinstance(element, Vector) else 1
+    return element.count if isinstance(element, VectorType) else 1
 
 
 def _sequence(closures: list[Closure]) -> Closure:

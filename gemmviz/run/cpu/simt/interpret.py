@@ -25,7 +25,7 @@ from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
 from gemmviz.source import fold
 from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
-from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
 Matrices = Mapping[str, npt.NDArray[Any]]
 
@@ -78,8 +78,8 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
         )
     matrices: dict[str, Scalar] = {}
     for argument, parameter in zip(spec.args, program.parameters, strict=True):
-        if isinstance(parameter.type, Pointer) != (argument in problem.shapes):
-            kind = "a pointer" if isinstance(parameter.type, Pointer) else "no pointer"
+        if isinstance(parameter.type, PointerType) != (argument in problem.shapes):
+            kind = "a pointer" if isinstance(parameter.type, PointerType) else "no pointer"
             raise SourceError(
                 f"the parameter {parameter.name} is {kind}; the header passes {argument}", file=spec.file,
                 remedy="pointers take A, B or C; numbers take formulas of M, N, K and parameters",
@@ -93,7 +93,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
                 f"the parameter {parameter.name} is {parameter.type}; the header passes {argument}",
                 place_in(spec.text, argument), file=spec.file, remedy="pass a whole number",
             )  # fmt: skip
-        if isinstance(parameter.type, Pointer):
+        if isinstance(parameter.type, PointerType):
             matrices[argument] = scalar_of(parameter.type.to)
     arrays = [
         MemoryArray(name, "global", problem.shapes[name], str(scalar.dtype), name in spec.column_major)
@@ -109,7 +109,7 @@ def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> Mem
         if shared_bytes <= 0:
             raise SourceError(f"extern __shared__ {array.name} needs shared_bytes in the header", array.place, file=spec.file)
         dims = (shared_bytes // array.element.bytes,)
-    if isinstance(array.element, Vector):
+    if isinstance(array.element, VectorType):
         dims = (*dims, array.element.count)
     return MemoryArray(array.name, "shared", dims, str(scalar_of(array.element).dtype))
 
@@ -202,7 +202,7 @@ def _argument(
     memories: Mapping[str, GlobalMemory],
     by_tag: bool,
 ) -> Any:
-    if isinstance(parameter.type, Pointer):
+    if isinstance(parameter.type, PointerType):
         return memories[argument], 0
     assert isinstance(parameter.type, Scalar)
     value = number_argument(setup, argument)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.arrays import Bools
 from gemmviz.model.errors import Cancelled, KernelFault, Place
-from gemmviz.model.sinks import AccessSink, Bools
+from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
 
-Mask = Bools | None
+ActiveMask = Bools | None
 NORMAL, BREAK, CONTINUE, RETURN, GONE = range(5)
 
 
@@ -72,11 +73,11 @@ class Machine:
         self.slots: list[Any] = [None] * slots
         self.levels = [0] * slots
         self.sink = sink
-        self.mask: Mask = None
+        self.mask: ActiveMask = None
         self.level = 0
-        self.broken: Mask = None
-        self.returned: Mask = None
-        self.exited: Mask = None
+        self.broken: ActiveMask = None
+        self.returned: ActiveMask = None
+        self.exited: ActiveMask = None
         self.vanished = False
         self.inline_depth = 0
         self.visits: list[int] = []
@@ -109,7 +110,7 @@ class Machine:
             self.sink.site(self.make_site(access, array))
         self.sink.access(number, offset, self.mask, tuple(self.visits), self.epoch)
 
-    def leave(self, code: int, lanes: Mask) -> None:
+    def leave(self, code: int, lanes: ActiveMask) -> None:
         """``lanes`` leave the loop, its current trip, or the function."""
         if code == BREAK:
             self.broken = union(self.broken, lanes)
@@ -130,17 +131,17 @@ class Machine:
         return KernelFault(message, place, block=block, thread=thread, remedy=remedy)
 
 
-def union(a: Mask, b: Mask) -> Mask:
+def union(a: ActiveMask, b: ActiveMask) -> ActiveMask:
     """Lanes of either set, where None is the empty set on the left and must not be on the right."""
     return b if a is None else a if b is None else a | b
 
 
-def without(lanes: Mask, gone: Mask) -> Mask:
+def without(lanes: ActiveMask, gone: ActiveMask) -> ActiveMask:
     """``lanes`` (None: all) less ``gone`` (None: nobody)."""
     if gone is None:
         return lanes
     return ~gone if lanes is None else lanes & ~gone
 
 
-def is_empty(mask: Mask) -> bool:
+def is_empty(mask: ActiveMask) -> bool:
     return mask is not None and not mask.any()

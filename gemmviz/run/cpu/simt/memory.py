@@ -16,7 +16,7 @@ from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Partial, from_memory, merged, read
 from gemmviz.source.types import Scalar
 
-Offset = Any
+ElementOffset = Any
 Shape = tuple[int, ...]
 _MOST_NAMED = 1024
 _FARTHEST = (1 << 63) - 1  # element that a fault names
@@ -33,7 +33,7 @@ class Memory:
         self.scalar = scalar
         self.size = size
 
-    def checked(self, machine: Machine, offset: Offset, width: int, place: Place) -> Offset:
+    def checked(self, machine: Machine, offset: ElementOffset, width: int, place: Place) -> ElementOffset:
         """``offset`` with 0 for inactive lanes. Raises KernelFault for an active lane outside, or off its alignment."""
         last = self.size - width
         if isinstance(offset, int):
@@ -95,12 +95,12 @@ class GlobalMemory(Memory):
         super().__init__(name, number, scalar, data.size)
         self.data = data
 
-    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
         if isinstance(offset, int):
             return from_memory(self.data[offset], self.scalar)
         return self.data.take(offset)
 
-    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
         if not self.data.flags.writeable:
             self.data = self.data.copy()
         if machine.mask is None:
@@ -141,12 +141,12 @@ class SharedMemory(Memory):
     def element(self, index: int) -> str:
         return self.info.subscripted(index)
 
-    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
         if not self.complete:
             self._check_written(machine, offset, place)
         return self._taken(self.data, offset)
 
-    def _taken(self, data: npt.NDArray[Any], offset: Offset) -> Any:
+    def _taken(self, data: npt.NDArray[Any], offset: ElementOffset) -> Any:
         if isinstance(offset, int):
             found = data[..., offset].reshape(data.shape[:-1] + (1,) * self.threads_ndim)
             return from_memory(found.ravel()[0], self.scalar) if found.size == 1 and data.dtype != bool else found
@@ -161,7 +161,7 @@ class SharedMemory(Memory):
         starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * self.size
         return starts.reshape(outer + (1,) * self.threads_ndim)
 
-    def _check_written(self, machine: Machine, offset: Offset, place: Place) -> None:
+    def _check_written(self, machine: Machine, offset: ElementOffset, place: Place) -> None:
         missing = ~np.asarray(self._taken(self.written, offset))
         if machine.mask is not None:
             missing = missing & machine.mask
@@ -170,7 +170,7 @@ class SharedMemory(Memory):
             message, remedy = f"{self.element(index)} is read before it is written", "is a store or a __syncthreads() missing?"
             raise self.fault(machine, message, place, offset, missing, remedy)
 
-    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
         shape = _joint_shape(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), self._ndim)
         outer, threads = shape[: self.blocks], shape[self.blocks :]
         self._widen(outer)
@@ -229,7 +229,7 @@ class LocalMemory:
         self.size = len(values)
         self.level = level
 
-    def checked(self, machine: Machine, offset: Offset, width: int, place: Place) -> Offset:
+    def checked(self, machine: Machine, offset: ElementOffset, width: int, place: Place) -> ElementOffset:
         if offset.__class__ is int and 0 <= offset <= self.size - width:
             return offset
         active = offset
@@ -241,7 +241,7 @@ class LocalMemory:
             raise machine.fault(message, place, bad)
         return active
 
-    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
         if isinstance(offset, int):
             return self._element(machine, offset, place)
         result: Any = None
@@ -260,7 +260,7 @@ class LocalMemory:
             return read(machine, value, f"{self.name}[{index}]", place)
         return value
 
-    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
         if isinstance(offset, int):
             keeps = machine.level != self.level
             self.values[offset] = merged(machine.mask, value, self.values[offset], self.running) if keeps else value

@@ -25,7 +25,7 @@ from gemmviz.source.nodes import (
     Return,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import Pointer, Scalar, Vector, scalar_of
+from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
 _LARGEST_COMPARED = 1 << 12
 
@@ -114,7 +114,7 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
                 changed |= dict.fromkeys(own)
             case Assign(target=Read(slot=slot) | Component(of=Read(slot=slot))) | Return(slot=int(slot)):
                 changed[slot] = None
-            case Read(type=Pointer() as ctype) | Base(type=ctype) if ctype.space == "local" and not _holds_floats(ctype):
+            case Read(type=PointerType() as ctype) | Base(type=ctype) if ctype.space == "local" and not _holds_floats(ctype):
                 return None
             case Read(slot=slot, type=ctype) if slot in numbers or not _is_float(ctype):
                 decisive[slot] = None
@@ -124,10 +124,10 @@ def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
     return _Slots(tuple(written), tuple(changed))
 
 
-def _holds_floats(ctype: Pointer) -> bool:
+def _holds_floats(ctype: PointerType) -> bool:
     return scalar_of(ctype.to).is_float
 
 
 def _is_float(ctype: Any) -> bool:
     """Of a variable whose value decides nothing here; a pointer's does."""
-    return not isinstance(ctype, Pointer) and isinstance(ctype, Scalar | Vector) and scalar_of(ctype).is_float
+    return not isinstance(ctype, PointerType) and isinstance(ctype, Scalar | VectorType) and scalar_of(ctype).is_float

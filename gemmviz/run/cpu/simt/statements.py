@@ -12,8 +12,8 @@ from gemmviz.run.cpu.simt.machine import (
     GONE,
     NORMAL,
     RETURN,
+    ActiveMask,
     Machine,
-    Mask,
     is_empty,
     without,
 )  # fmt: skip
@@ -34,7 +34,7 @@ from gemmviz.source.nodes import (
     Stmt,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import Scalar, Vector, scalar_of
+from gemmviz.source.types import Scalar, VectorType, scalar_of
 
 
 def statement(compiler: Compiler, node: Stmt) -> Closure:
@@ -102,7 +102,7 @@ def _declare(slot: int, closure: Closure) -> Closure:
 
 def _declare_array(compiler: Compiler, node: DeclareArray) -> Closure:
     scalar = scalar_of(node.element)
-    width = node.element.count if isinstance(node.element, Vector) else 1
+    width = node.element.count if isinstance(node.element, VectorType) else 1
     running = compiler.merge_scalar(scalar)
     assert running is not None
     given = None if node.values is None else [compiler.value(value) for value in node.values]
@@ -151,7 +151,7 @@ def _if(compiler: Compiler, node: If) -> Closure:
     return branch
 
 
-def _arm(machine: Machine, arm: Closure, lanes: Mask) -> Mask:
+def _arm(machine: Machine, arm: Closure, lanes: ActiveMask) -> ActiveMask:
     """Runs one arm for its lanes; those that go on after it, or None where nobody does."""
     machine.mask = lanes
     code = arm(machine)
@@ -256,7 +256,7 @@ def _return(compiler: Compiler, node: Return) -> Closure:
     if node.slot is None or node.value is None:
         return lambda machine: RETURN
     slot, value = node.slot, compiler.given(node.slot, node.value)
-    scalar = node.value.type.scalar if isinstance(node.value.type, Vector) else node.value.type
+    scalar = node.value.type.scalar if isinstance(node.value.type, VectorType) else node.value.type
     running = compiler.merge_scalar_of(slot, scalar if isinstance(scalar, Scalar) else None)
 
     def give_back(machine: Machine) -> int:

@@ -15,7 +15,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import COMPUTED, CONSTANT
 from gemmviz.run.cpu.simt.expressions import Compiler
 from gemmviz.run.cpu.simt.machine import Machine, NeedsValues
-from gemmviz.run.cpu.simt.memory import GlobalMemory, Offset, SharedMemory
+from gemmviz.run.cpu.simt.memory import ElementOffset, GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.numbers import is_float, is_number
 from gemmviz.run.cpu.simt.values import Closure
 from gemmviz.source.nodes import (
@@ -43,7 +43,7 @@ from gemmviz.source.nodes import (
 from gemmviz.source.nodes import (
     Offset as Moved,
 )
-from gemmviz.source.types import LONG, Scalar, Vector, scalar_of
+from gemmviz.source.types import LONG, Scalar, VectorType, scalar_of
 
 TAG_SHIFT = 40
 _COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}
@@ -80,10 +80,10 @@ class TagMemory(GlobalMemory):
         super().__init__(name, number, scalar, np.zeros(0))
         self.size = size
 
-    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
         return offset + (self.number << TAG_SHIFT)
 
-    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
         pass
 
 
@@ -92,7 +92,7 @@ class UnseenMatrix(TagMemory):
 
     __slots__ = ()
 
-    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
         return COMPUTED
 
 
@@ -101,10 +101,10 @@ class UnseenShared(SharedMemory):
 
     __slots__ = ()
 
-    def load(self, machine: Machine, offset: Offset, place: Place) -> Any:
+    def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:
         return COMPUTED
 
-    def store(self, machine: Machine, offset: Offset, value: Any, place: Place) -> None:
+    def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
         pass
 
 
@@ -214,7 +214,7 @@ class SymbolicCompiler(Compiler):
 
     def _touch(self, node: Deref) -> Closure:
         address, place, access = self.address(node.pointer), node.place, node.access
-        width = node.type.count if isinstance(node.type, Vector) else 1
+        width = node.type.count if isinstance(node.type, VectorType) else 1
         assert access is not None
 
         def touch(machine: Machine) -> None:

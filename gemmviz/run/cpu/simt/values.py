@@ -14,7 +14,7 @@ from gemmviz.source.types import Scalar
 
 Closure = Callable[[Machine], Any]
 Address = Callable[[Machine], tuple[Any, Any]]
-Array = np.ndarray
+ArrayValue = np.ndarray
 
 
 class Partial:
@@ -47,7 +47,7 @@ def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
 
 
 def _typed(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
-    return value if isinstance(value, Array) else dtype.type(value)
+    return value if isinstance(value, ArrayValue) else dtype.type(value)
 
 
 def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
@@ -66,12 +66,12 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
     """The function that converts a value from one type to another as nvcc does."""
     dtype = to.dtype
     if to.kind == "b":
-        return lambda v: v != 0 if isinstance(v, Array) else bool(v)
+        return lambda v: v != 0 if isinstance(v, ArrayValue) else bool(v)
     if source.is_float and to.is_float:
-        return lambda v: v.astype(dtype) if isinstance(v, Array) else constant(float(v), to)
+        return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(float(v), to)
     if source.is_float:
-        return lambda v: rounding.to_integer(v, to) if isinstance(v, Array) else fold.converted(float(v), source, to)
-    return lambda v: v.astype(dtype) if isinstance(v, Array) else constant(fold.converted(v, source, to), to)
+        return lambda v: rounding.to_integer(v, to) if isinstance(v, ArrayValue) else fold.converted(float(v), source, to)
+    return lambda v: v.astype(dtype) if isinstance(v, ArrayValue) else constant(fold.converted(v, source, to), to)
 
 
 def constant(value: Any, scalar: Scalar) -> Any:
@@ -118,7 +118,7 @@ def binary(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> Clo
 def _comparison(apply: Callable[[Any, Any], Any], a: Closure, b: Closure) -> Closure:
     def run(machine: Machine) -> Any:
         result = apply(a(machine), b(machine))
-        return result if isinstance(result, Array) else bool(result)
+        return result if isinstance(result, ArrayValue) else bool(result)
 
     return run
 
@@ -146,7 +146,7 @@ def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
 
     def run(machine: Machine) -> Any:
         x, y = a(machine), b(machine)
-        if isinstance(x, Array) or isinstance(y, Array):
+        if isinstance(x, ArrayValue) or isinstance(y, ArrayValue):
             return apply(_typed(x, within.dtype), y if bits < 0 else y & bits)
         return fold.binary(op, x, y, within)
 
@@ -157,11 +157,11 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
     def run(machine: Machine) -> Any:
         x, y = a(machine), b(machine)
         zero = y == 0
-        if zero is True or (isinstance(y, Array) and (zero if machine.mask is None else zero & machine.mask).any()):
+        if zero is True or (isinstance(y, ArrayValue) and (zero if machine.mask is None else zero & machine.mask).any()):
             raise machine.fault("integer division by zero", place, zero)
-        if not isinstance(x, Array) and not isinstance(y, Array):
+        if not isinstance(x, ArrayValue) and not isinstance(y, ArrayValue):
             return fold.binary(op, x, y, within)
-        if isinstance(y, Array):
+        if isinstance(y, ArrayValue):
             y = np.where(zero, within.dtype.type(1), y)
         return _truncating(op, x, y, within)
 
@@ -177,12 +177,12 @@ def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
 
 
 def _least(value: Any) -> Any:
-    return value.min() if isinstance(value, Array) else value
+    return value.min() if isinstance(value, ArrayValue) else value
 
 
 def unary(op: str, within: Scalar, a: Closure) -> Closure:
     if op == "!":
-        return lambda machine: np.logical_not(v) if isinstance(v := a(machine), Array) else not v
+        return lambda machine: np.logical_not(v) if isinstance(v := a(machine), ArrayValue) else not v
     apply = operator.neg if op == "-" else operator.invert
 
     def run(machine: Machine) -> Any:

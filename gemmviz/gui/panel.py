@@ -6,9 +6,9 @@ from typing import Literal
 
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 
-Area = Literal["left", "right", "bottom"]
+DockArea = Literal["left", "right", "bottom"]
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Panel:
     """
 
     title: str
-    area: Area
-    make: Callable[[Desk], QWidget]
+    area: DockArea
+    make: Callable[[AppModel], QWidget]
     order: int = 99
     least_width: int = 0
     scrolls: bool = False

@@ -1,7 +1,7 @@
 """A view in a dock: the picture alone, as wide as the dock."""
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.gui.app_model import Desk
+from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.stage.replay_page import over_the_picture
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.scene_widget import SceneDock
@@ -12,7 +12,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 class ViewDock(SceneDock):
     """Follows the session in one of its views, whichever the stage shows."""
 
-    def __init__(self, desk: Desk, view: str, what: str) -> None:
+    def __init__(self, desk: AppModel, view: str, what: str) -> None:
         super().__init__(view_named(view).title, what)
         self.desk, self.view_name = desk, view
         self._refresh = Refresh(self, self.draw)
