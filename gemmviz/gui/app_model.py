@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from psygnal import Signal
+
 from gemmviz.gui.plotting import Plotting
 from gemmviz.gui.preferences import Preferences
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.saving import Saving
 from gemmviz.jobs.tasks import LatestTask, have_ended
 from gemmviz.scenes.kit.theme import Theme
@@ -23,6 +25,9 @@ class AppModel:
     again.
     """
 
+    theme_changed = Signal()
+    released = Signal()
+
     def __init__(self, post: Post, preferences: Preferences) -> None:
         self.preferences = preferences
         self.session = Session(post)
@@ -32,11 +37,10 @@ class AppModel:
         self.opening = Opening(self.session, post, self.bookmarks, self.course)
         self.pointer, self.saving = PointerTool(self.session, post), Saving(post)
         self.plotting = Plotting(self.session, post)
-        self.themed, self.released = Event(), Event()
-        self.opening.opened.listen(self._on_opened)
+        self.opening.opened.connect(self._on_opened)
         trust = self.session.runners.trust
         trust.known = preferences.trusted
-        trust.changed.listen(lambda: preferences.put("trusted", list(trust.known)))
+        trust.changed.connect(lambda: preferences.put("trusted", list(trust.known)))
 
     @property
     def walked(self) -> LessonEditor:

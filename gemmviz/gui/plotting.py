@@ -2,7 +2,9 @@
 
 from types import ModuleType
 
-from gemmviz.jobs.events import Event, Post
+from psygnal import Signal
+
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.run.engine import Cancel
 from gemmviz.session.session import Session
@@ -11,8 +13,9 @@ from gemmviz.session.session import Session
 class Plotting:
     """``loaded`` is told once there can be plots; ``is_loaded``: whether there can."""
 
+    loaded = Signal()
+
     def __init__(self, session: Session, post: Post) -> None:
-        self.loaded = Event()
         self.is_loaded = False
         self.lane: LatestTask[ModuleType] = LatestTask(
             post, self._on_loaded, lambda error: session.complain("benchmark", error)
@@ -25,7 +28,7 @@ class Plotting:
 
     def _on_loaded(self, library: ModuleType) -> None:
         self.is_loaded = True
-        self.loaded.tell()
+        self.loaded.emit()
 
 
 def _load(cancelled: Cancel) -> ModuleType:

@@ -17,10 +17,16 @@ class ViewDock(SceneDock):
         self.desk, self.view_name = desk, view
         self._refresh = Refresh(self, self.draw)
         session = desk.session
-        for event in (session.asked, session.pictured, session.found, session.moved, desk.themed):
-            event.listen(self._refresh.due)
+        for event in (
+            session.shot_changed,
+            session.run_changed,
+            session.analysis_changed,
+            session.position_changed,
+            desk.theme_changed,
+        ):
+            event.connect(self._refresh.due)
         if view_named(view).subject is Moment:
-            session.noticed.listen(lambda: self.set_stale(over_the_picture(session)))
+            session.notices_changed.connect(lambda: self.set_stale(over_the_picture(session)))
         self.resized.connect(self._refresh.due)
 
     def draw(self) -> None:

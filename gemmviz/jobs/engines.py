@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+from psygnal import Signal
+
 from gemmviz.files.devices import device_of
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.trust import Trust
 from gemmviz.model.device import DEFAULT_DEVICE
@@ -24,8 +26,10 @@ class Runners:
     ``changed`` when another engine is to answer. What comes from elsewhere runs in the interpreter until ``trust`` includes it.
     """
 
+    gpu_known = Signal()
+    changed = Signal()
+
     def __init__(self, post: Post, wanted: Runner = "gpu") -> None:
-        self.known, self.changed = Event(), Event()
         self.remote = RemoteGpu(ahead=True)
         self.wanted: Runner = wanted
         self.trust = Trust()
@@ -53,7 +57,7 @@ class Runners:
     def let_on_gpu(self, kernel: KernelSpec) -> None:
         """A person says so."""
         self.trust.extend(kernel)
-        self.changed.tell()
+        self.changed.emit()
 
     @property
     def device(self) -> str:
@@ -63,7 +67,7 @@ class Runners:
     def choose(self, runner: Runner) -> None:
         before, self.wanted = self.chosen, runner
         if self.chosen != before:
-            self.changed.tell()
+            self.changed.emit()
 
     def set_timeout(self, seconds: float) -> None:
         """How long one launch may run on the GPU."""
@@ -88,10 +92,10 @@ class Runners:
 
     def on_found(self, gpu: Gpu) -> None:
         self.gpu, self.why_not = gpu, None
-        self.known.tell()
+        self.gpu_known.emit()
         if self.chosen == "gpu":
-            self.changed.tell()
+            self.changed.emit()
 
     def on_missing(self, error: GemmvizError) -> None:
         self.why_not = error
-        self.known.tell()
+        self.gpu_known.emit()

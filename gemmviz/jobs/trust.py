@@ -3,8 +3,9 @@
 import hashlib
 from dataclasses import replace
 
+from psygnal import Signal
+
 from gemmviz.files.codec import to_json
-from gemmviz.jobs.events import Event
 from gemmviz.launch.catalog import is_own
 from gemmviz.model.kernel import KernelSpec
 
@@ -14,8 +15,9 @@ _MOST_KNOWN = 500
 class Trust:
     """``known``: what a person said so of, as hashes of text and launch, the latest last. ``changed`` when there is more."""
 
+    changed = Signal()
+
     def __init__(self) -> None:
-        self.changed = Event()
         self.known: tuple[str, ...] = ()
 
     def includes(self, kernel: KernelSpec) -> bool:
@@ -25,7 +27,7 @@ class Trust:
         """For this text; another one, also in the same file, is another kernel."""
         found = _hash(kernel)
         self.known = (*(each for each in self.known if each != found), found)[-_MOST_KNOWN:]
-        self.changed.tell()
+        self.changed.emit()
 
 
 def _hash(kernel: KernelSpec) -> str:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+from psygnal import Signal
+
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
 from gemmviz.scenes.kit.band import Caption
@@ -23,17 +25,18 @@ class LessonEditor:
     that comes bit by bit. ``changed`` when any of this is another.
     """
 
+    changed = Signal()
+
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
-        self.changed = Event()
         self.lane: LatestTask[tuple[int, str]] = LatestTask(post, self._on_told, self._on_not_told)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
         self._made: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
-        session.pictured.listen(self._on_pictured)
+        session.run_changed.connect(self._on_pictured)
 
     @property
     def lanes(self) -> tuple[LatestTask[Any], ...]:
@@ -90,7 +93,7 @@ class LessonEditor:
         if now is not None and not _is_same(now.shot, shot):
             found = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
             self.at, self.part = (found[0] if found else None), 0
-            self.changed.tell()
+            self.changed.emit()
 
     def walk(self, direction: int) -> bool:
         """To the next part or view, or to the one before; whether there was one."""
@@ -142,7 +145,7 @@ class LessonEditor:
         self._captions, self._made = {}, None
         if self.now is not None:
             self._tell_numbers(self.now)
-        self.changed.tell()
+        self.changed.emit()
 
     @property
     def said(self) -> Caption:
@@ -174,7 +177,7 @@ class LessonEditor:
 
     def _on_told(self, told: tuple[int, str]) -> None:
         self._captions[told[0]] = told[1]
-        self.changed.tell()
+        self.changed.emit()
 
     def _on_not_told(self, error: GemmvizError) -> None:
         """A caption says where a number couldn't be had; the error is that of its picture."""
@@ -198,7 +201,7 @@ class LessonEditor:
         self.session.unread = ""
         present = self.session.shot
         self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), RequestedSizes.of(shot.setup))
-        self.changed.tell()
+        self.changed.emit()
 
 
 def _is_near(one: Shot, other: Shot) -> bool:

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from gemmviz.jobs.events import Event, Post
+from psygnal import Signal
+
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.code_case import CodeCase
 from gemmviz.scenes.catalog import view_named
@@ -22,12 +24,13 @@ class LessonPlayer(LessonEditor):
     is looked at, and one can come back.
     """
 
+    judged = Signal()
+
     def __init__(self, session: Session, post: Post, seen: Iterable[str] = ()) -> None:
         super().__init__(session, post)
         self.seen = set(seen)
         self.picked: int | None = None
         self.verdict: Verdict | None = None
-        self.judged = Event()
         self.is_away = False
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
 
@@ -87,7 +90,7 @@ class LessonPlayer(LessonEditor):
     def leave(self) -> None:
         """Into the workshop, with this picture."""
         self.is_away = True
-        self.changed.tell()
+        self.changed.emit()
 
     def toggle_workshop(self) -> None:
         """Into the workshop, or back from there."""
@@ -140,7 +143,7 @@ class LessonPlayer(LessonEditor):
 
     def _on_judged(self, verdict: Verdict) -> None:
         self.verdict = verdict
-        self.judged.tell()
+        self.judged.emit()
 
     def _name(self, stop: LessonStep) -> str:
         """By which a step is known in all lessons that have it."""

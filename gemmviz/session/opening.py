@@ -5,13 +5,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from psygnal import Signal
+
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import Following
 from gemmviz.launch.catalog import load_kernel
@@ -35,9 +37,11 @@ class Opening:
     path of what was opened, ``busied`` when reading begins and ends.
     """
 
+    opened = Signal(object)
+    busy_changed = Signal()
+
     def __init__(self, session: Session, post: Post, bookmarks: LessonEditor, course: LessonPlayer) -> None:
         self.session, self.bookmarks, self.course = session, bookmarks, course
-        self.opened, self.busied = Event(), Event()
         self.followed: Path | None = None
         self.lane: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
         self._otherwise: Shot | None = None
@@ -82,7 +86,7 @@ class Opening:
         self._follow(path)
         if path is None:
             self.lane.cancel()
-            self.busied.tell()
+            self.busy_changed.emit()
             try:
                 self._kernel(name, wishes, before)()  # one of ours is small
             except GemmvizError as error:
@@ -103,17 +107,17 @@ class Opening:
 
     def _read(self, work: Callable[[], Show]) -> None:
         self.lane.start(lambda cancelled: work())
-        self.busied.tell()
+        self.busy_changed.emit()
 
     def _on_read(self, show: Show) -> None:
         show()
-        self.busied.tell()
+        self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
         self.session.complain("file", error)
         if self.session.shown is None and not self.session.is_busy and self.session.error is None:
             self.start(self._otherwise)
-        self.busied.tell()
+        self.busy_changed.emit()
 
     def _kernel(self, name: str, wishes: RequestedSizes, before: Setup) -> Show:
         found = granted(wishes.for_kernel(load_kernel(name), before))
@@ -178,7 +182,7 @@ class Opening:
         def both() -> None:
             show()
             self.session.close_notice("file")
-            self.opened.tell(path)
+            self.opened.emit(path)
 
         return both
 
@@ -195,13 +199,13 @@ class Opening:
             session.notices.put(Notice("sizes", found.instead, warns=False))
         view = session.latest_view(Moment) if session.is_benchmark else session.shot.view
         session.ask(replace(session.shot, setup=found.setup, view=view))
-        session.noticed.tell()
+        session.notices_changed.emit()
 
     def _show_unread(self, text: str, error: GemmvizError) -> None:
         self.session.player.play(False)
         self.session.unread = text
         self._on_failed(error)
-        self.session.asked.tell()
+        self.session.shot_changed.emit()
 
     def _leave_file(self) -> None:
         """Stops playing, and following the user's own file."""

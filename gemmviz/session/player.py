@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from gemmviz.jobs.events import Event
+from psygnal import Signal
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 240.0, 1000.0)
 _SETTLE_MS = 420.0
@@ -37,9 +37,10 @@ class Player:
     to play, and when its speed is another one; ``tick`` is to be called while it ``is_moving``.
     """
 
+    changed = Signal()
+
     def __init__(self, played: Played) -> None:
         self.played = played
-        self.changed = Event()
         self.is_playing = False
         self.is_backwards = False
         self.is_animated = True
@@ -61,7 +62,7 @@ class Player:
         place = 0 if first else 1
         marks[place] = None if marks[place] == here else here
         self._marks = (marks[0], marks[1])
-        self.changed.tell()
+        self.changed.emit()
 
     @property
     def flies(self) -> bool:
@@ -78,24 +79,24 @@ class Player:
         if on and self.played.moment >= 1.0:
             self._advance(0.0)
         self.is_playing, self._settling = on, False
-        self.changed.tell()
+        self.changed.emit()
 
     def toggle(self) -> None:
         self.play(not self.is_playing)
 
     def reverse(self, on: bool) -> None:
         self.is_backwards = on
-        self.changed.tell()
+        self.changed.emit()
 
     def animate(self, on: bool) -> None:
         """Whether a step taken by hand plays itself out."""
         self.is_animated = on
-        self.changed.tell()
+        self.changed.emit()
 
     def calm(self, on: bool) -> None:
         """Whether what moves fades instead."""
         self.is_calm = on
-        self.changed.tell()
+        self.changed.emit()
 
     def by(self, distance: int) -> None:
         """One step on or back, by hand."""
@@ -104,7 +105,7 @@ class Player:
         settles = distance > 0 and self.is_animated and step < self.played.steps
         self.played.go(step, 0.0 if settles else 1.0)
         self._settling = settles
-        self.changed.tell()
+        self.changed.emit()
 
     def jump(self, step: int) -> None:
         """To another step, all of it."""
@@ -119,7 +120,7 @@ class Player:
     def set_speed(self, speed: float) -> None:
         """Steps per second, within what there is."""
         self.speed = max(SPEEDS[0], min(speed, SPEEDS[-1]))
-        self.changed.tell()
+        self.changed.emit()
 
     def tick(self, elapsed_ms: float) -> None:
         """So much time has passed."""
@@ -131,7 +132,7 @@ class Player:
             self._settling = moment < 1.0
             self.played.go(self.played.step, moment)
             if not self._settling:
-                self.changed.tell()
+                self.changed.emit()
 
     def _advance(self, distance: float) -> None:
         signed = -distance if self.is_backwards else distance

@@ -1,8 +1,10 @@
 """What is said about the cell under the pointer; its history is looked up beside what draws."""
 
+from psygnal import Signal
+
 from gemmviz.analysis.replay.history import ElementHistory, element_history
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.scenes.stage.hover import hover_lines, pointed_at
@@ -12,25 +14,26 @@ from gemmviz.session.session import Session
 class PointerTool:
     """``told`` tells the lines about a cell, none where there is nothing to say."""
 
+    lines_changed = Signal(object)
+
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        self.told = Event()
         self.lane: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_found, lambda error: None)
 
     def at(self, hit: Hit | None) -> None:
         """The pointer is over this cell now, or over none."""
         if hit is not None and hit.cells.tips is not None:
             self.lane.cancel()
-            self.told.tell([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
+            self.lines_changed.emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
             return
         now = self.session.now
         found = None if hit is None or now is None else pointed_at(now.trace, hit)
         if hit is None or now is None or found is None:
             self.lane.cancel()
-            self.told.tell([])
+            self.lines_changed.emit([])
         elif hit.cells.factor > 1:
             self.lane.cancel()
-            self.told.tell(hover_lines(now, hit, labels=self.session.shot.labels))
+            self.lines_changed.emit(hover_lines(now, hit, labels=self.session.shot.labels))
         else:
             number, element = found
             self.lane.start(lambda cancelled: (now, hit, element_history(now, number, element)))
@@ -41,4 +44,4 @@ class PointerTool:
     def _on_found(self, found: tuple[Moment, Hit, ElementHistory]) -> None:
         moment, hit, history = found
         if self.session.now is moment:
-            self.told.tell(hover_lines(moment, hit, history, self.session.shot.labels))
+            self.lines_changed.emit(hover_lines(moment, hit, history, self.session.shot.labels))

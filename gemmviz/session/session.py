@@ -4,13 +4,15 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from psygnal import Signal
+
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.position import Position, position_of, step_at
 from gemmviz.export.time import Time
 from gemmviz.jobs.engines import Runners
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
@@ -61,14 +63,20 @@ class Session:
     """``shot`` is what a person asked for; ``shown`` is the run that the picture is of, None before there is one; ``error`` is
     why the one is not the other's. ``post`` runs a function on the thread that owns the session; it alone calls what is here.
 
-    Events: ``asked`` when the shot is another one; ``moved`` for another step, moment or camera; ``pictured`` for another run;
-    ``found`` when more is known of it; ``noticed`` for errors and notices; ``busied`` when work begins and ends; ``said`` with
-    a sentence that passes.
+    Signals: ``shot_changed`` for another shot; ``position_changed`` for another step, moment or camera; ``run_changed`` for
+    another run; ``analysis_changed`` when more is known of the run; ``notices_changed`` for errors and notices; ``busy_changed``
+    when work begins and ends; ``message`` with a sentence for the status line.
     """
 
+    shot_changed = Signal()
+    position_changed = Signal()
+    run_changed = Signal()
+    analysis_changed = Signal()
+    notices_changed = Signal()
+    busy_changed = Signal()
+    message = Signal(object)
+
     def __init__(self, post: Post, runners: Runners | None = None, shot: Shot | None = None) -> None:
-        self.asked, self.moved, self.pictured, self.found = Event(), Event(), Event(), Event()
-        self.noticed, self.busied, self.said = Event(), Event(), Event()
         self.shot = shot or default_shot()
         self.shown: Shown | None = None
         self.watched: Watched | None = None
@@ -85,13 +93,13 @@ class Session:
         self.player = Player(Time(self))
         self.runners = runners or Runners(post)
         self.benchmarks = Benchmarks(post)
-        self.runners.changed.listen(self._on_engine)
-        self.runners.known.listen(self._on_gpu_known)
-        self.benchmarks.failed.listen(lambda error: self.complain("benchmark", error))
+        self.runners.changed.connect(self._on_engine)
+        self.runners.gpu_known.connect(self._on_gpu_known)
+        self.benchmarks.failed.connect(lambda error: self.complain("benchmark", error))
         self._views: dict[type, str] = {Moment: _REPLAY, Benchmark: _BENCHMARK}
         self._plays = False
         self.cards = Subjects(post, self.runners, self._on_more_known, lambda error: self.complain("elsewhere", error))
-        self.reading = Reading(post, self._on_loads_counted, self.found.tell)
+        self.reading = Reading(post, self._on_loads_counted, self.analysis_changed.emit)
         self._tracer: LatestTask[Shown | KernelFault] = LatestTask(post, self._on_traced, self._on_failed)
         self._findings = BackgroundAnalysis(post, self._on_found, self._on_looked, self._on_finding_failed)
 
@@ -200,7 +208,7 @@ class Session:
         self.history = Undo((self.shot, self.wishes))
         self._plays = plays
         self._run()
-        self.asked.tell()
+        self.shot_changed.emit()
 
     def ask(self, shot: Shot, wishes: RequestedSizes | None = None) -> None:
         """Shows another shot; what was changed on purpose can be undone."""
@@ -213,7 +221,7 @@ class Session:
             self.history.settle((self.shot, self.wishes))
         elif name:
             self.history.note((self.shot, self.wishes), name)
-        self.asked.tell()
+        self.shot_changed.emit()
 
     def change(self, name: str, value: FieldValue) -> None:
         """A person sets one field of the setup."""
@@ -307,12 +315,12 @@ class Session:
         self.step, self.shot = step, replace(self.shot, at=at, moment=moment)
         self._count_loads()
         self._draw_beside(distance)
-        self.moved.tell()
+        self.position_changed.emit()
 
     def go_to_instant(self, instant: float) -> None:
         """Shows a whole launch when so much of its time has passed."""
         self.shot = replace(self.shot, instant=max(0.0, min(1.0, instant)))
-        self.moved.tell()
+        self.position_changed.emit()
 
     def phase_start(self, direction: int) -> int:
         """The first step of the next phase, or that of this one, or of the one before where this one has just begun."""
@@ -353,8 +361,8 @@ class Session:
 
     def _on_more_known(self) -> None:
         """Of what is shown besides the replay."""
-        self.found.tell()
-        self.moved.tell()
+        self.analysis_changed.emit()
+        self.position_changed.emit()
 
     def look(self, camera: Camera) -> None:
         """Zooms and pans."""
@@ -362,7 +370,7 @@ class Session:
             self.reading.forget()
         self.shot = replace(self.shot, camera=camera)
         self._count_loads()
-        self.moved.tell()
+        self.position_changed.emit()
 
     def frame(self, size: tuple[float, float]) -> None:
         """How wide and high the frames are that are drawn, in units."""
@@ -385,7 +393,7 @@ class Session:
         self.player.play(False)
         self.wishes = wishes
         self._become(shot)
-        self.asked.tell()
+        self.shot_changed.emit()
 
     def show_recorded(self, shown: Shown, name: str) -> None:
         """Shows a run from elsewhere as it is, and runs nothing."""
@@ -400,25 +408,25 @@ class Session:
         self._show(shown)
         self.notices.put(as_recorded(lambda: self._run(again=True)))
         self.history.note((self.shot, self.wishes), f"trace {name}")
-        self.asked.tell()
-        self.noticed.tell()
+        self.shot_changed.emit()
+        self.notices_changed.emit()
 
     def stop_running(self) -> None:
         """What is asked for is not run after all."""
         self.player.play(False)
         self._tracer.cancel()
-        self.busied.tell()
+        self.busy_changed.emit()
 
     # What is to be said
 
     def complain(self, topic: Topic, error: GemmvizError) -> None:
         """Something is wrong that doesn't keep the picture from being right."""
         self.notices.say(topic, error)
-        self.noticed.tell()
+        self.notices_changed.emit()
 
     def close_notice(self, topic: Topic) -> None:
         self.notices.drop(topic)
-        self.noticed.tell()
+        self.notices_changed.emit()
 
     def offer_gpu(self) -> None:
         """Says so where a kernel from elsewhere is kept from the GPU."""
@@ -427,7 +435,7 @@ class Session:
             return  # nothing has run
         if self.runners.keeps_from_gpu(kernel):
             self.notices.put(kept_from_gpu(lambda: self.runners.let_on_gpu(kernel)))
-            self.noticed.tell()
+            self.notices_changed.emit()
 
     def close(self) -> None:
         """Cancels all work, for good."""
@@ -468,14 +476,14 @@ class Session:
             focus = self.shot.focus.within_launch(self.launch, device_for(setup).warp_size)
         except GemmvizError as error:
             self._tracer.cancel()
-            self.busied.tell()
+            self.busy_changed.emit()
             self._fail(error)
             self._look_for_nearest(setup, error)
             return
         self.shot = replace(self.shot, focus=focus)
         if self.shown is not None and self.shown.setup == setup and not again:
             self._tracer.cancel()
-            self.busied.tell()
+            self.busy_changed.emit()
             self._set_error(None)
             self._refocus()
             return
@@ -486,7 +494,7 @@ class Session:
             return ran(setup, run(setup, focus.block, engine, cancelled=cancelled))
 
         self._tracer.start(work)
-        self.busied.tell()
+        self.busy_changed.emit()
 
     def _look_for_nearest(self, setup: Setup, error: GemmvizError) -> None:
         """What would work instead of a setting that can't, once it is found."""
@@ -497,10 +505,10 @@ class Session:
 
         if isinstance(error, SettingError) and not error.remedy:
             self._tracer.start(work)
-            self.busied.tell()
+            self.busy_changed.emit()
 
     def _on_traced(self, shown: Shown | KernelFault) -> None:
-        self.busied.tell()
+        self.busy_changed.emit()
         if isinstance(shown, KernelFault):
             self._on_failed(shown)
             return
@@ -520,7 +528,7 @@ class Session:
             self.shot = replace(self.shot, focus=focus, at=position_of(trace, trace.steps - 1), moment=1.0)
         self._show(shown)
         self.offer_gpu()
-        self.noticed.tell()
+        self.notices_changed.emit()
 
     def _show(self, shown: Shown) -> None:
         self.shown, self.watched, self.unwatched = shown, None, ""
@@ -529,7 +537,7 @@ class Session:
         self.shot = replace(self.shot, at=position_of(shown.trace, self.step))
         self.reading.begin(shown.replay, self.shot.focus)
         self._refocus()
-        self.pictured.tell()
+        self.run_changed.emit()
         if self._plays:
             self._plays = False
             self.player.play(True)
@@ -553,7 +561,7 @@ class Session:
         self._count_loads()
         self._draw_beside(self.steps)
         self._find(shown)
-        self.found.tell()
+        self.analysis_changed.emit()
 
     def _find(self, shown: Shown) -> None:
         """What a file recorded is not run, only looked at."""
@@ -574,14 +582,14 @@ class Session:
 
     def _on_loads_counted(self) -> None:
         self._count_loads()  # as far as the next steps have gone meanwhile
-        self.moved.tell()
+        self.position_changed.emit()
 
     def say(self, sentence: str) -> None:
         """Something that passes."""
-        self.said.tell(sentence)
+        self.message.emit(sentence)
 
     def _on_failed(self, error: GemmvizError) -> None:
-        self.busied.tell()
+        self.busy_changed.emit()
         self._fail(error)
 
     def _fail(self, error: GemmvizError) -> None:
@@ -599,7 +607,7 @@ class Session:
         if error is None:
             self.notices.drop("kernel")
         self.error = error
-        self.noticed.tell()
+        self.notices_changed.emit()
 
     def _on_engine(self) -> None:
         self.cards.follow(self.shot)
@@ -617,7 +625,7 @@ class Session:
         if self.reader is not None and look.scope == self.reader.scope:
             self.watched, self.unwatched = look.watched, look.why_none
             self.reading.know(look.watched)
-            self.found.tell()
+            self.analysis_changed.emit()
 
     def _on_found(self, shown: Shown) -> None:
         if self.shown is None or shown.trace is not self.shown.trace or self.reader is None:
@@ -632,7 +640,7 @@ class Session:
         if new_hazards and shown.replay.hazards:
             self.complain("hazard", shown.replay.hazards[0].fault(shown.setup.kernel.file))
             self._go_to_hazard(shown)
-        self.found.tell()
+        self.analysis_changed.emit()
 
     def _go_to_hazard(self, shown: Shown) -> None:
         """To the first step in which threads collide, where nobody has gone anywhere yet."""

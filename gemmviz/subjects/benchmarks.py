@@ -1,7 +1,9 @@
 """The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
 
+from psygnal import Signal
+
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
-from gemmviz.jobs.events import Event, Post
+from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.sizes import problems, sizes_of
@@ -20,8 +22,10 @@ _LESSONS = ", kernels of the lessons"
 class Benchmarks:
     """By name, what was measured here first. ``changed`` when there are others, or more rows; ``failed`` with an error."""
 
+    changed = Signal()
+    failed = Signal(object)
+
     def __init__(self, post: Post) -> None:
-        self.changed, self.failed = Event(), Event()
         self.done, self.cases = 0, 0
         self._post = post
         self._others: dict[str, Benchmark] = {}
@@ -52,7 +56,7 @@ class Benchmarks:
         """What a file of this name holds; its name from now on."""
         name = f"{file}, {found.gpu.name}, {found.date}"
         self._others[name] = found
-        self.changed.tell()
+        self.changed.emit()
         return name
 
     # Measuring
@@ -80,12 +84,12 @@ class Benchmarks:
             return run_benchmark(gpu, cases, device, measured=measured, cancelled=cancelled)
 
         self.lane.start(work)
-        self.changed.tell()
+        self.changed.emit()
 
     def cancel(self) -> None:
         """What was measured so far stays."""
         self.lane.cancel()
-        self.changed.tell()
+        self.changed.emit()
 
     def close(self) -> None:
         self.lane.close()
@@ -93,14 +97,14 @@ class Benchmarks:
     def _on_measured(self, benchmark: Benchmark, done: int) -> None:
         if self.is_measuring:
             self._measured, self.done = benchmark, done
-            self.changed.tell()
+            self.changed.emit()
 
     def _on_done(self, benchmark: Benchmark) -> None:
-        self.changed.tell()
+        self.changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        self.changed.tell()
-        self.failed.tell(error)
+        self.changed.emit()
+        self.failed.emit(error)
 
 
 def recorded() -> dict[str, Benchmark]:

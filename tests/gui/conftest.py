@@ -70,7 +70,7 @@ def settled(window: MainWindow) -> bool:
 def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> None:
     """Does something, and waits for the picture of another run."""
     seen: list[bool] = []
-    window.session.pictured.listen(lambda: seen.append(True))
+    window.session.run_changed.connect(lambda: seen.append(True))
     action()
     qtbot.waitUntil(lambda: bool(seen), timeout=_LONG_MS)
 

@@ -376,7 +376,7 @@ def test_every_control_has_a_tooltip_a_name_and_can_be_reached(window: MainWindo
 
 def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow, qtbot: QtBot) -> None:
     box, sizes = spin_of(window, "N"), []
-    window.session.pictured.listen(lambda: sizes.append(shown_of(window).setup.problem.N))
+    window.session.run_changed.connect(lambda: sizes.append(shown_of(window).setup.problem.N))
     box.setFocus()
     box.selectAll()
     qtbot.keyClicks(box, "12")

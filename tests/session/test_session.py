@@ -124,7 +124,7 @@ def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: AppModel) -> 
 
 def test_newer_settings_cancel_older_work(desk: AppModel) -> None:
     sizes: list[int] = []
-    desk.session.pictured.listen(lambda: sizes.append(shown_sizes(desk)[0]))
+    desk.session.run_changed.connect(lambda: sizes.append(shown_sizes(desk)[0]))
     for size in (512, 384, 24):
         desk.session.change("M", size)
     desk.settle()
@@ -181,7 +181,7 @@ def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: AppModel) -> None
 def test_another_block_is_traced_unless_blocks_were_named(desk: AppModel) -> None:
     session = desk.session
     said: list[str] = []
-    session.said.listen(said.append)
+    session.message.connect(said.append)
     for name in "MNK":
         session.change(name, 2048)
     session.change("TILE_WIDTH", 32)

@@ -49,7 +49,7 @@ def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: AppModel) -
     session = desk.session
     pointer = PointerTool(session, desk.inbox.post)
     said: list[list[str]] = []
-    pointer.told.listen(said.append)
+    pointer.lines_changed.connect(said.append)
     now = sure(session.now)
     cells = stage_scene(now, options_for(session.shot, session.theme)).find("A")
     assert isinstance(cells, Cells)

@@ -50,13 +50,13 @@ class BenchmarkPage(QWidget):
         self.plot: ChartPlot | None = None
         self._make_controls()
         self._lay_out()
-        self.wheel = WheelGuard(self, desk.released.tell)
+        self.wheel = WheelGuard(self, desk.released.emit)
         self.wheel.guard(self)
         self._refresh = Refresh(self, self.draw, _SETTLED_MS)
-        for event in (self.session.asked, self.benchmarks.changed, desk.themed, desk.plotting.loaded):
-            event.listen(self._refresh.due)
-        self.session.runners.known.listen(self._enable)
-        self.benchmarks.changed.listen(self._enable)
+        for event in (self.session.shot_changed, self.benchmarks.changed, desk.theme_changed, desk.plotting.loaded):
+            event.connect(self._refresh.due)
+        self.session.runners.gpu_known.connect(self._enable)
+        self.benchmarks.changed.connect(self._enable)
         self._enable()
 
     def _make_controls(self) -> None:

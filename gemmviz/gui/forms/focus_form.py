@@ -40,15 +40,15 @@ class FocusForm(QWidget):
         form.addRow("Warp", self.warp)
         form.addRow("Thread x, y, z", _row(self.thread_at))
         form.addRow("&Colours", self.layer)
-        for event in (desk.session.asked, desk.session.pictured, desk.session.found):
-            event.listen(self.sync)
+        for event in (desk.session.shot_changed, desk.session.run_changed, desk.session.analysis_changed):
+            event.connect(self.sync)
         self.sync()
 
     def _spin(self, tip: str) -> QSpinBox:
         box = number(tip, tip)
         box.setMinimumWidth(46)
         box.valueChanged.connect(self._on_changed)
-        box.lineEdit().returnPressed.connect(self.desk.released.tell)
+        box.lineEdit().returnPressed.connect(self.desk.released.emit)
         return box
 
     @property

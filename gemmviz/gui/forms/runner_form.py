@@ -30,14 +30,14 @@ class RunnerForm(QWidget):
         self.timeout.setAccessibleName("Time limit")
         self.timeout.setToolTip("How long one launch may run on the GPU before it is taken to run forever and is ended")
         self.timeout.valueChanged.connect(self.runners.set_timeout)
-        self.timeout.lineEdit().returnPressed.connect(desk.released.tell)
+        self.timeout.lineEdit().returnPressed.connect(desk.released.emit)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("&Run on", self.runner)
         form.addRow("Time &limit", self.timeout)
-        self.runners.known.listen(self.sync)
-        self.runners.changed.listen(self.sync)
+        self.runners.gpu_known.connect(self.sync)
+        self.runners.changed.connect(self.sync)
         self.sync()
 
     def sync(self) -> None:

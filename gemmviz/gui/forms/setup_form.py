@@ -50,10 +50,10 @@ class SetupForm(QWidget):
         column.addWidget(self.description)
         column.addStretch(1)
         session = desk.session
-        session.asked.listen(self.sync)
-        session.pictured.listen(self.show_launch)
-        session.noticed.listen(self.show_error)
-        desk.themed.listen(self._on_theme)
+        session.shot_changed.connect(self.sync)
+        session.run_changed.connect(self.show_launch)
+        session.notices_changed.connect(self.show_error)
+        desk.theme_changed.connect(self._on_theme)
         self.sync()
 
     def sync(self) -> None:
@@ -92,7 +92,7 @@ class SetupForm(QWidget):
             self._form.removeRow(self._own_rows)
         numbers = set(self.desk.session.shot.setup.sizes_and_parameters)
         self._kinds = [(field.name, field.kind) for field in fields]
-        self.controls = {field.name: control_for(field, self._change, self.desk.released.tell) for field in fields}
+        self.controls = {field.name: control_for(field, self._change, self.desk.released.emit) for field in fields}
         letters = _Letters("kr")
         for field in (field for field in fields if field.name in numbers):
             self._form.addRow(letters.marked(_short(field.label)), self.controls[field.name])
@@ -152,7 +152,7 @@ class SetupForm(QWidget):
 
     def _take_remedy(self) -> None:
         self.desk.session.take_remedy()
-        self.desk.released.tell()
+        self.desk.released.emit()
 
     def _on_theme(self) -> None:
         if self.callout is not None:

@@ -138,15 +138,15 @@ class Lecture:
         self._with_notes = False
         session = desk.session
         for event in (
-            session.asked,
-            session.pictured,
-            session.found,
-            session.moved,
-            desk.themed,
+            session.shot_changed,
+            session.run_changed,
+            session.analysis_changed,
+            session.position_changed,
+            desk.theme_changed,
             desk.bookmarks.changed,
             desk.course.changed,
         ):
-            event.listen(self.draw)
+            event.connect(self.draw)
         application = QApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.screenRemoved.connect(self._on_screen_gone)
@@ -185,7 +185,7 @@ class Lecture:
             self.presenter.deleteLater()
             self.presenter = None
         self._awake.end()
-        self.desk.released.tell()
+        self.desk.released.emit()
 
     def draw(self) -> None:
         """Wall and notes."""

@@ -26,8 +26,14 @@ class Costs(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._refresh = Refresh(self, self.draw)
         session = desk.session
-        for event in (session.pictured, session.found, session.moved, desk.themed, desk.plotting.loaded):
-            event.listen(self._refresh.due)
+        for event in (
+            session.run_changed,
+            session.analysis_changed,
+            session.position_changed,
+            desk.theme_changed,
+            desk.plotting.loaded,
+        ):
+            event.connect(self._refresh.due)
 
     def draw(self) -> None:
         """The costs, once they are known."""

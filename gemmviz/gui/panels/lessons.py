@@ -59,12 +59,12 @@ class Lessons(QWidget):
         self.back.clicked.connect(lambda: self.course.walk(-1))
         self.next.clicked.connect(self.course.advance)
         self.workshop.clicked.connect(self.course.toggle_workshop)
-        self.wheel = WheelGuard(self, desk.released.tell)
+        self.wheel = WheelGuard(self, desk.released.emit)
         self.wheel.guard(self)
         for button in (self.back, self.next, self.workshop):
-            button.clicked.connect(lambda: desk.released.tell())
-        self.course.changed.listen(self.draw)
-        self.course.judged.listen(lambda: self.area.ensureWidgetVisible(self.task.verdict))
+            button.clicked.connect(lambda: desk.released.emit())
+        self.course.changed.connect(self.draw)
+        self.course.judged.connect(lambda: self.area.ensureWidgetVisible(self.task.verdict))
         self.draw()
 
     def _lay_out(self) -> None:
@@ -173,7 +173,7 @@ class _Task(QWidget):
         self.hint = _button("Hint", "A hint, one after the other")
         self.try_it.clicked.connect(self._try)
         self.hint.clicked.connect(self._hint)
-        self.course.judged.listen(self._on_judged)
+        self.course.judged.connect(self._on_judged)
         self._inner: QWidget | None = None
         self._hints = 0
 

@@ -58,8 +58,13 @@ class Metrics(QWidget):
         column.addWidget(self.accesses, 1)
         self._listed: LaunchCounts | None = None
         self._refresh = Refresh(self, self.draw)
-        for event in (desk.session.pictured, desk.session.found, desk.session.moved, desk.session.noticed):
-            event.listen(self._refresh.due)
+        for event in (
+            desk.session.run_changed,
+            desk.session.analysis_changed,
+            desk.session.position_changed,
+            desk.session.notices_changed,
+        ):
+            event.connect(self._refresh.due)
 
     def _access_table(self) -> Table:
         table = Table("Accesses", list(_ACCESSES), stretched=1)

@@ -21,8 +21,8 @@ class Settings(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.focus)
         column.addWidget(self.setup, 1)
-        self.wheel = WheelGuard(self, desk.released.tell)
-        desk.session.asked.listen(self._guard)
+        self.wheel = WheelGuard(self, desk.released.emit)
+        desk.session.shot_changed.connect(self._guard)
         self._guard()
 
     def _guard(self) -> None:

@@ -27,10 +27,10 @@ class Source(QSplitter):
         self.text.place_clicked.connect(self._on_clicked)
         session = desk.session
         self._running = Refresh(self.text, self.show_running)
-        for event in (session.asked, session.noticed, session.pictured):
-            event.listen(self.sync)
-        session.moved.listen(self._running.due)
-        desk.themed.listen(lambda: self.text.set_theme(desk.theme))
+        for event in (session.shot_changed, session.notices_changed, session.run_changed):
+            event.connect(self.sync)
+        session.position_changed.connect(self._running.due)
+        desk.theme_changed.connect(lambda: self.text.set_theme(desk.theme))
         self.sync()
 
     def sync(self) -> None:

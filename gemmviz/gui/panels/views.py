@@ -99,7 +99,7 @@ class SavedViews(QWidget):
             self.buttons[name].clicked.connect(lambda checked=False, what=what: self._with_place(what))
         self.buttons["keep"].clicked.connect(lambda: marks.keep())
         self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.desk, self))
-        marks.changed.listen(self.draw)
+        marks.changed.connect(self.draw)
 
     def _with_place(self, what: object) -> None:
         place = self.list.currentRow()

@@ -44,18 +44,18 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
-        for event in (self.session.asked, self.session.pictured, self.session.found, desk.themed):
-            event.listen(self.draw)
-        self.session.moved.listen(self._on_moved)
-        for event in (self.session.noticed, self.session.asked):
-            event.listen(lambda: self.stage.set_stale(over_the_picture(self.session)))
+        for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, desk.theme_changed):
+            event.connect(self.draw)
+        self.session.position_changed.connect(self._on_moved)
+        for event in (self.session.notices_changed, self.session.shot_changed):
+            event.connect(lambda: self.stage.set_stale(over_the_picture(self.session)))
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.look)
         self.stage.lensed.connect(self.session.show_lens)
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(desk.pointer.at)
-        desk.pointer.told.listen(self._show_lines)
-        desk.released.listen(self.stage.setFocus)
+        desk.pointer.lines_changed.connect(self._show_lines)
+        desk.released.connect(self.stage.setFocus)
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """For a shot, by default the session's own."""

@@ -148,7 +148,7 @@ class Timeline(QWidget):
         self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.speed.setMinimumWidth(self.speed.sizeHint().width())
         self.speed.activated.connect(lambda row: player.set_speed(SPEEDS[row]))
-        self.wheel = WheelGuard(self, desk.released.tell)
+        self.wheel = WheelGuard(self, desk.released.emit)
         buttons.addSpacing(6)
         buttons.addWidget(self.speed)
         buttons.addStretch(1)
@@ -159,12 +159,12 @@ class Timeline(QWidget):
         layout.addLayout(buttons)
         self.wheel.guard(self)
         self.slider.valueChanged.connect(self._on_slid)
-        self.session.pictured.listen(self._on_pictured)
-        self.session.found.listen(self._on_found)
-        self.session.moved.listen(self._on_moved)
-        self.session.asked.listen(self._on_moved)
-        player.changed.listen(self._on_player)
-        desk.themed.listen(self._on_theme)
+        self.session.run_changed.connect(self._on_pictured)
+        self.session.analysis_changed.connect(self._on_found)
+        self.session.position_changed.connect(self._on_moved)
+        self.session.shot_changed.connect(self._on_moved)
+        player.changed.connect(self._on_player)
+        desk.theme_changed.connect(self._on_theme)
         self._on_theme()
 
     def _add(self, row: QHBoxLayout, icon: str, tip: str, action: Callable[[], object]) -> QToolButton:
@@ -175,7 +175,7 @@ class Timeline(QWidget):
         button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(action)
-        button.clicked.connect(lambda: self.desk.released.tell())
+        button.clicked.connect(lambda: self.desk.released.emit())
         row.addWidget(button)
         self._icons[icon] = button
         return button

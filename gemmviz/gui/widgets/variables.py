@@ -28,8 +28,8 @@ class Variables(QWidget):
         column.addWidget(self.title)
         column.addWidget(self.table, 1)
         self._refresh = Refresh(self, self.draw)
-        for event in (desk.session.pictured, desk.session.found, desk.session.moved):
-            event.listen(self._refresh.due)
+        for event in (desk.session.run_changed, desk.session.analysis_changed, desk.session.position_changed):
+            event.connect(self._refresh.due)
 
     def draw(self) -> None:
         """Nothing while the thread's block is being run, and where it can't be run to its end."""

@@ -21,7 +21,7 @@ class Banner(QWidget):
         self._shown: list[Notice] = []
         self._lines: list[QWidget] = []
         self.hide()
-        desk.session.noticed.listen(self.sync)
+        desk.session.notices_changed.connect(self.sync)
 
     @property
     def texts(self) -> list[str]:
@@ -69,8 +69,8 @@ class Banner(QWidget):
 
     def _take(self, offer: Offer) -> None:
         offer.take()
-        self.desk.released.tell()
+        self.desk.released.emit()
 
     def _close(self, notice: Notice) -> None:
         self.desk.session.close_notice(notice.topic)
-        self.desk.released.tell()
+        self.desk.released.emit()

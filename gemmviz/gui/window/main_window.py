@@ -85,12 +85,12 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         session = self.session
         self.tabs.currentChanged.connect(self._on_tab)
-        session.asked.listen(self._on_asked)
-        session.pictured.listen(self._show_title)
-        session.benchmarks.changed.listen(self._show_title)
+        session.shot_changed.connect(self._on_asked)
+        session.run_changed.connect(self._show_title)
+        session.benchmarks.changed.connect(self._show_title)
         self._lesson = ""
-        self.desk.course.changed.listen(self._on_lesson)
-        session.player.changed.listen(self._on_player)
+        self.desk.course.changed.connect(self._on_lesson)
+        session.player.changed.connect(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
 
     # What is shown
@@ -122,7 +122,7 @@ class MainWindow(QMainWindow):
         if self._theme is not self.session.theme:
             self._theme = self.session.theme
             apply_theme(self._app, self._theme)
-            self.desk.themed.tell()
+            self.desk.theme_changed.emit()
 
     def _on_asked(self) -> None:
         self._wear_theme()
@@ -190,7 +190,7 @@ class MainWindow(QMainWindow):
     def _on_toured(self) -> None:
         self.tour = None
         self.preferences.put("tour", "seen")
-        self.desk.released.tell()
+        self.desk.released.emit()
 
     def _restore(self) -> None:
         """Window and panels as they were the last time."""

@@ -25,8 +25,8 @@ class Menus:
             else:
                 self._add(menu, action)
         session = parts.desk.session
-        for event in (session.asked, session.pictured, session.player.changed, session.noticed):
-            event.listen(self.sync)
+        for event in (session.shot_changed, session.run_changed, session.player.changed, session.notices_changed):
+            event.connect(self.sync)
         self.sync()
 
     def _menu(self, path: str) -> QMenu:

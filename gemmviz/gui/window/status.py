@@ -19,11 +19,11 @@ class Status:
         for label in (self.busy, self.recorder):
             bar.addPermanentWidget(label)
         session = desk.session
-        for each in (session.busied, desk.opening.busied):
-            each.listen(self._show_busy)
-        session.pictured.listen(self._show_recorder)
-        session.asked.listen(lambda: self.recorder.setVisible(session.is_replay))
-        session.said.listen(lambda sentence: bar.showMessage(sentence, _MESSAGE_MS))
+        for each in (session.busy_changed, desk.opening.busy_changed):
+            each.connect(self._show_busy)
+        session.run_changed.connect(self._show_recorder)
+        session.shot_changed.connect(lambda: self.recorder.setVisible(session.is_replay))
+        session.message.connect(lambda sentence: bar.showMessage(sentence, _MESSAGE_MS))
 
     def _show_busy(self) -> None:
         reads, runs = self.desk.opening.is_busy, self.desk.session.is_busy
