@@ -55,7 +55,7 @@ class ReplayPage(QWidget):
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(desk.pointer.at)
         desk.pointer.lines_changed.connect(self._show_lines)
-        desk.released.connect(self.stage.setFocus)
+        desk.released.connect(lambda: self.stage.setFocus())
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """For a shot, by default the session's own."""
