@@ -52,7 +52,7 @@ from gemmviz.render.format import Deck, Film, Page
 from gemmviz.render.page import THEMES, page_html
 from gemmviz.render.reel import Reel
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.choosing import CHOICES, On, chosen, engine_for
+from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for
 from gemmviz.run.engine import Engine
 from gemmviz.run.recording import record_limit
 from gemmviz.scenes.catalog import view_named
@@ -269,7 +269,7 @@ def load(source: str | PathLike[str]) -> Loaded:
 def trace(
     kernel: Named | Shot,
     *,
-    on: On = "auto",
+    on: EngineChoice = "auto",
     values: bool = False,
     blocks: str = "",
     phases: str = "",
@@ -297,7 +297,11 @@ def trace(
 
 
 def count(
-    kernel: Named | Shot, *, on: On = "cpu", parameters: Mapping[str, SupportsIndex] | None = None, **numbers: SupportsIndex
+    kernel: Named | Shot,
+    *,
+    on: EngineChoice = "cpu",
+    parameters: Mapping[str, SupportsIndex] | None = None,
+    **numbers: SupportsIndex,
 ) -> Count:
     """Counts all accesses of a whole launch: requests, sectors and wavefronts as the hardware's counters have them.
 
@@ -431,14 +435,14 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
             )
 
 
-def _engine(on: On, kernel: KernelSpec) -> Engine:
+def _engine(on: EngineChoice, kernel: KernelSpec) -> Engine:
     if on not in CHOICES:
         raise UsageError(f"there is nobody called {on!r}", remedy=f"choose {', '.join(CHOICES)}")
-    return _kept(chosen(on, kernel))
+    return _kept(choice_for(on, kernel))
 
 
 @cache
-def _kept(on: On) -> Engine:
+def _kept(on: EngineChoice) -> Engine:
     """One for each answer, until the end: a GPU's takes long to start."""
     engine = engine_for(on)
     atexit.register(engine.close)

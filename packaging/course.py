@@ -21,7 +21,7 @@ from typing import Any
 
 from gemmviz.cli.main import main as gemmviz
 from gemmviz.files.codec import to_plain
-from gemmviz.files.schedule_file import Launched, Schedules, read_schedules, write_schedules
+from gemmviz.files.schedule_file import RecordedLaunch, Schedules, read_schedules, write_schedules
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.host_run import HostCall, HostRun, HostRuns
@@ -117,7 +117,8 @@ def record_schedules(remote: RemoteGpu, path: Path) -> None:
             if view_named(stop.shot.view).subject is not GridCase or setup.device != "h200" or found.find(setup) is not None:
                 continue
             schedule = remote.schedule(setup)
-            row = Launched(setup.kernel.name, setup.kernel.text_hash, setup.problem, schedule.tick_ns, dict(setup.parameters))
+            parameters = dict(setup.parameters)
+            row = RecordedLaunch(setup.kernel.name, setup.kernel.text_hash, setup.problem, schedule.tick_ns, parameters)
             found = Schedules(found.gpu, found.date, (*found.launches, row), (*found.schedules, schedule))
             write_schedules(found, path)
             print(f"{name}/{stop.id}: {schedule.blocks} blocks", flush=True)

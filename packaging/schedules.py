@@ -5,7 +5,7 @@ from contextlib import closing
 from datetime import date
 from pathlib import Path
 
-from gemmviz.files.schedule_file import Launched, Schedules, write_schedules
+from gemmviz.files.schedule_file import RecordedLaunch, Schedules, write_schedules
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import launch_for, legal_choices, setup_for
 from gemmviz.model.errors import GemmvizError
@@ -45,7 +45,7 @@ def main() -> None:
                 print(f"{setup.kernel.name} {setup.problem}: {error}")
                 continue
             kernel = setup.kernel
-            row = Launched(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, dict(setup.parameters))
+            row = RecordedLaunch(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, dict(setup.parameters))
             kept.append((row, schedule))
             print(
                 f"{kernel.name} {setup.problem} {dict(setup.parameters)}: {schedule.blocks} blocks, {schedule.duration_ns} ns"

@@ -220,7 +220,7 @@ def clicks_on_the_gpu(app: Any, shown: Any) -> None:
     """Another setting of a kernel that the GPU runs, and the same settings again; nothing where there is no GPU."""
     session = shown.session
     session.runners.look()
-    wait(app, lambda: session.runners.gpu is not None or session.runners.why_not is not None)
+    wait(app, lambda: session.runners.gpu is not None or session.runners.gpu_error is not None)
     if session.runners.gpu is None:
         return
     for name, tiles in (("04_tiled", (8, 16, 32)), ("08_register_tiled", (32, 64, 8))):

@@ -13,7 +13,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
 from gemmviz.cli.main import commands, main
 from gemmviz.files.trace_file import read_trace
-from gemmviz.launch.catalog import all_names, kernel_names, lesson_names, load_kernel
+from gemmviz.launch.catalog import all_kernel_names, kernel_names, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.filling import Filling
@@ -218,7 +218,7 @@ def test_without_a_display_a_lesson_is_rendered(tmp_path: Path) -> None:
 
 def test_no_lesson_has_a_kernels_name() -> None:
     short = {name.partition("_")[2] for name in kernel_names()}
-    assert not set(lesson_names()) & {*all_names(), *short, *commands()}
+    assert not set(lesson_names()) & {*all_kernel_names(), *short, *commands()}
 
 
 @pytest.mark.parametrize("command", ["counts", "trace -o x.gvt", "instrument", "occupancy", "quiz", "bench", "verify"])

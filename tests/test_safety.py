@@ -27,7 +27,7 @@ from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
-from gemmviz.run.worker.link import own_command
+from gemmviz.run.worker.link import gemmviz_command
 from gemmviz.subjects.background_analysis import recorded_run
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
 from tests.conftest import trace_of
@@ -51,7 +51,7 @@ def test_nothing_is_imported_from_the_folder_that_a_worker_is_started_in(tmp_pat
     (tmp_path / "gemmviz").mkdir()
     (tmp_path / "gemmviz" / "__init__.py").write_text("open('ran', 'w')")
     done = subprocess.run(
-        own_command("worker"), input=b'{"id": 1, "do": "hello"}\n', capture_output=True, cwd=tmp_path, check=False
+        gemmviz_command("worker"), input=b'{"id": 1, "do": "hello"}\n', capture_output=True, cwd=tmp_path, check=False
     )
     assert b'"id":1' in done.stdout
     assert not (tmp_path / "ran").exists()

@@ -17,7 +17,7 @@ from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.trace import Trace
-from gemmviz.run.choosing import CHOICES, chosen, engine_for, has_cupy
+from gemmviz.run.choosing import CHOICES, choice_for, engine_for, has_cupy
 from gemmviz.run.engine import Engine
 from gemmviz.run.protocol import TIMEOUT_S
 
@@ -43,7 +43,7 @@ def complain(error: GemmvizError, code: int) -> int:
 @contextmanager
 def engine_of(args: argparse.Namespace, kernel: KernelSpec) -> Iterator[Engine]:
     """Who runs this kernel, as ``add_on`` and ``add_timeout`` had it asked."""
-    on = chosen(args.on, kernel)
+    on = choice_for(args.on, kernel)
     if on != args.on and has_cupy():
         remedy = "--on gpu runs it on the GPU, as its author wrote it"
         complain(GemmvizError("this kernel doesn't ship with gemmviz: the interpreter runs it", remedy=remedy), 0)

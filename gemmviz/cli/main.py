@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         file = None if error.filename is None else str(error.filename)
-        return complain(GemmvizError(f"this can't be written: {error.strerror or error}", file=file), 1)
+        return complain(GemmvizError(f"the file can't be written: {error.strerror or error}", file=file), 1)
     except Cancelled:
         return complain(GemmvizError("interrupted; files that were not complete are as before"), 130)
     except KeyboardInterrupt:

@@ -88,7 +88,7 @@ def recorded_benchmarks() -> tuple[Benchmark, ...]:
 
 
 @cache
-def recorded_of_lessons() -> tuple[Benchmark, ...]:
+def recorded_lesson_benchmarks() -> tuple[Benchmark, ...]:
     """Likewise of the kernels that only lessons have."""
     return _recorded(of_lessons=True)
 

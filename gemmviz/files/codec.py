@@ -14,10 +14,10 @@ from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 import msgspec
 import tomli_w
 
-from gemmviz.files.whole import is_file, what_else
+from gemmviz.files.whole import is_file, special_kind
 from gemmviz.model.errors import GemmvizError, Place, UsageError
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
 
 
@@ -50,7 +50,7 @@ def _goes_without(each: Field[Any], value: Any, brief: bool) -> bool:
     return bool(held == default) and (brief or held is None)
 
 
-def from_plain(plain: Any, kind: type[T]) -> T:
+def from_plain(plain: Any, kind: type[_T]) -> _T:
     """What ``to_plain`` was made from. Raises FormatError that says where something doesn't fit."""
     try:
         return msgspec.convert(plain, kind)
@@ -76,7 +76,7 @@ def to_json(value: Any) -> bytes:
     return msgspec.json.encode(to_plain(value))
 
 
-def from_json(data: bytes | str, kind: type[T]) -> T:
+def from_json(data: bytes | str, kind: type[_T]) -> _T:
     """Raises FormatError."""
     try:
         return msgspec.json.decode(data, type=kind)
@@ -132,9 +132,9 @@ def toml_to_plain(text: str) -> dict[str, Any]:
         raise FormatError("this is nested too deeply, or a number in it is too long") from None
 
 
-def refuse_special(path: Path, most_bytes: int | None = None) -> None:
+def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
     """Raises FormatError for what is there and is no plain file (to open a FIFO can take forever), or is larger than that."""
-    if what := what_else(path):
+    if what := special_kind(path):
         raise FormatError(f"this is {what}, and is not opened", file=str(path), remedy="choose a file")
     size = path.stat().st_size if is_file(path) else 0
     if most_bytes is not None and size > most_bytes:
@@ -145,7 +145,7 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
     """The text of a file, its line ends as Python has them. Raises UsageError where there is none, FormatError for no text, or
     for more than so many bytes.
     """
-    refuse_special(path, most_bytes)
+    check_plain_file(path, most_bytes)
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
@@ -154,7 +154,7 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
         raise FormatError("the file can't be read as UTF-8 text", file=str(path)) from None
 
 
-def read_toml(path: Path, kind: type[T]) -> T:
+def read_toml(path: Path, kind: type[_T]) -> _T:
     """Raises UsageError where there is no such file, FormatError that names it."""
     try:
         return from_plain(toml_to_plain(read_text(path)), kind)
@@ -163,7 +163,7 @@ def read_toml(path: Path, kind: type[T]) -> T:
         raise
 
 
-def read_json(path: Path, kind: type[T]) -> T:
+def read_json(path: Path, kind: type[_T]) -> _T:
     """Raises as ``read_toml`` does."""
     try:
         return from_json(read_text(path), kind)

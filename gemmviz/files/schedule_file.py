@@ -17,7 +17,7 @@ from gemmviz.model.setup import Setup
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class RecordedLaunch:
     """Which launch a schedule is of. ``source_hash``: of the kernel's text."""
 
     kernel: str
@@ -38,7 +38,7 @@ class Schedules:
 
     gpu: Gpu
     date: str
-    launches: tuple[Launched, ...]
+    launches: tuple[RecordedLaunch, ...]
     schedules: tuple[Schedule, ...]
 
     @property
@@ -55,7 +55,7 @@ class Schedules:
 class _Index:
     gpu: Gpu
     date: str
-    launches: tuple[Launched, ...]
+    launches: tuple[RecordedLaunch, ...]
 
 
 def write_schedules(found: Schedules, path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from gemmviz.files.codec import FormatError, from_json, from_plain, json_to_plain, refuse_special, to_json, to_plain
+from gemmviz.files.codec import FormatError, check_plain_file, from_json, from_plain, json_to_plain, to_json, to_plain
 from gemmviz.files.old_traces import upgraded
 from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
 from gemmviz.files.whole import atomic_write
@@ -164,7 +164,7 @@ def _upgraded_arrays(version: int, arrays: dict[str, npt.NDArray[Any]]) -> dict[
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
-    refuse_special(path)
+    check_plain_file(path)
     try:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:

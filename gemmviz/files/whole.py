@@ -15,7 +15,7 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)
 
 
-def what_else(path: Path) -> str:
+def special_kind(path: Path) -> str:
     """What is there instead of a plain file, "" where it is one or where there is nothing."""
     if is_file(path) or not os.path.exists(path):
         return ""
@@ -42,7 +42,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None
-        raise GemmvizError(f"this can't be written: {why or error}", file=str(path)) from None
+        raise GemmvizError(f"the file can't be written: {why or error}", file=str(path)) from None
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def _refuse(target: Path, path: Path) -> None:
         raise GemmvizError("this names no file", file=str(path) or "-o")
     if not target.parent.is_dir():
         raise GemmvizError(f"there is no folder {target.parent}", file=str(path))
-    if what := what_else(target):
+    if what := special_kind(target):
         raise GemmvizError(f"this is {what}; nothing is written over it", file=str(path), remedy="name a file")
 
 

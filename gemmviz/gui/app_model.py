@@ -8,8 +8,8 @@ from psygnal import Signal
 from gemmviz.gui.plotting import Plotting
 from gemmviz.gui.preferences import Preferences
 from gemmviz.jobs.events import Post
-from gemmviz.jobs.saving import Saving
-from gemmviz.jobs.tasks import LatestTask, have_ended
+from gemmviz.jobs.saving import SaveQueue
+from gemmviz.jobs.tasks import LatestTask, wait_for_tasks
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
@@ -35,12 +35,12 @@ class AppModel:
         self.bookmarks.restore(preferences.last_lesson())
         self.course = LessonPlayer(self.session, post, preferences.seen)
         self.opening = Opening(self.session, post, self.bookmarks, self.course)
-        self.pointer, self.saving = PointerTool(self.session, post), Saving(post)
+        self.pointer, self.saving = PointerTool(self.session, post), SaveQueue(post)
         self.plotting = Plotting(self.session, post)
         self.opening.opened.connect(self._on_opened)
         trust = self.session.runners.trust
-        trust.known = preferences.trusted
-        trust.changed.connect(lambda: preferences.put("trusted", list(trust.known)))
+        trust.hashes = preferences.trusted
+        trust.changed.connect(lambda: preferences.put("trusted", list(trust.hashes)))
 
     @property
     def walked(self) -> LessonEditor:
@@ -61,7 +61,7 @@ class AppModel:
         own: tuple[LatestTask[Any], ...] = (
             self.opening.lane, self.pointer.lane, self.plotting.lane, *self.bookmarks.lanes, *self.course.lanes,
         )  # fmt: skip
-        has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)
+        has_ended = wait_for_tasks((*self.session.lanes, *own), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended
 
     def _on_opened(self, path: Path) -> None:

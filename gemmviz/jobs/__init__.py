@@ -1,1 +1,1 @@
-"""Work in the background: events, worker tasks, engines, files that are watched or saved."""
+"""Background work: task workers, engines, watched files and the save queue."""

@@ -1,4 +1,4 @@
-"""Who can run kernels on this machine: the CPU always, a GPU where one is found; and which of them a person wants."""
+"""The engines of this machine, the CPU and a GPU if there is one, and the choice between them for each kernel."""
 
 from typing import Literal
 
@@ -14,88 +14,92 @@ from gemmviz.model.gpu import INSTALL_CUPY, Gpu
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.choosing import has_cupy
 from gemmviz.run.cpu.interpreter import Interpreter
-from gemmviz.run.engine import Cancel, Engine, FirstToAnswer
-from gemmviz.run.measure.recorded import Recorded
+from gemmviz.run.engine import Cancel, Engine, FallbackEngine
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.worker.remote import RemoteGpu
 
-Runner = Literal["cpu", "gpu"]
+EngineName = Literal["cpu", "gpu"]
 
 
-class Runners:
-    """The GPU is looked for once, in a process of its own. ``known`` tells when it was found or is known to be missing,
-    ``changed`` when another engine is to answer. What comes from elsewhere runs in the interpreter until ``trust`` includes it.
+class Engines:
+    """The engines that a session can use, and which of them runs a kernel.
+
+    ``look`` searches for the GPU in a worker process; ``gpu_known`` is emitted once it is found or known to be missing.
+    ``changed`` is emitted when kernels run on another engine from now on. Kernels that don't ship with gemmviz run in the
+    interpreter until ``trust`` includes them.
     """
 
     gpu_known = Signal()
     changed = Signal()
 
-    def __init__(self, post: Post, wanted: Runner = "gpu") -> None:
+    def __init__(self, post: Post, requested: EngineName = "gpu") -> None:
         self.remote = RemoteGpu(ahead=True)
-        self.wanted: Runner = wanted
+        self.requested: EngineName = requested
         self.trust = Trust()
         self.gpu: Gpu | None = None
-        self.why_not: GemmvizError | None = None
-        self.is_meant = False  # whether somebody installed what a GPU needs
-        self.recorded = Recorded()
-        self._cpu = FirstToAnswer(Interpreter(), self.recorded)
-        self._gpu = FirstToAnswer(self.remote, *self._cpu.engines)
-        self.lane: LatestTask[Gpu] = LatestTask(post, self.on_found, self.on_missing)
+        self.gpu_error: GemmvizError | None = None
+        self.has_cupy = False
+        self.recorded = RecordedTimes()
+        self._cpu = FallbackEngine(Interpreter(), self.recorded)
+        self._gpu = FallbackEngine(self.remote, *self._cpu.engines)
+        self.search: LatestTask[Gpu] = LatestTask(post, self.on_gpu_found, self.on_gpu_missing)
 
     @property
-    def chosen(self) -> Runner:
-        """Who runs kernels now."""
-        return self.wanted if self.gpu is not None else "cpu"
+    def chosen(self) -> EngineName:
+        """The engine that runs kernels now: the requested one, or the CPU while no GPU is known."""
+        return self.requested if self.gpu is not None else "cpu"
 
     def engine_for(self, kernel: KernelSpec) -> Engine:
-        """Who runs this one."""
+        """The engine that runs this kernel."""
         return self._gpu if self.chosen == "gpu" and self.trust.includes(kernel) else self._cpu
 
-    def keeps_from_gpu(self, kernel: KernelSpec) -> bool:
-        """Whether it would run on the GPU if a person said so."""
+    def needs_permission(self, kernel: KernelSpec) -> bool:
+        """Whether this kernel would run on the GPU if the user allowed it."""
         return self.chosen == "gpu" and not self.trust.includes(kernel)
 
-    def let_on_gpu(self, kernel: KernelSpec) -> None:
-        """A person says so."""
-        self.trust.extend(kernel)
+    def allow_on_gpu(self, kernel: KernelSpec) -> None:
+        """Trusts this kernel: it runs on the GPU from now on."""
+        self.trust.add(kernel)
         self.changed.emit()
 
     @property
     def device(self) -> str:
-        """The device file of the GPU that is here."""
+        """Name of the device file of this machine's GPU, or of the default device."""
         return (device_of(self.gpu) if self.gpu is not None else None) or DEFAULT_DEVICE
 
-    def choose(self, runner: Runner) -> None:
-        before, self.wanted = self.chosen, runner
+    def choose(self, engine: EngineName) -> None:
+        """Requests an engine. Without a GPU, the CPU runs the kernels."""
+        before, self.requested = self.chosen, engine
         if self.chosen != before:
             self.changed.emit()
 
     def set_timeout(self, seconds: float) -> None:
-        """How long one launch may run on the GPU."""
+        """Limits one launch on the GPU to this many seconds."""
         self.remote.timeout_s = seconds
 
     def look(self) -> None:
-        """Looks for a GPU."""
+        """Searches for a GPU in the background."""
         if has_cupy():
-            self.is_meant = True
-            self.lane.start(self._found)
+            self.has_cupy = True
+            self.search.start(self._open_gpu)
         else:
-            self.on_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
+            self.on_gpu_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
 
     def close(self) -> None:
-        self.lane.close()
+        self.search.close()
         self.remote.close()
 
-    def _found(self, cancelled: Cancel) -> Gpu:
-        found = self.remote.gpu(cancelled)
+    def _open_gpu(self, cancelled: Cancel) -> Gpu:
+        gpu = self.remote.gpu(cancelled)
         self.remote.warm_up()
-        return found
+        return gpu
 
-    def on_found(self, gpu: Gpu) -> None:
-        self.gpu, self.why_not = gpu, None
+    def on_gpu_found(self, gpu: Gpu) -> None:
+        self.gpu, self.gpu_error = gpu, None
         self.gpu_known.emit()
         if self.chosen == "gpu":
             self.changed.emit()
 
-    def on_missing(self, error: GemmvizError) -> None:
-        self.why_not = error
+    def on_gpu_missing(self, error: GemmvizError) -> None:
+        self.gpu_error = error
         self.gpu_known.emit()

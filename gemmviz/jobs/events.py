@@ -1,4 +1,4 @@
-"""The thread that owns a session, and how others hand work to it. Signals themselves are psygnal's."""
+"""The type of the function that hands a call to the thread that owns a session. Signals themselves are psygnal's."""
 
 from collections.abc import Callable
 

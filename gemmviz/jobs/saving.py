@@ -1,4 +1,4 @@
-"""Writes files off the thread that draws, one after the other: none of them gets lost."""
+"""Writes files in the background, one after the other, without losing any."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -8,8 +8,8 @@ from gemmviz.jobs.events import Post
 from gemmviz.model.errors import GemmvizError
 
 
-class Saving:
-    """``post`` runs a function on the thread that owns this; what is done with an outcome is called there."""
+class SaveQueue:
+    """A queue of files to write. ``post`` runs a function on the thread that owns the queue: callbacks are called there."""
 
     def __init__(self, post: Post) -> None:
         self._post = post
@@ -20,30 +20,30 @@ class Saving:
         self,
         path: Path,
         write: Callable[[Path], None],
-        saved: Callable[[Path], None],
-        failed: Callable[[GemmvizError], None],
-        here: bool = False,
+        on_saved: Callable[[Path], None],
+        on_failed: Callable[[GemmvizError], None],
+        at_once: bool = False,
     ) -> None:
-        """Writes; then tells the path, or why it can't be written. ``here``: on this thread, at once."""
+        """Writes a file, then calls ``on_saved`` with its path, or ``on_failed``. ``at_once``: here, before returning."""
 
         def work() -> None:
             try:
                 write(path)
             except GemmvizError as failure:
                 error = failure
-                self._post(lambda: failed(error))
-            except Exception as failure:  # no save is lost without a word
-                odd = GemmvizError(f"this can't be written: {type(failure).__name__} {failure}", file=str(path))
-                self._post(lambda: failed(odd))
+                self._post(lambda: on_failed(error))
+            except Exception as failure:  # no save fails silently
+                unexpected = GemmvizError(f"the file can't be written: {type(failure).__name__} {failure}", file=str(path))
+                self._post(lambda: on_failed(unexpected))
             else:
-                self._post(lambda: saved(path))
+                self._post(lambda: on_saved(path))
 
-        if here:
+        if at_once:
             work()
         else:
             self._last = self._pool.submit(work)
 
     def close(self, timeout_s: float) -> bool:
-        """Whether all is written, within this time."""
+        """Accepts no more files. Returns whether all are written within ``timeout_s`` seconds."""
         self._pool.shutdown(wait=False)
         return self._last is None or not wait([self._last], timeout_s).not_done

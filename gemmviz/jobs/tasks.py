@@ -1,4 +1,4 @@
-"""Work off the thread that draws: newer work cancels older work, and every outcome is brought back to that thread."""
+"""A background task of which only the latest counts: newer work cancels older work, results return to the owner's thread."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -10,25 +10,27 @@ from gemmviz.model.cancelling import cancellable
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.run.engine import Cancel
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 _NO_MEMORY = "there is not enough memory for this"
 
 
-class LatestTask(Generic[Result]):
-    """Does one thing at a time, the latest: ``last``, which begins once all before it are over. ``post`` runs a function on the
-    thread that owns this; ``done`` and ``failed`` are called there, and never for work that was cancelled.
+class LatestTask(Generic[_Result]):
+    """Runs one function at a time on a worker thread; starting another one cancels the one before.
+
+    ``post`` runs a function on the thread that owns the task. ``on_done`` gets the result and ``on_failed`` the error there;
+    neither is called for cancelled work. ``last`` is the future of the latest work.
     """
 
-    def __init__(self, post: Post, done: Callable[[Result], Any], failed: Callable[[GemmvizError], Any]) -> None:
-        self._post, self._done, self._failed = post, done, failed
+    def __init__(self, post: Post, on_done: Callable[[_Result], Any], on_failed: Callable[[GemmvizError], Any]) -> None:
+        self._post, self._on_done, self._on_failed = post, on_done, on_failed
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="gemmviz")
         self.last: Future[None] | None = None
         self._cancel = threading.Event()
         self._closed = False
         self.is_busy = False
 
-    def start(self, work: Callable[[Cancel], Result], delay_s: float = 0.0) -> None:
-        """Begins once what runs has noticed that it is cancelled, and not before ``delay_s`` has passed."""
+    def start(self, work: Callable[[Cancel], _Result], delay_s: float = 0.0) -> None:
+        """Cancels the present work and runs ``work`` after it has ended, at least ``delay_s`` seconds from now."""
         self.cancel()
         if not self._closed:
             self._cancel = threading.Event()
@@ -40,12 +42,12 @@ class LatestTask(Generic[Result]):
         self.is_busy = False
 
     def close(self) -> None:
-        """Cancels, for the end of the program; ``have_ended`` waits."""
+        """Cancels and accepts no more work. ``wait_for_tasks`` waits for the end."""
         self._closed = True
         self.cancel()
         self._pool.shutdown(wait=False)
 
-    def _run(self, work: Callable[[Cancel], Result], cancel: threading.Event, delay_s: float) -> None:
+    def _run(self, work: Callable[[Cancel], _Result], cancel: threading.Event, delay_s: float) -> None:
         if cancel.wait(delay_s) if delay_s else cancel.is_set():
             return
         try:
@@ -54,24 +56,24 @@ class LatestTask(Generic[Result]):
         except Cancelled:
             return
         except GemmvizError as error:
-            self._deliver(cancel, self._failed, error)
+            self._deliver(cancel, self._on_failed, error)
         except MemoryError:
             too_much = GemmvizError(_NO_MEMORY, remedy="choose smaller sizes or fewer blocks")
-            self._deliver(cancel, self._failed, too_much)
-        except Exception as error:  # the loop that must not let one task's bug end the program
-            self._deliver(cancel, self._failed, GemmvizError(f"gemmviz failed here: {type(error).__name__}: {error}"))
+            self._deliver(cancel, self._on_failed, too_much)
+        except Exception as error:  # a bug in one task must not end the program
+            self._deliver(cancel, self._on_failed, GemmvizError(f"gemmviz failed here: {type(error).__name__}: {error}"))
         else:
-            self._deliver(cancel, self._done, result)
+            self._deliver(cancel, self._on_done, result)
 
-    def _deliver(self, cancel: threading.Event, listener: Callable[[Any], Any], outcome: Any) -> None:
-        def tell() -> None:
+    def _deliver(self, cancel: threading.Event, callback: Callable[[Any], Any], outcome: Any) -> None:
+        def deliver() -> None:
             if cancel is self._cancel and not cancel.is_set():
                 self.is_busy = False
-                listener(outcome)
+                callback(outcome)
 
-        self._post(tell)
+        self._post(deliver)
 
 
-def have_ended(lanes: Iterable[LatestTask[Any]], timeout_s: float) -> bool:
-    """Whether all their work comes to its end within this time."""
-    return not wait([lane.last for lane in lanes if lane.last is not None], timeout_s).not_done
+def wait_for_tasks(tasks: Iterable[LatestTask[Any]], timeout_s: float) -> bool:
+    """Waits at most ``timeout_s`` seconds for the work of all tasks; returns whether it has ended."""
+    return not wait([task.last for task in tasks if task.last is not None], timeout_s).not_done

@@ -1,4 +1,4 @@
-"""Which kernels run on the GPU unasked: those that ship with gemmviz, and those of which a person said so."""
+"""Which kernels may run on the GPU: those that ship with gemmviz, and those that the user allowed."""
 
 import hashlib
 from dataclasses import replace
@@ -6,27 +6,28 @@ from dataclasses import replace
 from psygnal import Signal
 
 from gemmviz.files.codec import to_json
-from gemmviz.launch.catalog import is_own
+from gemmviz.launch.catalog import is_shipped_kernel
 from gemmviz.model.kernel import KernelSpec
 
-_MOST_KNOWN = 500
+_MOST_HASHES = 500
 
 
 class Trust:
-    """``known``: what a person said so of, as hashes of text and launch, the latest last. ``changed`` when there is more."""
+    """The kernels that the user allowed: ``hashes`` of their text and launch, latest last. ``changed`` is emitted for more."""
 
     changed = Signal()
 
     def __init__(self) -> None:
-        self.known: tuple[str, ...] = ()
+        self.hashes: tuple[str, ...] = ()
 
     def includes(self, kernel: KernelSpec) -> bool:
-        return is_own(kernel) or _hash(kernel) in self.known
+        """Whether a kernel may run on the GPU."""
+        return is_shipped_kernel(kernel) or _hash(kernel) in self.hashes
 
-    def extend(self, kernel: KernelSpec) -> None:
-        """For this text; another one, also in the same file, is another kernel."""
-        found = _hash(kernel)
-        self.known = (*(each for each in self.known if each != found), found)[-_MOST_KNOWN:]
+    def add(self, kernel: KernelSpec) -> None:
+        """Allows a kernel with this text and launch. Another text in the same file is another kernel."""
+        added = _hash(kernel)
+        self.hashes = (*(each for each in self.hashes if each != added), added)[-_MOST_HASHES:]
         self.changed.emit()
 
 

@@ -1,4 +1,4 @@
-"""Follows one file: tells when it has been written again, also when it was deleted in between."""
+"""Watches one file for changes by polling, so that a file that is deleted and written again is noticed too."""
 
 import threading
 from collections.abc import Callable
@@ -7,41 +7,41 @@ from pathlib import Path
 from gemmviz.jobs.events import Post
 
 _POLL_S = 0.2
-State = tuple[int, int, int]
+_FileState = tuple[int, int, int]
 
 
-class Following:
-    """``changed`` is called through ``post``, once what is written has come to rest."""
+class FileWatcher:
+    """A watcher of one file. ``on_changed`` is called through ``post`` once a changed file stays the same for 0.2 s."""
 
-    def __init__(self, post: Post, changed: Callable[[], None]) -> None:
-        self._post, self._changed = post, changed
+    def __init__(self, post: Post, on_changed: Callable[[], None]) -> None:
+        self._post, self._on_changed = post, on_changed
         self._stop = threading.Event()
 
     def follow(self, path: Path | None) -> None:
-        """This file from now on, and no other; None for no file."""
+        """Watches this file instead of the one before; None stops watching."""
         self._stop.set()
         self._stop = threading.Event()
         if path is not None:
-            known = _state(path)
-            threading.Thread(target=self._watch, args=(path, known, self._stop), name="gemmviz-file", daemon=True).start()
+            state = _file_state(path)
+            threading.Thread(target=self._watch, args=(path, state, self._stop), name="gemmviz-file", daemon=True).start()
 
     def close(self) -> None:
         self._stop.set()
 
-    def _watch(self, path: Path, known: State | None, stop: threading.Event) -> None:
-        before = known
+    def _watch(self, path: Path, reported: _FileState | None, stop: threading.Event) -> None:
+        before = reported
         while not stop.wait(_POLL_S):
-            now = _state(path)
-            if now is not None and now != known and now == before:
-                known = now
-                self._post(lambda: None if stop.is_set() else self._changed())
+            now = _file_state(path)
+            if now is not None and now != reported and now == before:
+                reported = now
+                self._post(lambda: None if stop.is_set() else self._on_changed())
             before = now
 
 
-def _state(path: Path) -> State | None:
-    """What changes with every writing; None for a file that isn't there."""
+def _file_state(path: Path) -> _FileState | None:
+    """Modification time in ns, size in bytes and inode of a file; None if there is no file."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino

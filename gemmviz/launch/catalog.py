@@ -21,14 +21,14 @@ def kernel_names() -> list[str]:
     return [path.stem for path in resources("kernels", "*.cu")]
 
 
-def course_names() -> list[str]:
+def lesson_kernel_names() -> list[str]:
     """The kernels of the lessons that ship with gemmviz: pieces, broken ones, and others' ways to write them."""
     return [path.stem for path in resources(_COURSE, "*.cu")]
 
 
-def all_names() -> list[str]:
+def all_kernel_names() -> list[str]:
     """Those of the ladder, then those of the lessons."""
-    return [*kernel_names(), *course_names()]
+    return [*kernel_names(), *lesson_kernel_names()]
 
 
 def lesson_names() -> list[str]:
@@ -47,17 +47,17 @@ def load_kernel(name: str) -> KernelSpec:
         return read_kernel(path)
     names = kernel_names()
     found = [known for known in names if name in (known, known.partition("_")[2])]
-    if not found and name in course_names():
+    if not found and name in lesson_kernel_names():
         return read_kernel(resource(f"{_COURSE}/{name}.cu"), is_shipped=True)
     if not found and name in lesson_names():
         raise UsageError(f"{name!r} is a lesson, not a kernel", remedy=f"open it with: gemmviz {name}")
     if not found:
-        remedy = closest(name, all_names()) or f"the kernels are {', '.join(names)}"
+        remedy = closest(name, all_kernel_names()) or f"the kernels are {', '.join(names)}"
         raise UsageError(f"there is no kernel {name!r}", remedy=remedy)
     return read_kernel(resource(f"kernels/{found[0]}.cu"), is_shipped=True)
 
 
-def is_own(kernel: KernelSpec) -> bool:
+def is_shipped_kernel(kernel: KernelSpec) -> bool:
     """Whether it is one of those that ship with gemmviz, by its text and launch and not by what it says of itself."""
     own = _own_texts().get(kernel.text)
     return own is not None and replace(kernel, name=own.name, file=own.file, is_shipped=True) == own
@@ -65,4 +65,4 @@ def is_own(kernel: KernelSpec) -> bool:
 
 @cache
 def _own_texts() -> dict[str, KernelSpec]:
-    return {kernel.text: kernel for kernel in map(load_kernel, all_names())}
+    return {kernel.text: kernel for kernel in map(load_kernel, all_kernel_names())}

@@ -69,7 +69,7 @@ def can_run(setup: Setup) -> bool:
         return False
 
 
-def wished_launch(setup: Setup) -> Launch:
+def requested_launch(setup: Setup) -> Launch:
     """Grid and block of a setup, whether the device can run them or not."""
     return _launch(setup, device_for(setup))
 

@@ -8,7 +8,7 @@ from gemmviz.model.problem import Problem
 _LONGEST = 24  # characters of two sizes
 
 
-def sizes_of(text: str) -> tuple[int, ...]:
+def parse_sizes(text: str) -> tuple[int, ...]:
     """Sizes from "128:8192" (doubling), "100,200,300" or both. Raises UsageError for another text."""
     found: list[int] = []
     for part in text.split(","):
@@ -28,6 +28,6 @@ def sizes_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(set(found)))
 
 
-def problems(sizes: Iterable[int]) -> list[Problem]:
+def square_problems(sizes: Iterable[int]) -> list[Problem]:
     """Square problems."""
     return [Problem(size, size, size) for size in sizes]

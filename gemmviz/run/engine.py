@@ -16,7 +16,7 @@ from gemmviz.run.recording import Recording
 
 Cancel = Callable[[], bool]
 Progress = Callable[[int, int], None]
-Answer = TypeVar("Answer")
+_Answer = TypeVar("_Answer")
 
 
 class CannotAnswer(GemmvizError, NotImplementedError):
@@ -75,7 +75,7 @@ class Engine:
         return CannotAnswer(f"{self.name} can't {what}")
 
 
-class FirstToAnswer(Engine):
+class FallbackEngine(Engine):
     """Several engines as one. The rule: what one can't answer or fails at, the next one is asked; but a setting that can't run
     can't run anywhere, and what was cancelled stays so. An outcome says what kept the first who tried from giving it.
     """
@@ -124,7 +124,7 @@ class FirstToAnswer(Engine):
         for engine in self.engines:
             engine.close()
 
-    def _ask(self, question: Callable[[Engine], Answer]) -> tuple[Answer, GemmvizError | None]:
+    def _ask(self, question: Callable[[Engine], _Answer]) -> tuple[_Answer, GemmvizError | None]:
         """The first answer, and what the first engine that failed said. Raises that, or the last word, where nobody answers."""
         failed: GemmvizError | None = None
         word: GemmvizError | None = None

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gemmviz.files.measurements import recorded_registers
-from gemmviz.launch.legality import device_for, wished_launch
+from gemmviz.launch.legality import device_for, requested_launch
 from gemmviz.model.occupancy import Needs
 from gemmviz.model.setup import Setup
 from gemmviz.source.nodes import SharedArray
@@ -14,7 +14,7 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
     """And who says how many registers a thread has, "" where nobody does. The device need not be able to run it. Raises
     SourceError for a kernel that can't be read, SettingError for sizes without a launch.
     """
-    launch = wished_launch(setup)
+    launch = requested_launch(setup)
     registers = recorded_registers(setup.kernel.text, setup.parameters, device_for(setup))
     shared = launch.shared_bytes + sum(map(_bytes, program_for(setup.kernel, setup.parameters).shared))
     per_thread, source = (None, "") if registers is None else (registers.per_thread, f"recorded: {registers.source}")

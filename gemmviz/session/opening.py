@@ -15,7 +15,7 @@ from gemmviz.files.trace_file import read_trace
 from gemmviz.files.whole import is_file
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
-from gemmviz.jobs.watching import Following
+from gemmviz.jobs.watching import FileWatcher
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
@@ -45,7 +45,7 @@ class Opening:
         self.followed: Path | None = None
         self.lane: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
         self._otherwise: Shot | None = None
-        self._following = Following(post, self._on_written)
+        self._following = FileWatcher(post, self._on_written)
 
     @property
     def is_busy(self) -> bool:

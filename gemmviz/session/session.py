@@ -11,7 +11,7 @@ from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import Pair
 from gemmviz.analysis.replay.position import Position, position_of, step_at
 from gemmviz.export.time import Time
-from gemmviz.jobs.engines import Runners
+from gemmviz.jobs.engines import Engines
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import load_kernel
@@ -76,7 +76,7 @@ class Session:
     busy_changed = Signal()
     message = Signal(object)
 
-    def __init__(self, post: Post, runners: Runners | None = None, shot: Shot | None = None) -> None:
+    def __init__(self, post: Post, runners: Engines | None = None, shot: Shot | None = None) -> None:
         self.shot = shot or default_shot()
         self.shown: Shown | None = None
         self.watched: Watched | None = None
@@ -91,7 +91,7 @@ class Session:
         self.wishes = RequestedSizes.of(self.shot.setup)
         self.history = Undo((self.shot, self.wishes))
         self.player = Player(Time(self))
-        self.runners = runners or Runners(post)
+        self.runners = runners or Engines(post)
         self.benchmarks = Benchmarks(post)
         self.runners.changed.connect(self._on_engine)
         self.runners.gpu_known.connect(self._on_gpu_known)
@@ -433,8 +433,8 @@ class Session:
         kernel, shown = self.shot.setup.kernel, self.shown
         if shown is not None and shown.from_file and shown.setup == self.shot.setup:
             return  # nothing has run
-        if self.runners.keeps_from_gpu(kernel):
-            self.notices.put(kept_from_gpu(lambda: self.runners.let_on_gpu(kernel)))
+        if self.runners.needs_permission(kernel):
+            self.notices.put(kept_from_gpu(lambda: self.runners.allow_on_gpu(kernel)))
             self.notices_changed.emit()
 
     def close(self) -> None:
@@ -449,7 +449,7 @@ class Session:
     def lanes(self) -> tuple[LatestTask[Any], ...]:
         """Whatever works for it beside it."""
         found: list[LatestTask[Any]] = [self._tracer, *self.reading.lanes, *self.cards.lanes]
-        return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.lane)
+        return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.search)
 
     # Running
 
@@ -615,8 +615,8 @@ class Session:
             self._run(again=True)
 
     def _on_gpu_known(self) -> None:
-        why = self.runners.why_not
-        if why is not None and self.runners.is_meant and why.remedy:
+        why = self.runners.gpu_error
+        if why is not None and self.runners.has_cupy and why.remedy:
             self.complain("gpu", why)
 
     # What is found later

@@ -2,11 +2,11 @@
 
 from psygnal import Signal
 
-from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_of_lessons
+from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_lesson_benchmarks
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.sizes import problems, sizes_of
+from gemmviz.launch.sizes import parse_sizes, square_problems
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.words import capital
@@ -74,7 +74,8 @@ class Benchmarks:
 
     def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
         """Times all kernels at these sizes, as "128:4096". Raises UsageError for sizes that are none."""
-        cases = cases_for([load_kernel(name) for name in kernel_names()], problems(sizes_of(sizes.replace(" ", ""))), device)
+        problems = square_problems(parse_sizes(sizes.replace(" ", "")))
+        cases = cases_for([load_kernel(name) for name in kernel_names()], problems, device)
         self.done, self.cases = 0, len(cases)
 
         def measured(benchmark: Benchmark, done: int) -> None:
@@ -110,7 +111,7 @@ class Benchmarks:
 def recorded() -> dict[str, Benchmark]:
     """Those that ship with gemmviz, by name."""
     found = {_name(each): each for each in recorded_benchmarks()}
-    return {**found, **{_name(each) + _LESSONS: each for each in recorded_of_lessons()}}
+    return {**found, **{_name(each) + _LESSONS: each for each in recorded_lesson_benchmarks()}}
 
 
 def _name(benchmark: Benchmark) -> str:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.jobs.engines import Runners
+from gemmviz.jobs.engines import Engines
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.code_case import CodeCase
@@ -42,7 +42,7 @@ CARDS: tuple[type, ...] = get_args(WorkedOut)
 class Subjects:
     """``changed`` is called when more is known of what is shown; ``failed`` with an error of the run beside."""
 
-    def __init__(self, post: Post, runners: Runners, changed: Callable[[], Any], failed: Callable[[GemmvizError], Any]) -> None:
+    def __init__(self, post: Post, runners: Engines, changed: Callable[[], Any], failed: Callable[[GemmvizError], Any]) -> None:
         self.runners = runners
         self.launches = Launches(post, runners, changed)
         self.why = Why()

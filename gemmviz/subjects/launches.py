@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gemmviz.files.devices import device_of
-from gemmviz.jobs.engines import Runners
+from gemmviz.jobs.engines import Engines
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
@@ -19,7 +19,7 @@ from gemmviz.subjects.subjects import MeasuredCase, grid_case
 class Launches:
     """Keeps the latest two launches that were measured. ``done`` is called when more is known of it."""
 
-    def __init__(self, post: Post, runners: Runners, done: Callable[[], Any]) -> None:
+    def __init__(self, post: Post, runners: Engines, done: Callable[[], Any]) -> None:
         self.runners, self._done = runners, done
         self.lane: LatestTask[tuple[Setup, Schedule]] = LatestTask(post, self._on_measured, self._on_failed)
         self._measured: tuple[MeasuredCase, ...] = ()

@@ -13,8 +13,8 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import KernelSpeed
-from gemmviz.run.engine import CannotAnswer, Engine, FirstToAnswer
-from gemmviz.run.measure.recorded import Recorded
+from gemmviz.run.engine import CannotAnswer, Engine, FallbackEngine
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.picture import run, watched_in
 
@@ -42,7 +42,7 @@ def counted_by(setup: Setup, engine: Engine) -> Counted:
     counter = LaunchCounter(device_for(setup).rules)
     engine.count(setup, counter)
     try:
-        return Counted(setup, counter.counts, FirstToAnswer(engine, Recorded()).time(setup))
+        return Counted(setup, counter.counts, FallbackEngine(engine, RecordedTimes()).time(setup))
     except CannotAnswer as error:
         return Counted(setup, counter.counts, error.message)
 

@@ -11,7 +11,7 @@ from gemmviz.launch.legality import can_run, launch_for, legal_choices, setup_fo
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import Suggestion
 from gemmviz.run.engine import CannotAnswer
-from gemmviz.run.measure.recorded import Recorded
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.subjects.subjects import parameters_text
 
 _LADDER: dict[str, tuple[str, tuple[ReasonKind, ...], str]] = {
@@ -54,7 +54,7 @@ def _fastest(setups: list[Setup]) -> Setup | None:
     times: dict[int, float] = {}
     for number, setup in enumerate(setups):
         with contextlib.suppress(CannotAnswer):
-            time_ms = Recorded().time(setup).median_ms
+            time_ms = RecordedTimes().time(setup).median_ms
             if time_ms is not None:
                 times[number] = time_ms
     return setups[min(times, key=times.__getitem__)] if times else None

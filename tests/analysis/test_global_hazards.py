@@ -12,7 +12,7 @@ from gemmviz.analysis.hazards.hazards import Hazard
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.main import main
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.launch.catalog import all_names, load_kernel
+from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.trace import Trace
@@ -135,7 +135,7 @@ def test_it_can_be_called_off() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in all_names() if not load_kernel(name).unfinished and not load_kernel(name).blanks]
+    "name", [name for name in all_kernel_names() if not load_kernel(name).unfinished and not load_kernel(name).blanks]
 )
 def test_no_kernel_that_ships_has_any(name: str) -> None:
     trace = trace_kernel(setup_for(load_kernel(name))).trace

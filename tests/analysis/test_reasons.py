@@ -11,7 +11,7 @@ from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.run.cpu.executor import stream_launch
-from gemmviz.run.measure.recorded import Recorded
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.needs import needs_of
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
@@ -74,7 +74,7 @@ def test_a_cure_cures_what_it_is_for(setup: Setup, kind: ReasonKind, cured: tupl
         assert after.total("shared").wavefronts < before.total("shared").wavefronts
     else:
         assert after.total("global").sectors < before.total("global").sectors
-    was, now = Recorded().time(setup).measured.timing, Recorded().time(cures[0].setup).measured.timing
+    was, now = RecordedTimes().time(setup).measured.timing, RecordedTimes().time(cures[0].setup).measured.timing
     assert was is not None
     assert now is not None
     assert now.median_ms < was.median_ms
@@ -104,7 +104,7 @@ def test_levels_of_memory_are_counted_or_recorded() -> None:
 
 def test_the_picture_says_what_was_found() -> None:
     setup = setup_of("02_naive", 1024, BLOCK=32)
-    case = speed_case_of(Shot(setup), counted(setup), Recorded().time(setup))
+    case = speed_case_of(Shot(setup), counted(setup), RecordedTimes().time(setup))
     scene = why_scene(case, ViewOptions())
     assert piece(scene, "reason-0", Labels).texts[0].startswith("Every request of A[row * K + k] moves 32 sectors")
     note = piece(scene, "note", Labels).texts[0]

@@ -5,7 +5,7 @@ import pytest
 
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark, recorded_benchmarks
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.sizes import problems, sizes_of
+from gemmviz.launch.sizes import parse_sizes, square_problems
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.gpu import Gpu
@@ -59,12 +59,12 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path, text: str) -> None:
 
 
 def test_sizes() -> None:
-    assert sizes_of("128:1024") == (128, 256, 512, 1024)
-    assert sizes_of("100,300:700,100") == (100, 300, 600)
-    assert [problem.N for problem in problems((3, 4))] == [3, 4]
+    assert parse_sizes("128:1024") == (128, 256, 512, 1024)
+    assert parse_sizes("100,300:700,100") == (100, 300, 600)
+    assert [problem.N for problem in square_problems((3, 4))] == [3, 4]
     for text in ("", "0", "8:4", "a", "1:", ":1", "8-9"):
         with pytest.raises(UsageError, match="128:8192"):
-            sizes_of(text)
+            parse_sizes(text)
 
 
 def test_what_ships_is_an_h200s_and_says_so() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.launch.catalog import all_names, lesson_names
+from gemmviz.launch.catalog import all_kernel_names, lesson_names
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
@@ -43,7 +43,7 @@ def window_actions() -> st.SearchStrategy[bytes]:
     one = (
         st.tuples(st.just("menu"), st.integers(0, 200))
         | st.tuples(st.just("set"), st.sampled_from(_FIELDS), st.sampled_from(_VALUES))
-        | st.tuples(st.just("kernel"), st.sampled_from(all_names()))
+        | st.tuples(st.just("kernel"), st.sampled_from(all_kernel_names()))
         | st.tuples(st.just("lesson"), st.sampled_from(lesson_names()), st.integers(0, 80))
         | st.tuples(st.just("learn"), st.sampled_from(("advance", "come_back", "toggle_workshop", "end", "pick", "attempt")))
         | st.tuples(st.just("view"), st.sampled_from(list(views())))

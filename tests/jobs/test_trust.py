@@ -9,11 +9,11 @@ import pytest
 
 from gemmviz.analysis.memory.counts import LaunchCounter
 from gemmviz.files.trace_file import write_trace
-from gemmviz.launch.catalog import is_own, load_kernel
+from gemmviz.launch.catalog import is_shipped_kernel, load_kernel
 from gemmviz.model.errors import DeviceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.model.setup import Setup
-from gemmviz.run.choosing import chosen
+from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.notices import Notice
 from tests.conftest import trace_of
@@ -34,7 +34,7 @@ def beside_a_gpu(desk: AppModel) -> list[str]:
     remote = desk.session.runners.remote
     for name in ("trace", "count", "watch", "time"):
         setattr(remote, name, refuse)
-    desk.session.runners.on_found(H200)
+    desk.session.runners.on_gpu_found(H200)
     desk.know()
     return asked
 
@@ -125,13 +125,13 @@ def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: AppModel, tmp_pat
 
 
 def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_path: Path) -> None:
-    assert is_own(KERNEL)
-    assert is_own(replace(KERNEL, name="other", file="elsewhere.cu", is_shipped=False))
-    assert not is_own(replace(KERNEL, text=KERNEL.text + "// mine\n"))
-    assert not is_own(replace(KERNEL, grid=("1000000",)))
-    assert chosen("auto", KERNEL) == "auto"
-    assert chosen("auto", replace(KERNEL, text="")) == "cpu"
-    assert chosen("gpu", replace(KERNEL, text="")) == "gpu"
+    assert is_shipped_kernel(KERNEL)
+    assert is_shipped_kernel(replace(KERNEL, name="other", file="elsewhere.cu", is_shipped=False))
+    assert not is_shipped_kernel(replace(KERNEL, text=KERNEL.text + "// mine\n"))
+    assert not is_shipped_kernel(replace(KERNEL, grid=("1000000",)))
+    assert choice_for("auto", KERNEL) == "auto"
+    assert choice_for("auto", replace(KERNEL, text="")) == "cpu"
+    assert choice_for("gpu", replace(KERNEL, text="")) == "gpu"
 
 
 def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(desk: AppModel, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.render.export import save_frame
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.svg import scene_svg
-from gemmviz.run.measure.recorded import Recorded
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import Layer, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Scene, Squares
@@ -71,7 +71,7 @@ def cards() -> dict[str, Subject]:
         "stage": lens.at(lens.replay.steps // 3),
         "occupancy": sure(occupancy_case(shot)),
         "grid": sure(grid_case(shot)),
-        "why": speed_case_of(shot, counted(setup), Recorded().time(setup)),
+        "why": speed_case_of(shot, counted(setup), RecordedTimes().time(setup)),
         "pair": Pair(narrow.at(4), wide.at(4), "phase"),
     }
 

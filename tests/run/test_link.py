@@ -21,7 +21,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Timing
 from gemmviz.run.protocol import error_from_plain, error_to_plain, line_of
-from gemmviz.run.worker.link import WorkerLink, own_command
+from gemmviz.run.worker.link import WorkerLink, gemmviz_command
 from gemmviz.run.worker.remote import RemoteGpu
 from tests.conftest import sure
 
@@ -75,7 +75,7 @@ def test_a_bug_in_the_worker_is_an_answer_and_the_next_one_is_fresh(link: Worker
 
 def test_malformed_lines_are_passed_over_and_the_end_of_input_ends_it() -> None:
     said = b'garbage\n[1]\n{}\n{"id": "x", "do": 3}\n{"cancel": 9}\n{"id": 1, "do": "nothing"}\n'
-    done = subprocess.run(own_command("worker"), input=said, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(gemmviz_command("worker"), input=said, capture_output=True, timeout=30, check=False)
     assert done.returncode == 0
     (answer,) = done.stdout.splitlines()
     assert json.loads(answer)["error"]["kind"] == "UsageError"

@@ -15,7 +15,7 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.watch import watch_thread
-from gemmviz.run.measure.recorded import Recorded
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
@@ -147,7 +147,7 @@ def test_cards(kernel: str, frame: tuple[float, float], size: int) -> None:
 @pytest.mark.parametrize(("kernel", "parameters"), [("02_naive", {"BLOCK": 32}), ("07_tiled_transposed", {"TILE_WIDTH": 32})])
 def test_why(kernel: str, parameters: dict[str, int]) -> None:
     setup = setup_of(kernel, 1024, **parameters)
-    case = speed_case_of(Shot(setup), counted(setup), Recorded().time(setup))
+    case = speed_case_of(Shot(setup), counted(setup), RecordedTimes().time(setup))
     for frame in (FRAMES[0], FRAMES[1], CARD):
         assert wrong_with(view_named("why").still(case, ViewOptions(width=frame[0], height=frame[1]))) == []
 

@@ -10,7 +10,7 @@ import pytest
 from gemmviz.analysis.hazards.hazards import examined
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.files.trace_file import write_trace
-from gemmviz.jobs.tasks import have_ended
+from gemmviz.jobs.tasks import wait_for_tasks
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
@@ -342,5 +342,5 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
     start = time.monotonic()
     desk.opening.close()
     desk.session.close()
-    assert have_ended((*desk.session.lanes, desk.opening.lane), 1.0)
+    assert wait_for_tasks((*desk.session.lanes, desk.opening.lane), 1.0)
     assert time.monotonic() - start < 1.0

@@ -16,7 +16,7 @@ from gemmviz.analysis.replay.position import Position
 from gemmviz.files.codec import FormatError, from_plain, to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.jobs.tasks import LatestTask
-from gemmviz.jobs.watching import Following
+from gemmviz.jobs.watching import FileWatcher
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
@@ -254,7 +254,7 @@ def test_a_file_is_followed_through_its_deletion(tmp_path: Path) -> None:
     inbox, told = Inbox(), list[str]()
     path = tmp_path / "a.cu"
     path.write_text("1")
-    following = Following(inbox.post, lambda: told.append(path.read_text()))
+    following = FileWatcher(inbox.post, lambda: told.append(path.read_text()))
     following.follow(path)
     path.write_text("22")
     inbox.until(lambda: told == ["22"])

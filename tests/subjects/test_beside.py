@@ -13,7 +13,7 @@ import gemmviz.session.session as session_module
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.files.trace_file import write_trace
-from gemmviz.jobs.saving import Saving
+from gemmviz.jobs.saving import SaveQueue
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.primitives import Cells, Hit
@@ -67,7 +67,7 @@ def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: AppModel) -
 
 def test_what_is_saved_is_whole_also_when_all_ends(tmp_path: Path) -> None:
     posted: queue.Queue[Callable[[], None]] = queue.Queue()
-    saving, told, may_go_on = Saving(posted.put), [], threading.Event()
+    saving, told, may_go_on = SaveQueue(posted.put), [], threading.Event()
 
     def slowly(path: Path) -> None:
         may_go_on.wait(10)

@@ -9,7 +9,7 @@ from gemmviz.cli.command import Command, add_device, add_json, add_output, add_t
 from gemmviz.files.benchmark_file import benchmark_text, recorded_benchmarks
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.sizes import problems, sizes_of
+from gemmviz.launch.sizes import parse_sizes, square_problems
 from gemmviz.model.benchmark import CUBLAS, Benchmark
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import KernelSpec
@@ -41,7 +41,7 @@ def _run(args: argparse.Namespace) -> int:
             if args.output is not None:
                 write_text(args.output, benchmark_text(shown))
         return 0
-    cases = cases_for(kernels, problems(sizes_of(args.sizes)), args.device)
+    cases = cases_for(kernels, square_problems(parse_sizes(args.sizes)), args.device)
     if not any(case.setup for case in cases):
         raise SettingError("none of these kernels can run at these sizes", remedy="choose other sizes")
     benchmark = _measured(args, cases)

@@ -4,13 +4,13 @@ import argparse
 from typing import Any
 
 from gemmviz.cli.command import Command, add_json, print_json
-from gemmviz.launch.catalog import course_names, kernel_names, load_kernel
+from gemmviz.launch.catalog import kernel_names, lesson_kernel_names, load_kernel
 from gemmviz.model.kernel import KernelSpec
 
 
 def _run(args: argparse.Namespace) -> int:
     kernels = [load_kernel(name) for name in kernel_names()]
-    lessons = [load_kernel(name) for name in course_names()]
+    lessons = [load_kernel(name) for name in lesson_kernel_names()]
     if args.json:
         print_json([_facts(kernel) for kernel in (*kernels, *lessons)])
         return 0

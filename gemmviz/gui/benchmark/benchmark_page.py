@@ -214,7 +214,7 @@ class BenchmarkPage(QWidget):
     def _enable(self) -> None:
         runners, measuring = self.session.runners, self.benchmarks.is_measuring
         has_gpu = runners.gpu is not None
-        why_not = f"{_NO_GPU}: {runners.why_not}" if runners.why_not is not None else _NO_GPU
+        why_not = f"{_NO_GPU}: {runners.gpu_error}" if runners.gpu_error is not None else _NO_GPU
         self.start.setEnabled(has_gpu and not measuring)
         self.start.setToolTip("Measure all kernels at these sizes on the GPU" if has_gpu else why_not)
         self.sizes.setEnabled(has_gpu)

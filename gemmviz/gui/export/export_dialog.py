@@ -35,7 +35,7 @@ from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.export import formats
 from gemmviz.render.format import Deck, Film, Page, RenderOptions, Still
-from gemmviz.run.worker.link import own_command
+from gemmviz.run.worker.link import gemmviz_command
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
@@ -255,7 +255,7 @@ class ExportDialog(QDialog):
             return
         runners = self.session.runners
         on = "gpu" if runners.chosen == "gpu" and runners.trust.includes(shot.setup.kernel) else "cpu"
-        program, *words = own_command(*order_words(order, source, path, shot, on), "--progress")
+        program, *words = gemmviz_command(*order_words(order, source, path, shot, on), "--progress")
         self.process = QProcess(self)
         environment = QProcessEnvironment.systemEnvironment()
         environment.insert("QT_QPA_PLATFORM", "offscreen")

@@ -41,7 +41,7 @@ class RunnerForm(QWidget):
         self.sync()
 
     def sync(self) -> None:
-        gpu, why_not = self.runners.gpu, self.runners.why_not
+        gpu, why_not = self.runners.gpu, self.runners.gpu_error
         model = self.runner.model()
         assert isinstance(model, QStandardItemModel)
         item = model.item(_GPU)

@@ -8,7 +8,7 @@ from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.callout import Callout
 from gemmviz.gui.widgets.controls import choice, line, quietly, ruler, tip_text
 from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
-from gemmviz.launch.catalog import all_names
+from gemmviz.launch.catalog import all_kernel_names
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.theme import Theme, mixed
@@ -26,7 +26,7 @@ class SetupForm(QWidget):
         self.desk = desk
         self.controls: dict[str, FieldEditor] = {}
         self.kernel = choice(
-            "Kernel", "The kernel to run (Ctrl+O opens a file of yours)", ((name, name) for name in all_names())
+            "Kernel", "The kernel to run (Ctrl+O opens a file of yours)", ((name, name) for name in all_kernel_names())
         )
         self.kernel.activated.connect(lambda row: desk.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")

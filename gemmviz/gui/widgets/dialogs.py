@@ -132,4 +132,4 @@ def _save(
             desk.preferences.add_recent(path)
         desk.session.say(f"Saved {path}")
 
-    desk.saving.start(path, write, saved, lambda error: desk.session.complain("file", error), here=draws)
+    desk.saving.start(path, write, saved, lambda error: desk.session.complain("file", error), at_once=draws)

@@ -8,7 +8,7 @@ from gemmviz.model.timing import KernelSpeed
 from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 
 
-class Recorded(Engine):
+class RecordedTimes(Engine):
     """Times of the shipped kernels on the devices that they were measured on."""
 
     name = "the record"

@@ -26,7 +26,7 @@ _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
 Answers = queue.Queue[Payload]
 
 
-def own_command(*words: str) -> list[str]:
+def gemmviz_command(*words: str) -> list[str]:
     """How this program starts itself with other words. Nothing is imported from the folder that it is started in."""
     frozen = getattr(sys, "frozen", False)
     return [sys.executable, *words] if frozen else [sys.executable, "-P", "-m", "gemmviz", *words]
@@ -36,7 +36,7 @@ class WorkerLink:
     """Runs jobs for any thread; the worker serves them in turn. ``lost`` counts workers that ended before their time."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
-        self.command = list(command or own_command("worker"))
+        self.command = list(command or gemmviz_command("worker"))
         self.lost = 0
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()

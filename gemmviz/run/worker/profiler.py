@@ -12,7 +12,7 @@ from gemmviz.model.errors import DeviceError
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
 from gemmviz.run.protocol import PROFILED_LAUNCHES
-from gemmviz.run.worker.link import own_command
+from gemmviz.run.worker.link import gemmviz_command
 
 DURATION = "gpu__time_duration.sum"
 METRICS = {
@@ -83,7 +83,7 @@ def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -
             str(profiler), "--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
             "--log-file", str(log), "--kernel-name", f"regex:^({'|'.join(names)})$",
             "--metrics", ",".join([*metrics.values(), DURATION]),
-            *own_command("launches", str(listed)),
+            *gemmviz_command("launches", str(listed)),
         ]  # fmt: skip
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gemmviz.run.cuda.runner import CudaRunner
     from gemmviz.run.cuda.workload import Workload
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 LOST = 3  # the exit code of a worker whose GPU context is lost
 
 
@@ -148,7 +148,7 @@ class Server:
                 raise
         return self.runner
 
-    def _use(self, job: Job, task: "Callable[[CudaRunner, Workload], Result]") -> "Result":
+    def _use(self, job: Job, task: "Callable[[CudaRunner, Workload], _Result]") -> "_Result":
         runner = self._gpu()
         return runner.use(job.setup, lambda work: task(runner, work))
 
