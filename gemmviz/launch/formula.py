@@ -1,4 +1,4 @@
-"""Evaluates the header's formulas: integer arithmetic over a few names, by walking Python's own syntax tree."""
+"""Evaluates a header's formulas, integer arithmetic over named values, by walking Python's syntax tree."""
 
 import ast
 import operator
@@ -43,8 +43,10 @@ def _parsed(formula: str) -> ast.expr:
 
 
 def evaluate(formula: str, names: Mapping[str, int]) -> int:
-    """The value of ``formula``. Raises SourceError when it holds anything but numbers, known names and arithmetic,
-    SettingError when it divides by zero or leaves the 63-bit range.
+    """The integer value of ``formula``.
+
+    Raises SourceError if it contains anything but numbers, known names and arithmetic, and SettingError if it divides by
+    zero, shifts by less than 0 or more than 63, or exceeds 2**62.
     """
     if len(formula) > _LONGEST:
         raise SourceError(
@@ -53,7 +55,7 @@ def evaluate(formula: str, names: Mapping[str, int]) -> int:
     try:
         tree = _parsed(formula)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise SourceError(f"the header's formula {_short(formula)} can't be read") from None
+        raise SourceError(f"the header's formula {_short(formula)} has a syntax error") from None
     try:
         result = int(_value(tree, names, formula))
     except ZeroDivisionError:
@@ -63,7 +65,7 @@ def evaluate(formula: str, names: Mapping[str, int]) -> int:
     except RecursionError:
         raise SourceError(f"the header's formula {_short(formula)} is nested too deeply") from None
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise SourceError(f"the header's formula {_short(formula)} can't be worked out") from None
+        raise SourceError(f"the header's formula {_short(formula)} can't be evaluated") from None
     return result
 
 
@@ -74,7 +76,7 @@ def _short(formula: str) -> str:
 def _value(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
     value = _unchecked(node, names, formula)
     if isinstance(value, int) and abs(value) > _LARGEST:
-        raise SettingError(f"the header's formula {_short(formula)} becomes too large a number")
+        raise SettingError(f"the header's formula {_short(formula)} exceeds 2**62")
     return value
 
 
@@ -85,8 +87,8 @@ def _unchecked(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
         case ast.Name(id=name) if name in names:
             return names[name]
         case ast.Name(id=name):
-            known = ", ".join(sorted(names))
-            raise SourceError(f"the header's formula {_short(formula)} uses {name!r}", remedy=f"it may use {known}")
+            allowed = ", ".join(sorted(names))
+            raise SourceError(f"the header's formula {_short(formula)} uses {name!r}", remedy=f"it may use {allowed}")
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](_value(operand, names, formula))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
@@ -104,4 +106,4 @@ def _unchecked(node: ast.expr, names: Mapping[str, int], formula: str) -> Any:
             return _value(body if _value(test, names, formula) else orelse, names, formula)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS and args:
             return _FUNCTIONS[name](*(_value(each, names, formula) for each in args))
-    raise SourceError(f"the header's formula {_short(formula)} holds more than arithmetic")
+    raise SourceError(f"the header's formula {_short(formula)} contains more than arithmetic")

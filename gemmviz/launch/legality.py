@@ -1,4 +1,4 @@
-"""Setups become a launch that the device can run, or a sentence that says which limit they break and what would work."""
+"""Turns a setup into a launch that the device can run, or into the limit that it breaks and the nearest legal setting."""
 
 import itertools
 import re
@@ -21,7 +21,7 @@ _MOST_NAMED = 20  # choices in a sentence
 
 @dataclass(frozen=True, slots=True)
 class BrokenLimit:
-    """The sentence of a rule that a setup breaks, and the settings that the rule names."""
+    """A rule that a setup breaks, as a sentence, and the names of the settings in it."""
 
     sentence: str
     names: tuple[str, ...] = ()
@@ -30,15 +30,15 @@ class BrokenLimit:
 def setup_for(
     kernel: KernelSpec, problem: Problem | None = None, parameters: Mapping[str, int] | None = None, **others: Any
 ) -> Setup:
-    """A setup of ``kernel``, its own sizes and its parameters' defaults filled in; ``others`` are the setup's other fields.
+    """A setup of ``kernel`` at ``problem`` (default: the kernel's own), parameters that aren't given at their defaults.
 
-    Raises SettingError for a parameter that the kernel doesn't have.
+    ``others`` are the setup's other fields. Raises SettingError for a parameter that the kernel doesn't have.
     """
     return Setup(kernel, problem or kernel.problem, dict(parameters or {}), **others)
 
 
 def device_for(setup: Setup) -> Device:
-    """The device whose limits hold. Raises SettingError for one that gemmviz doesn't know."""
+    """The device of a setup, whose limits apply. Raises SettingError for an unknown one."""
     try:
         return load_device(setup.device)
     except UsageError as error:
@@ -46,13 +46,15 @@ def device_for(setup: Setup) -> Device:
 
 
 def names_for(setup: Setup, device: Device) -> dict[str, int]:
-    """Everything that a header's formula may name."""
+    """Values of everything that a header's formula may name: sizes, parameters and the device's limits."""
     return {**setup.sizes_and_parameters, **device.limits}
 
 
 def launch_for(setup: Setup, *, with_nearest: bool = True) -> Launch:
-    """Grid and block of a setup. Raises SettingError with the broken limit and, as it may take a while, only where that is
-    asked for, the nearest setting that works.
+    """Grid and block of a setup.
+
+    Raises SettingError with the broken limit and, unless ``with_nearest`` is false, the nearest legal setting; searching
+    for that may take a while.
     """
     device = device_for(setup)
     broken = broken_limit(setup)
@@ -62,7 +64,7 @@ def launch_for(setup: Setup, *, with_nearest: bool = True) -> Launch:
 
 
 def can_run(setup: Setup) -> bool:
-    """Whether a setup has a launch that keeps to all limits; what is wrong with one that hasn't is not told."""
+    """Whether a setup has a launch within all limits."""
     try:
         return broken_limit(setup) is None
     except GemmvizError:
@@ -70,7 +72,7 @@ def can_run(setup: Setup) -> bool:
 
 
 def requested_launch(setup: Setup) -> Launch:
-    """Grid and block of a setup, whether the device can run them or not."""
+    """Grid and block of a setup, whether or not the device can run them."""
     return _launch(setup, device_for(setup))
 
 
@@ -86,7 +88,7 @@ def _extents(kernel: KernelSpec, formulas: tuple[str, ...], names: Mapping[str, 
 
 
 def evaluated(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int:
-    """The value of one of the header's formulas. Errors name the file and the line it stands in."""
+    """The value of one of the header's formulas. Errors name its file and line."""
     try:
         return evaluate(formula, names)
     except (SourceError, SettingError) as error:
@@ -96,7 +98,7 @@ def evaluated(kernel: KernelSpec, formula: str, names: Mapping[str, int]) -> int
 
 
 def broken_limit(setup: Setup) -> BrokenLimit | None:
-    """The first rule that a setup breaks: the header's, then the device's; None if all hold."""
+    """The first rule that a setup breaks, the header's before the device's; None if it keeps to all."""
     kernel, device = setup.kernel, device_for(setup)
     names = names_for(setup, device)
     for parameter in kernel.parameters:
@@ -116,10 +118,10 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
 
 
 def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
-    """The sizes and parameters that formulas name; of what names the device, the device too."""
+    """Names of the sizes and parameters in formulas, and "device" if they use a limit of the device."""
     words = set(re.findall(r"\w+", " ".join(formulas)))
-    found = tuple(name for name in setup.sizes_and_parameters if name in words)
-    return (*found, "device") if words & set(device_for(setup).limits) else found
+    names = tuple(name for name in setup.sizes_and_parameters if name in words)
+    return (*names, "device") if words & set(device_for(setup).limits) else names
 
 
 def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
@@ -136,35 +138,35 @@ def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit |
         sentence = f"the block would have {launch.threads_per_block} threads; {device.name} allows at most "
         return BrokenLimit(sentence + str(device.max_threads_per_block), (*of_block, "device"))
     if launch.shared_bytes > device.shared_per_block:
-        sentence = f"{launch.shared_bytes} bytes of shared memory; {device.name} allows {device.shared_per_block} a block"
-        return BrokenLimit(sentence, (*_named(setup, setup.kernel.shared_bytes), "device"))
+        sentence = f"the block would use {launch.shared_bytes} bytes of shared memory; {device.name} allows at most "
+        return BrokenLimit(sentence + str(device.shared_per_block), (*_named(setup, setup.kernel.shared_bytes), "device"))
     return None
 
 
 def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
-    """Registers are the compiler's to choose, so this limit is known where the kernel was compiled for the device before."""
-    found = recorded_registers(setup.kernel.text, setup.parameters, device)
-    if found is None:
+    """The broken register limit. None also if the kernel was never compiled for the device: the compiler chooses registers."""
+    recorded = recorded_registers(setup.kernel.text, setup.parameters, device)
+    if recorded is None:
         return None
-    needed = device.registers_of_block(launch.threads_per_block, found.per_thread)
-    if needed <= device.registers_per_block and found.per_thread <= device.max_registers_per_thread:
+    needed = device.registers_of_block(launch.threads_per_block, recorded.per_thread)
+    if needed <= device.registers_per_block and recorded.per_thread <= device.max_registers_per_thread:
         return None
     sentence = (
-        f"{launch.threads_per_block} threads of {found.per_thread} registers take {needed}; {device.name} has "
-        f"{device.registers_per_block} a block (as compiled by {found.source})"
+        f"{launch.threads_per_block} threads of {recorded.per_thread} registers need {needed}; {device.name} allows "
+        f"{device.registers_per_block} per block (as compiled by {recorded.source})"
     )
     return BrokenLimit(sentence, (*_named(setup, *setup.kernel.block), "device"))
 
 
 def _sentence(kernel: KernelSpec, template: str, names: Mapping[str, int]) -> str:
-    def value(found: re.Match[str]) -> str:
-        return str(evaluated(kernel, found[1], names))
+    def value(match: re.Match[str]) -> str:
+        return str(evaluated(kernel, match[1], names))
 
     return re.sub(r"\{([^{}]+)\}", value, template)
 
 
 def nearest_legal(setup: Setup) -> dict[str, int]:
-    """The fewest, smallest changes that make a setup legal, tried one name at a time; empty if none is found."""
+    """The relatively smallest change of one size or parameter that makes a setup legal; empty if there is none."""
     best: tuple[float, dict[str, int]] | None = None
     for name, candidates in _candidates(setup).items():
         current = setup.sizes_and_parameters[name]
@@ -178,7 +180,7 @@ def nearest_legal(setup: Setup) -> dict[str, int]:
 
 
 def other_choices(setup: Setup) -> Iterator[tuple[str, int, Setup]]:
-    """Legal setups that differ in one parameter, the nearest values first: its name, its value, the setup."""
+    """Legal setups that differ in one parameter, nearest values first: the parameter's name, its value, the setup."""
     for parameter in setup.kernel.parameters:
         now = setup.parameters[parameter.name]
         for value in sorted(set(_candidates(setup)[parameter.name]) - {now}, key=lambda c, now=now: abs(c - now)):  # type: ignore[misc]
@@ -187,7 +189,7 @@ def other_choices(setup: Setup) -> Iterator[tuple[str, int, Setup]]:
 
 
 def legal_choices(kernel: KernelSpec, problem: Problem, **others: Any) -> Iterator[Setup]:
-    """Every choice of the kernel's parameters with which it can run this problem. ``others`` are the setup's other fields."""
+    """Setups for every choice of the kernel's parameters that can run this problem. ``others`` are the setup's other fields."""
     choices = [parameter.choices or (parameter.default,) for parameter in kernel.parameters]
     for values in itertools.product(*choices):
         setup = setup_for(kernel, problem, dict(zip(kernel.defaults, values, strict=True)), **others)
@@ -196,13 +198,13 @@ def legal_choices(kernel: KernelSpec, problem: Problem, **others: Any) -> Iterat
 
 
 def _candidates(setup: Setup) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    candidates: dict[str, list[int]] = {}
     for parameter in setup.kernel.parameters:
         now = setup.parameters[parameter.name]
-        found[parameter.name] = list(parameter.choices or range(max(1, min(now, 1100) - 64), min(now, 1100) + 65))
+        candidates[parameter.name] = list(parameter.choices or range(max(1, min(now, 1100) - 64), min(now, 1100) + 65))
     for name, now in setup.problem.sizes.items():
-        found[name] = list(range(max(1, now - 256), now + 257))
-    return found
+        candidates[name] = list(range(max(1, now - 256), now + 257))
+    return candidates
 
 
 def _is_legal(setup: Setup, name: str, value: int) -> bool:
@@ -219,16 +221,15 @@ def _why_not(setup: Setup) -> str | None:
 
 
 def nearest_setup(setup: Setup) -> Setup | None:
-    """The nearest setup that can run: itself, with one number changed, with the sizes that the kernel begins with, or all of
-    its own; None where not even those can.
+    """The nearest setup that can run, or None.
+
+    Tried in turn: the setup itself, with one number changed, at the kernel's own problem, and with its default parameters too.
     """
     if _why_not(setup) is None:
         return setup
-    own = replace(setup, problem=setup.kernel.problem)
-    for each in (own, replace(own, parameters=dict(setup.kernel.defaults))):
-        changed = nearest_legal(setup) if each is own else {}
-        if changed:
-            return setup.changed(**changed)
-        if _why_not(each) is None:
-            return each
-    return None
+    changes = nearest_legal(setup)
+    if changes:
+        return setup.changed(**changes)
+    default_problem = replace(setup, problem=setup.kernel.problem)
+    defaults = replace(default_problem, parameters=dict(setup.kernel.defaults))
+    return next((each for each in (default_problem, defaults) if _why_not(each) is None), None)

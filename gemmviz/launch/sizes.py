@@ -1,4 +1,4 @@
-"""Lists of problem sizes, as people write them."""
+"""Parses lists of problem sizes."""
 
 from collections.abc import Iterable
 
@@ -9,8 +9,8 @@ _LONGEST = 24  # characters of two sizes
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """Sizes from "128:8192" (doubling), "100,200,300" or both. Raises UsageError for another text."""
-    found: list[int] = []
+    """Sizes in ascending order from a text such as "128:8192" (doubling), "100,200,300" or both. Raises UsageError."""
+    sizes: set[int] = set()
     for part in text.split(","):
         first, colon, last = part.partition(":")
         if (
@@ -19,15 +19,15 @@ def parse_sizes(text: str) -> tuple[int, ...]:
             or int(first) < 1
             or (colon and not (last.isdecimal() and int(last) >= int(first)))
         ):
-            raise UsageError(f"{text!r} are no sizes", remedy="write 128:8192 (doubling), or 100,200,300")
+            raise UsageError(f"{text!r} is not a list of sizes", remedy="write 128:8192 (doubling) or 100,200,300")
         size = int(first)
-        found.append(size)
+        sizes.add(size)
         while colon and size * 2 <= int(last):
             size *= 2
-            found.append(size)
-    return tuple(sorted(set(found)))
+            sizes.add(size)
+    return tuple(sorted(sizes))
 
 
 def square_problems(sizes: Iterable[int]) -> list[Problem]:
-    """Square problems."""
+    """Problems with M = N = K for each size."""
     return [Problem(size, size, size) for size in sizes]
