@@ -1,4 +1,4 @@
-"""The player as a widget of notebooks: Jupyter, VS Code, Colab, marimo. Needs anywidget."""
+"""The player as a notebook widget for Jupyter, VS Code, Colab and marimo. Needs anywidget."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gemmviz.render.reel import Reel
 
 
 class PlayerWidget(anywidget.AnyWidget):
-    """``packed``: what the player draws; ``style``: how its buttons look, with the letters that it needs."""
+    """A notebook widget: ``packed`` holds the frames to draw, ``style`` the CSS of its buttons and the fonts."""
 
     _esm = resource("assets/page/player.js")
     packed = traitlets.Unicode().tag(sync=True)
@@ -19,7 +19,7 @@ class PlayerWidget(anywidget.AnyWidget):
 
 
 def widget(reel: Reel, theme: str) -> Any:
-    """A player of a reel."""
-    found = packed(reel, theme)
+    """A widget that plays a reel in this theme."""
+    page = packed(reel, theme)
     style = resource("assets/page/style.css").read_text(encoding="utf-8")
-    return PlayerWidget(packed=found.text, style=found.fonts + style)
+    return PlayerWidget(packed=page.text, style=page.fonts + style)

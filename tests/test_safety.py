@@ -183,11 +183,15 @@ def test_the_mode_of_a_file_stays(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
 def test_what_is_no_plain_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.txt")
-    for path, why in ((tmp_path / "fifo.txt", "no plain file"), (tmp_path, "a folder"), (Path("/dev/null"), "no plain file")):
+    for path, why in (
+        (tmp_path / "fifo.txt", "not a regular file"),
+        (tmp_path, "a folder"),
+        (Path("/dev/null"), "not a regular file"),
+    ):
         with pytest.raises(GemmvizError, match=why):
             write_text(path, "new")
     assert stat.S_ISFIFO((tmp_path / "fifo.txt").stat().st_mode)
-    with pytest.raises(GemmvizError, match="names no file"):
+    with pytest.raises(GemmvizError, match="not the name of a file"):
         write_text(Path(""), "new")
 
 
@@ -216,7 +220,7 @@ def test_names_as_long_as_the_system_allows_no_more_are_refused_in_a_sentence(tm
 def test_what_is_no_plain_file_is_not_opened(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / f"fifo{suffix}")
     assert main(["export", str(tmp_path / f"fifo{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
-    assert "no plain file" in capsys.readouterr().err
+    assert "not a regular file" in capsys.readouterr().err
     (tmp_path / f"folder{suffix}").mkdir()
     assert main(["export", str(tmp_path / f"folder{suffix}"), "-o", str(tmp_path / "x.svg")]) in (1, 2)
     assert "this is a folder" in capsys.readouterr().err

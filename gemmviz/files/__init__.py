@@ -1,1 +1,1 @@
-"""Every format that gemmviz reads from disk or writes there."""
+"""Readers and writers of every file format of gemmviz."""

@@ -1,4 +1,4 @@
-"""The benchmark's file: JSON, a row a line, so that a difference can be read."""
+"""Reads and writes benchmark files: JSON with one row per line, so that diffs are readable."""
 
 import json
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _LEAST_MS, _MOST_MS = 1e-9, 1e12
 
 @dataclass(frozen=True)
 class BenchmarkFacts:
-    """What the file holds."""
+    """Contents of a benchmark file."""
 
     version: int
     date: str
@@ -32,7 +32,7 @@ class BenchmarkFacts:
 
 
 def benchmark_text(benchmark: Benchmark) -> str:
-    """The file's text."""
+    """The text of a benchmark file."""
     facts = {
         "format": FORMAT, "version": VERSION, "date": benchmark.date, "gpu": to_plain(benchmark.gpu), "host": benchmark.host,
         "units": "times in milliseconds of one launch: median and quartiles; memory in bytes",
@@ -42,7 +42,7 @@ def benchmark_text(benchmark: Benchmark) -> str:
 
 
 def _facts(row: Measured) -> dict[str, Any]:
-    """A row without what it doesn't know."""
+    """A row as a dict, without empty values."""
     facts = {name: value for name, value in to_plain(row).items() if value not in ("", {}, False)}
     if row.check is not None:
         facts["check"].pop("wrong_elements")
@@ -50,14 +50,14 @@ def _facts(row: Measured) -> dict[str, Any]:
 
 
 def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
-    """The benchmark in a file. Raises UsageError where there is none, GemmvizError where it is damaged or newer."""
+    """The benchmark in a file. Raises UsageError if there is no file, GemmvizError if it is damaged or of a newer version."""
     text = read_text(path)
     try:
         plain = json_to_plain(text.encode())
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-            raise GemmvizError("this is no benchmark of gemmviz", file=str(path))
+            raise GemmvizError("this is not a gemmviz benchmark", file=str(path))
         if int(plain["version"]) > VERSION:
-            raise GemmvizError(f"this benchmark has version {plain['version']}; this gemmviz reads {VERSION}", file=str(path))
+            raise GemmvizError(f"this benchmark has version {plain['version']}; the newest known is {VERSION}", file=str(path))
         facts = from_plain(plain, BenchmarkFacts)
     except FormatError as error:
         raise GemmvizError(f"this benchmark is damaged: {error.message}", file=str(path)) from None
@@ -70,7 +70,7 @@ def read_benchmark(path: Path, recorded: bool = False) -> Benchmark:
     if max(map(len, names)) > _LONGEST_NAME:
         raise GemmvizError(f"a name in this benchmark has more than {_LONGEST_NAME} characters", file=str(path))
     if facts.gpu.last_level_cache <= 0 or not all(map(_is_sound, facts.rows)):
-        raise GemmvizError("this benchmark is damaged: a time or a size in it is none", file=str(path))
+        raise GemmvizError("this benchmark is damaged: a time or size is out of range", file=str(path))
     return Benchmark(facts.gpu, facts.host, facts.date, facts.rows, recorded)
 
 
@@ -83,13 +83,13 @@ def _is_sound(row: Measured) -> bool:
 
 @cache
 def recorded_benchmarks() -> tuple[Benchmark, ...]:
-    """What ships with gemmviz of the ladder's kernels, by name of the GPU."""
+    """The shipped benchmarks of the ladder's kernels, one per GPU, sorted by its name."""
     return _recorded(of_lessons=False)
 
 
 @cache
 def recorded_lesson_benchmarks() -> tuple[Benchmark, ...]:
-    """Likewise of the kernels that only lessons have."""
+    """The shipped benchmarks of the kernels that only lessons use, one per GPU."""
     return _recorded(of_lessons=True)
 
 

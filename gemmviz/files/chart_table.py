@@ -1,4 +1,4 @@
-"""A chart as a table, for spreadsheets: CSV, a row for each point or bar."""
+"""Writes charts as CSV tables for spreadsheets, one row per point or bar."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from gemmviz.model.chart import Chart
 
 
 def chart_csv(chart: Chart) -> str:
-    """Where it is from, the axes, and the curves that it has; of bars their ends."""
+    """CSV text of a chart: title and notes, then one row per point of a curve or per segment of a bar (its two ends)."""
     buffer = io.StringIO()
     rows = csv.writer(buffer, lineterminator="\n")
     rows.writerow([f"# {'. '.join([chart.title, *chart.notes])}"])

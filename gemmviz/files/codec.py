@@ -1,6 +1,6 @@
-"""One codec for all dataclasses on disk and on the worker's pipes: JSON or TOML there and back, types checked on the way back.
+"""The codec of all dataclasses on disk and on the worker's pipes: JSON or TOML, with types checked when reading.
 
-What does not fit its type is refused with the path to it.
+Errors name the path to a value that doesn't fit its type.
 """
 
 import json
@@ -22,16 +22,17 @@ _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
 
 
 class FormatError(GemmvizError, ValueError):
-    """Text that is no JSON or TOML, or facts that don't fit their type."""
+    """Text that isn't JSON or TOML, or values that don't fit their types."""
 
 
 def to_plain(value: Any, *, brief: bool = False) -> Any:
-    """Dataclasses as dicts of strings, numbers, truth values, lists and dicts. What is None where nothing is said is left out;
-    all that is as it is where nothing is said, if it is to be ``brief``.
+    """A value with dataclasses as dicts of strings, numbers, booleans, lists and dicts.
+
+    Leaves out fields that are None by default and None here; with ``brief``, all fields that have their default value.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        said = [each.name for each in fields(value) if not _goes_without(each, value, brief)]
-        return {name: to_plain(getattr(value, name), brief=brief) for name in said}
+        names = [each.name for each in fields(value) if not _is_omitted(each, value, brief)]
+        return {name: to_plain(getattr(value, name), brief=brief) for name in names}
     if isinstance(value, Mapping):
         return {str(name): to_plain(inner, brief=brief) for name, inner in value.items() if inner is not None}
     if isinstance(value, tuple | list):
@@ -39,19 +40,19 @@ def to_plain(value: Any, *, brief: bool = False) -> Any:
     if isinstance(value, frozenset | set):
         return sorted(to_plain(inner, brief=brief) for inner in value)
     if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")  # names of files may hold halves of characters
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")  # file names may contain lone surrogates
     return value
 
 
-def _goes_without(each: Field[Any], value: Any, brief: bool) -> bool:
-    """Whether a field is read back as it is from nothing at all."""
+def _is_omitted(each: Field[Any], value: Any, brief: bool) -> bool:
+    """Whether a field has its default value and may be left out."""
     default = each.default_factory() if each.default_factory is not MISSING else each.default
-    held = getattr(value, each.name)
-    return bool(held == default) and (brief or held is None)
+    present = getattr(value, each.name)
+    return bool(present == default) and (brief or present is None)
 
 
 def from_plain(plain: Any, kind: type[_T]) -> _T:
-    """What ``to_plain`` was made from. Raises FormatError that says where something doesn't fit."""
+    """The value of type ``kind`` that ``to_plain`` gave. Raises FormatError with the path to a value that doesn't fit."""
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
@@ -59,25 +60,25 @@ def from_plain(plain: Any, kind: type[_T]) -> _T:
 
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:
-    """Paths of names in nested dicts that no field of the dataclasses has which they are to become."""
+    """Paths of the names in nested dicts that are not fields of the dataclass ``kind`` and those within it."""
     inner = kind if is_dataclass(kind) else next((each for each in get_args(kind) if is_dataclass(each)), None)
     if not isinstance(plain, dict) or inner is None:
         return []
     hints = get_type_hints(inner)
-    found = []
+    paths = []
     for name, value in plain.items():
         where = f"{path}.{name}" if path else str(name)
-        found += [where] if name not in hints else unknown_names(value, hints[name], where)
-    return found
+        paths += [where] if name not in hints else unknown_names(value, hints[name], where)
+    return paths
 
 
 def to_json(value: Any) -> bytes:
-    """On one line. Numbers that JSON doesn't know become null."""
+    """JSON of a value, on one line. NaN and infinities become null."""
     return msgspec.json.encode(to_plain(value))
 
 
 def from_json(data: bytes | str, kind: type[_T]) -> _T:
-    """Raises FormatError."""
+    """The value of type ``kind`` in a JSON text. Raises FormatError."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -85,23 +86,24 @@ def from_json(data: bytes | str, kind: type[_T]) -> _T:
 
 
 def json_to_plain(data: bytes) -> Any:
-    """Raises FormatError for what is no JSON by the book: a name given twice, NaN, half a character; or a whole number beyond
-    64 bits.
+    """The dicts, lists and values in a JSON text, read strictly.
+
+    Raises FormatError for invalid JSON, duplicate names, NaN, lone surrogates, and integers of more than 19 digits.
     """
     try:
-        found = json.loads(data, object_pairs_hook=_unique, parse_int=_whole, parse_constant=_no_number)
+        plain = json.loads(data, object_pairs_hook=_unique, parse_int=_whole, parse_constant=_no_number)
         if b"\\u" in data:
-            json.dumps(found, ensure_ascii=False).encode("utf-8")
+            json.dumps(plain, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"this is no JSON: {error}") from None
-    return found
+        raise FormatError(f"this is not JSON: {error}") from None
+    return plain
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    plain = dict(pairs)
+    if len(plain) != len(pairs):
         raise ValueError("a name is given twice")
-    return found
+    return plain
 
 
 def _whole(digits: str) -> int:
@@ -111,39 +113,40 @@ def _whole(digits: str) -> int:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def toml_text(plain: dict[str, Any]) -> str:
-    """Texts of several lines are written as such."""
+    """TOML of a dict, with strings of several lines as multi-line strings."""
     return tomli_w.dumps(plain, multiline_strings=True)
 
 
 def toml_to_plain(text: str) -> dict[str, Any]:
-    """Raises FormatError with the place where it is no TOML."""
+    """The dict in a TOML text. Raises FormatError with the line and column of the error."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        line, column = (int(found[1]), int(found[2])) if found else (1, 1)
+        match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        line, column = (int(match[1]), int(match[2])) if match else (1, 1)
         sentence = re.sub(r"\s*\(at .*\)$", "", str(error))
-        raise FormatError(f"this is no TOML: {sentence}", Place(line, column, line, column + 1)) from None
-    except (RecursionError, ValueError):  # Python reads no numbers of thousands of digits
-        raise FormatError("this is nested too deeply, or a number in it is too long") from None
+        raise FormatError(f"this is not TOML: {sentence}", Place(line, column, line, column + 1)) from None
+    except (RecursionError, ValueError):  # Python doesn't read numbers of thousands of digits
+        raise FormatError("the text is nested too deeply, or a number in it is too long") from None
 
 
 def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
-    """Raises FormatError for what is there and is no plain file (to open a FIFO can take forever), or is larger than that."""
-    if what := special_kind(path):
-        raise FormatError(f"this is {what}, and is not opened", file=str(path), remedy="choose a file")
+    """Raises FormatError if ``path`` exists but isn't a regular file (opening a FIFO may block), or exceeds ``most_bytes``."""
+    if kind := special_kind(path):
+        raise FormatError(f"this is {kind}", file=str(path), remedy="choose a file")
     size = path.stat().st_size if is_file(path) else 0
     if most_bytes is not None and size > most_bytes:
         raise FormatError(f"the file has {size:,} bytes; at most {most_bytes:,} are read", file=str(path))
 
 
 def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
-    """The text of a file, its line ends as Python has them. Raises UsageError where there is none, FormatError for no text, or
-    for more than so many bytes.
+    """The UTF-8 text of a file, with its line ends as LF.
+
+    Raises UsageError if there is no such file, FormatError if it isn't text or has more than ``most_bytes`` bytes.
     """
     check_plain_file(path, most_bytes)
     try:
@@ -155,7 +158,7 @@ def read_text(path: Path, most_bytes: int = _LARGEST_TEXT) -> str:
 
 
 def read_toml(path: Path, kind: type[_T]) -> _T:
-    """Raises UsageError where there is no such file, FormatError that names it."""
+    """The value of type ``kind`` in a TOML file. Raises UsageError if there is no such file, FormatError that names it."""
     try:
         return from_plain(toml_to_plain(read_text(path)), kind)
     except FormatError as error:
@@ -164,7 +167,7 @@ def read_toml(path: Path, kind: type[_T]) -> _T:
 
 
 def read_json(path: Path, kind: type[_T]) -> _T:
-    """Raises as ``read_toml`` does."""
+    """The value of type ``kind`` in a JSON file. Raises as ``read_toml`` does."""
     try:
         return from_json(read_text(path), kind)
     except FormatError as error:

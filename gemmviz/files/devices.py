@@ -1,4 +1,4 @@
-"""The devices that gemmviz knows: one TOML file each, found in ``assets/devices`` and in a folder of the user's own."""
+"""The devices that gemmviz knows, one TOML file each, from ``assets/devices`` and the user's ``devices`` folder."""
 
 from functools import cache
 from pathlib import Path
@@ -13,10 +13,10 @@ from gemmviz.model.gpu import Gpu
 
 @cache
 def device_extensions() -> Extensions[Device]:
-    """All devices: NVIDIA's by compute capability, then the others; and the files of the user's own that can't be used.
+    """All devices, NVIDIA's by compute capability before others, and the user's files that can't be used.
 
-    A user's file doesn't replace a device that ships with gemmviz. Raises InstallationError or FormatError if one of those is
-    missing or damaged.
+    A user's file doesn't replace a shipped device. Raises InstallationError if no shipped device is there, FormatError if
+    one is damaged.
     """
     devices = {path.stem: read_toml(path, Device) for path in resources("assets/devices", "*.toml")}
     broken = []
@@ -34,22 +34,22 @@ def device_extensions() -> Extensions[Device]:
 
 
 def device_names() -> tuple[str, ...]:
-    """Names of the devices that can be used, in their order."""
+    """Names of all usable devices, in the order of ``device_extensions``."""
     return tuple(device_extensions().items)
 
 
 def load_device(name: str = DEFAULT_DEVICE) -> Device:
-    """The device of this name. Raises UsageError for an unknown name, FormatError for a user's file that can't be used."""
-    known = device_extensions()
-    if name in known.items:
-        return known.items[name]
-    for error in known.broken:
+    """The device of this name. Raises UsageError for an unknown name, the file's error for a user's file that can't be used."""
+    devices = device_extensions()
+    if name in devices.items:
+        return devices.items[name]
+    for error in devices.broken:
         if Path(error.file or "").stem == name:
             raise error
-    remedy = f"choose one of {', '.join(sorted(known.items))}, or put a file of that name into {user_folder('devices')}"
+    remedy = f"choose one of {', '.join(sorted(devices.items))}, or add its file to {user_folder('devices')}"
     raise UsageError(f"there is no device {name!r}", remedy=remedy)
 
 
 def device_of(gpu: Gpu) -> str | None:
-    """The device file of a GPU of this machine, by the name that its driver tells; None where there is none."""
+    """Name of the device file of a GPU, by the name that its driver reports; None if there is no such file."""
     return next((name for name in device_names() if load_device(name).name == gpu.name), None)

@@ -1,4 +1,4 @@
-"""What a host did around a kernel, as it was measured once."""
+"""Recorded times of a host's calls around a kernel launch."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from gemmviz.model.host_run import HostRuns
 
 @cache
 def recorded_host_runs() -> tuple[HostRuns, ...]:
-    """Those that ship with gemmviz, one for each GPU."""
+    """The shipped records of host calls, one per GPU."""
     return tuple(
         from_plain(json_to_plain(path.read_bytes()), HostRuns) for path in resources("assets/measurements", "host-*.json")
     )

@@ -1,4 +1,4 @@
-"""Which kinds of files there are: one table for dialogs, for what is dropped, for the list of recent files and for commands."""
+"""The kinds of files that gemmviz opens: one table for dialogs, dropped files, recent files and commands."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ KindName = Literal["kernel", "trace", "view", "benchmark"]
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """``title`` stands in dialogs, ``suffix`` at the end of names."""
+    """A kind of file: ``suffix`` ends its names, ``title`` describes it in dialogs."""
 
     name: KindName
     suffix: str
@@ -27,26 +27,26 @@ KINDS = (
 
 
 def kind_of(path: Path) -> KindName:
-    """By its suffix; a file without one of ours is read as a kernel."""
+    """The kind of a file by its suffix; "kernel" for any other suffix."""
     return next((kind.name for kind in KINDS if path.suffix.lower() == kind.suffix), "kernel")
 
 
 def is_known(path: Path) -> bool:
-    """Whether its suffix is one of ours."""
+    """Whether a file's suffix is one of the table's."""
     return any(path.suffix.lower() == kind.suffix for kind in KINDS)
 
 
 def dialog_filters() -> list[str]:
-    """What a dialog offers: "Kernels (*.cu)", all of ours first."""
-    ours = " ".join(f"*{kind.suffix}" for kind in KINDS)
-    return [f"What gemmviz opens ({ours})", *(f"{kind.title} (*{kind.suffix})" for kind in KINDS), "All files (*)"]
+    """Filters for a file dialog, such as "Kernels (*.cu)"; all kinds together first."""
+    patterns = " ".join(f"*{kind.suffix}" for kind in KINDS)
+    return [f"Files that gemmviz opens ({patterns})", *(f"{kind.title} (*{kind.suffix})" for kind in KINDS), "All files (*)"]
 
 
 def file_stem(name: str) -> str:
-    """A name from inside a file as one that a file may have: never a path, never hidden, never long."""
+    """A name as a valid file stem: without path separators or a leading dot, at most 80 characters."""
     return re.sub(r"[^\w.+-]+", "-", name).strip(".-")[:_LONGEST_STEM] or "kernel"
 
 
 def with_suffix(path: Path, suffix: str) -> Path:
-    """The path that a person meant who left the suffix out."""
+    """The path with ``suffix`` added if it has none."""
     return path if path.suffix else path.with_name(path.name + suffix)

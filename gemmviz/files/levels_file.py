@@ -1,4 +1,4 @@
-"""What launches moved between the levels of memory, as a profiler counted it once."""
+"""Recorded profiler counts of what launches moved between the levels of memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from gemmviz.model.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class LevelCounters:
-    """Of one launch: ``counters`` by name, in bytes, sectors or blocks as the name says; ``sha256``: of the kernel's text."""
+    """Counters of one launch by name, in the unit that the name states; ``sha256`` is the hash of the kernel's text."""
 
     kernel: str
     sha256: str
@@ -25,7 +25,7 @@ class LevelCounters:
 
 @dataclass(frozen=True)
 class Levels:
-    """All of one GPU, on one day, with one profiler."""
+    """Counters of launches on one GPU, recorded on one day with one profiler."""
 
     device: str
     driver: str
@@ -41,14 +41,14 @@ class Levels:
         return f"{self.tool.partition(',')[0]} on {self.gpu.label}, {self.date}"
 
     def find(self, setup: Setup) -> LevelCounters | None:
-        """Those of exactly this kernel text, these parameters and this problem."""
-        wanted = setup.kernel.text_hash, setup.problem, dict(setup.parameters)
-        return next((row for row in self.launches if (row.sha256, row.problem, dict(row.parameters)) == wanted), None)
+        """The counters of a setup; None if this kernel text, problem and parameters were not recorded."""
+        key = setup.kernel.text_hash, setup.problem, dict(setup.parameters)
+        return next((row for row in self.launches if (row.sha256, row.problem, dict(row.parameters)) == key), None)
 
 
 @cache
 def recorded_levels() -> tuple[Levels, ...]:
-    """Those that ship with gemmviz, one for each GPU."""
+    """The shipped memory-level counters, one record per GPU."""
     return tuple(
         from_plain(json_to_plain(path.read_bytes()), Levels) for path in resources("assets/measurements", "levels-*.json")
     )

@@ -1,4 +1,4 @@
-"""What was recorded of kernels on compilers and devices: figures that only the real kernel has."""
+"""Recorded register counts of compiled kernels, by kernel text, parameters and architecture."""
 
 import json
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from gemmviz.model.kernel import text_hash
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Registers of one thread, and who said so."""
+    """Registers of one thread, and the compiler that allocated them."""
 
     per_thread: int
     source: str
 
 
 def recorded_registers(kernel_text: str, parameters: Mapping[str, int], device: Device) -> Registers | None:
-    """What the compiler gave this very kernel with these parameters on the device's architecture; None where nobody asked."""
+    """Registers of a kernel text with these parameters on the device's architecture; None if they were not recorded."""
     record = _registers()
-    found = record["kernels"].get(text_hash(kernel_text), {}).get(parameter_key(parameters), {})
-    count = found.get(device.compute_capability)
+    by_architecture = record["kernels"].get(text_hash(kernel_text), {}).get(parameter_key(parameters), {})
+    count = by_architecture.get(device.compute_capability)
     return None if count is None else Registers(count, f"{record['compiler']}, sm_{device.compute_capability.replace('.', '')}")
 
 
 def parameter_key(parameters: Mapping[str, int]) -> str:
-    """Parameters as one string, in the order of their names."""
+    """Parameters as one string such as "BM=64 BN=32", sorted by name."""
     return " ".join(f"{name}={parameters[name]}" for name in sorted(parameters))
 
 

@@ -1,4 +1,4 @@
-"""Finds the files that ship with gemmviz, kernels and assets, and the folder where users put their own."""
+"""Paths of the files that ship with gemmviz, kernels and assets, and of the user's own folder."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ ROOT = _PACKAGE.parent if _IS_CHECKOUT else _PACKAGE / "data"
 
 
 def resource(name: str) -> Path:
-    """Path of a file or folder that ships with gemmviz, such as ``"assets/fonts/OFL.txt"``.
+    """Path of a shipped file or folder, such as ``"assets/fonts/OFL.txt"``.
 
     Raises InstallationError if it is missing.
     """
@@ -23,7 +23,7 @@ def resource(name: str) -> Path:
 
 
 def resources(folder: str, pattern: str) -> list[Path]:
-    """Files of a shipped folder that match ``pattern``, sorted by path: ``resources("kernels", "*.cu")``.
+    """Paths in a shipped folder that match ``pattern``, sorted: ``resources("kernels", "*.cu")``.
 
     Raises InstallationError if the folder is missing or none of its files matches.
     """
@@ -39,8 +39,9 @@ def _missing(kind: str, name: str) -> InstallationError:
 
 
 def user_folder(name: str) -> Path:
-    """Folder for a user's own files of one kind: ``name`` within GEMMVIZ_HOME if that is set, else within the system's folder
-    for settings. It may not exist.
+    """Folder of a user's own files of one kind, which may not exist.
+
+    It is ``name`` in the folder GEMMVIZ_HOME if that is set, else in ``gemmviz`` in the system's folder for settings.
     """
     home = os.environ.get("GEMMVIZ_HOME")
     if home:

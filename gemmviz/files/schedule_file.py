@@ -1,4 +1,4 @@
-"""Schedules of launches that were recorded, in one NumPy file: an index of them, and for each where and when its blocks ran."""
+"""Reads and writes recorded schedules: a NumPy file with an index of launches and, for each, where and when its blocks ran."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from gemmviz.model.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class RecordedLaunch:
-    """Which launch a schedule is of. ``source_hash``: of the kernel's text."""
+    """The launch that a schedule was recorded of. ``source_hash``: of its text. ``tick_ns``: the clock's resolution."""
 
     kernel: str
     source_hash: str
@@ -27,6 +27,7 @@ class RecordedLaunch:
     parameters: Mapping[str, int] = field(default_factory=dict)
 
     def is_of(self, setup: Setup) -> bool:
+        """Whether this launch had the kernel text, problem and parameters of ``setup``."""
         return (self.source_hash, self.problem, dict(self.parameters)) == (
             setup.kernel.text_hash, setup.problem, dict(setup.parameters),
         )  # fmt: skip
@@ -34,7 +35,7 @@ class RecordedLaunch:
 
 @dataclass(frozen=True)
 class Schedules:
-    """``launches`` and ``schedules`` go together; all are of one GPU, on one day."""
+    """Schedules recorded on one GPU on one day; ``schedules[i]`` belongs to ``launches[i]``."""
 
     gpu: Gpu
     date: str
@@ -46,9 +47,9 @@ class Schedules:
         return f"recorded on {self.gpu.label}, {self.date}"
 
     def find(self, setup: Setup) -> Schedule | None:
-        """That of exactly this kernel text, these parameters and this problem."""
-        found = zip(self.launches, self.schedules, strict=True)
-        return next((schedule for launched, schedule in found if launched.is_of(setup)), None)
+        """The schedule of a setup; None if this kernel text, problem and parameters were not recorded."""
+        pairs = zip(self.launches, self.schedules, strict=True)
+        return next((schedule for launch, schedule in pairs if launch.is_of(setup)), None)
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,10 @@ class _Index:
     launches: tuple[RecordedLaunch, ...]
 
 
-def write_schedules(found: Schedules, path: Path) -> None:
-    """Times as 32 bits, SMs as 16."""
-    arrays = {"index": np.frombuffer(to_json(_Index(found.gpu, found.date, found.launches)), np.uint8)}
-    for number, schedule in enumerate(found.schedules):
+def write_schedules(recorded: Schedules, path: Path) -> None:
+    """Writes schedules with times of 32 bits, in ns, and SMs of 16 bits. Raises GemmvizError if the file can't be written."""
+    arrays = {"index": np.frombuffer(to_json(_Index(recorded.gpu, recorded.date, recorded.launches)), np.uint8)}
+    for number, schedule in enumerate(recorded.schedules):
         arrays[f"sm_{number}"] = schedule.sm.astype(np.uint16)
         arrays[f"start_{number}"] = schedule.start_ns.astype(np.uint32)
         arrays[f"length_{number}"] = (schedule.stop_ns - schedule.start_ns).astype(np.uint32)
@@ -70,18 +71,18 @@ def write_schedules(found: Schedules, path: Path) -> None:
 
 
 def read_schedules(path: Path) -> Schedules:
-    """One of gemmviz's own files."""
+    """The schedules in a shipped file."""
     with np.load(path, allow_pickle=False) as arrays:
         index = from_json(arrays["index"].tobytes(), _Index)
         schedules = []
-        for number, launched in enumerate(index.launches):
+        for number, launch in enumerate(index.launches):
             start = arrays[f"start_{number}"].astype(np.int64)
             stop = start + arrays[f"length_{number}"].astype(np.int64)
-            schedules.append(Schedule(arrays[f"sm_{number}"].astype(np.int32), start, stop, launched.tick_ns))
+            schedules.append(Schedule(arrays[f"sm_{number}"].astype(np.int32), start, stop, launch.tick_ns))
     return Schedules(index.gpu, index.date, index.launches, tuple(schedules))
 
 
 @cache
 def recorded_schedules() -> tuple[Schedules, ...]:
-    """Those that ship with gemmviz, one for each GPU."""
+    """The shipped schedules, one record per GPU."""
     return tuple(read_schedules(path) for path in resources("assets/measurements", "schedules-*.npz"))

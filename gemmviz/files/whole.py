@@ -1,4 +1,4 @@
-"""Writes whole files or none: beside the old one first, which stays as it is until the new one is complete."""
+"""Writes files atomically: to a temporary file in the same folder, which replaces the old one once it is complete."""
 
 import glob
 import os
@@ -11,21 +11,22 @@ from gemmviz.model.errors import GemmvizError
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a plain file; there is none of a name that the system takes for impossible."""
+    """Whether ``path`` is a regular file; false also for a name that the system rejects."""
     return os.path.isfile(path)
 
 
 def special_kind(path: Path) -> str:
-    """What is there instead of a plain file, "" where it is one or where there is nothing."""
+    """What ``path`` is if not a regular file, such as "a folder"; "" for a regular file or nothing."""
     if is_file(path) or not os.path.exists(path):
         return ""
-    return "a folder" if path.is_dir() else "no plain file"
+    return "a folder" if path.is_dir() else "not a regular file"
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A path to write to, of the same suffix, which becomes ``path`` when all went well; what a link leads to, where that is
-    one. Raises GemmvizError, the file named, for what is no plain file, and where the system refuses.
+    """Context with a temporary path of the same suffix; on success it replaces ``path``, or the target of that link.
+
+    Raises GemmvizError that names the file if it exists and isn't a regular file, or if the system can't write it.
     """
     part = None
     try:
@@ -38,7 +39,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         part.chmod(_mode_of(target))
         yield part
         part.replace(target)
-    except GemmvizError:  # what was to be written says so itself
+    except GemmvizError:  # from the body of the with statement
         raise
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None
@@ -49,22 +50,22 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def _refuse(target: Path, path: Path) -> None:
-    """Raises GemmvizError for what no file can take the place of."""
+    """Raises GemmvizError if ``target`` can't be replaced by a file."""
     if not target.name:
-        raise GemmvizError("this names no file", file=str(path) or "-o")
+        raise GemmvizError("this is not the name of a file", file=str(path) or "-o")
     if not target.parent.is_dir():
         raise GemmvizError(f"there is no folder {target.parent}", file=str(path))
-    if what := special_kind(target):
-        raise GemmvizError(f"this is {what}; nothing is written over it", file=str(path), remedy="name a file")
+    if kind := special_kind(target):
+        raise GemmvizError(f"this is {kind}; it is not overwritten", file=str(path), remedy="name a file")
 
 
 def _prefix(target: Path) -> str:
-    """What the name of an unfinished file begins with; the number of the process that writes it follows."""
+    """Prefix of the temporary file's name; the id of the writing process follows."""
     return f".{target.stem[:40]}.part-"
 
 
 def sweep(target: Path) -> None:
-    """Removes what a killed process left unfinished of this file."""
+    """Removes temporary files of ``target`` that killed processes left."""
     for left in target.parent.glob(f"{glob.escape(_prefix(target))}*{glob.escape(target.suffix)}"):
         number = left.name.removeprefix(_prefix(target)).partition("-")[0]
         if number.isdecimal() and not _runs(int(number)) and not left.is_symlink():
@@ -73,7 +74,7 @@ def sweep(target: Path) -> None:
 
 def _runs(process: int) -> bool:
     if os.name != "posix":
-        return True  # to ask there would be to end it
+        return True  # os.kill would terminate it there
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -84,13 +85,13 @@ def _runs(process: int) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The text as UTF-8, whole or not at all. Raises GemmvizError."""
+    """Writes a text as UTF-8, atomically. Raises GemmvizError."""
     with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def _mode_of(path: Path) -> int:
-    """That of the file that is there, else what the system gives a new one."""
+    """Mode bits of the present file, else those that the system gives a new one."""
     if path.exists():
         return path.stat().st_mode & 0o7777
     mask = os.umask(0)

@@ -23,7 +23,7 @@ def test_defaults_and_prose() -> None:
     [
         ("int main() {}", 1, "no gemmviz header"),
         (GOOD.replace("gemmviz = 1", "gemmviz = 7"), 1, "this version reads 1"),
-        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "no TOML"),
+        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "not TOML"),
         (GOOD.replace('entry = "k"', "entry = 3"), 2, "must be a string"),
         (GOOD.replace('// args = ["A"]\n', ""), 1, "lacks 'args'"),
         (GOOD.replace('block = ["T"]', "block = []"), 4, "one to three formulas"),
@@ -96,5 +96,5 @@ def test_a_formula_that_goes_wrong_is_placed() -> None:
 def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
     from tests.conftest import kernel_from, trace_of
 
-    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows at most 49152"):
+    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152"):
         trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))

@@ -214,7 +214,7 @@ def test_files_that_are_none_leave_what_is_shown(desk: AppModel, tmp_path: Path)
     before = desk.session.shown
     for name, text, words in [
         ("a.gvt", "x", "a.gvt"), ("a.toml", "[[", "a.toml:1:"), ("b.toml", "a = 1", "nor a saved view"),
-        ("c.json", "{}", "no benchmark"), ("d.cu", "int x;", "no gemmviz header"),
+        ("c.json", "{}", "not a gemmviz benchmark"), ("d.cu", "int x;", "no gemmviz header"),
     ]:  # fmt: skip
         (tmp_path / name).write_text(text)
         desk.open(tmp_path / name)
