@@ -1,1 +1,1 @@
-"""Engines: who turns a kernel and its settings into a trace, counts and times, on the CPU or on the GPU."""
+"""Engines, which turn a setup into a trace, counts and times, on the CPU or on a GPU."""

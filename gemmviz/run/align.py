@@ -1,7 +1,7 @@
-"""Lines up what the twin's threads wrote down, each in its own order, as the dense matrix of a trace.
+"""Aligns the records of the twin's threads, each in its own order, to the dense matrix of a trace.
 
-A step is one visit of one access: the same for all threads, however they got there. Steps stand in the order of the program, so
-that divergence shifts nothing. Only the few paths are worked out here; the words themselves become elements where they are.
+A step is one visit of one access and the same for all threads, whichever path they took. Steps are in program order, so that
+divergence shifts nothing. Only the distinct paths are processed here; the words are converted to elements on the device.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,8 @@ OUTSIDE = 0x7FFFFFFF
 
 @dataclass(frozen=True)
 class Path:
-    """What a thread went through: accesses (n,), the trips of the loops around them (n, depth), -1 padded, and which of them it
-    recorded (n,).
+    """One path through the kernel: accesses (n,), the trips of the loops around them (n, depth), padded with -1, and whether
+    each access was recorded (n,).
     """
 
     access: Ints
@@ -36,19 +36,21 @@ class Path:
 
 @dataclass
 class PathBook:
-    """The paths that are known of one twin, by their hash."""
+    """The known paths of one twin, by their hash."""
 
     twin: Twin
     paths: dict[int, Path] = field(default_factory=dict)
 
     def learn(self, path: int, events: npt.NDArray[np.uint32]) -> None:
+        """Adds the path with this hash from the events that a thread recorded of it."""
         self.paths[path] = Path(*self.twin.path(events))
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The recorded steps of several paths together: accesses (steps,), trips (steps, depth), barriers passed before, (steps,);
-    and for each path its recorded steps.
+    """The recorded steps of several paths: accesses (steps,), trips (steps, depth) and barriers passed before (steps,).
+
+    ``of_path[i]`` has the step of each recorded access of path i.
     """
 
     access: Ints
@@ -58,10 +60,10 @@ class Steps:
 
 
 def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
-    """All steps of these paths in the order of the program.
+    """All steps of these paths in program order.
 
-    Two steps are told apart by the outermost loop or statement where they part: by its place in the text or, in the same loop,
-    by its trip.
+    The order of two steps is that of the outermost loops or statements in which they differ: by place in the text or, within
+    the same loop, by trip.
     """
     access = np.concatenate([path.access for path in paths])
     visits = np.concatenate([path.visits for path in paths])
@@ -77,16 +79,16 @@ def steps_of(program: Program, paths: Sequence[Path]) -> Steps:
     chosen = order[fresh]
     recorded = np.concatenate([path.recorded for path in paths])
     waits = np.array([each.kind == "barrier" for each in program.accesses])[access[chosen]]
-    kept = recorded[chosen]
-    number = np.cumsum(kept) - 1
+    is_recorded = recorded[chosen]
+    number = np.cumsum(is_recorded) - 1
     ends = np.cumsum([len(path.access) for path in paths])[:-1]
     of_path = tuple(number[rows[path.recorded]] for path, rows in zip(paths, np.split(row, ends), strict=True))
     epoch = (np.cumsum(waits) - waits).astype(np.int32)
-    return Steps(access[chosen][kept], visits[chosen][kept], epoch[kept], of_path)
+    return Steps(access[chosen][is_recorded], visits[chosen][is_recorded], epoch[is_recorded], of_path)
 
 
 def _places(program: Program, depth: int) -> Ints:
-    """For each access where the loops around it begin, outermost first, then itself: as numbers of accesses, -1 padded."""
+    """First access in each loop around an access, outermost first, then itself: (accesses, depth + 1), padded with -1."""
     begins: dict[int, int] = {}
     for number, access in enumerate(program.accesses):
         for loop in access.loops:
@@ -100,7 +102,7 @@ def _places(program: Program, depth: int) -> Ints:
 
 @dataclass(frozen=True)
 class Region:
-    """Where an array lies: its first word, and words per element."""
+    """Location of an array in the twin's address words: its first word, and words per element."""
 
     base: int
     unit: int
@@ -108,10 +110,10 @@ class Region:
 
 @dataclass(frozen=True)
 class Slots:
-    """What the words mean that the threads of one path wrote, slot by slot, (n,) each.
+    """Meaning of the words that the threads of one path wrote, (n,) each, one entry per slot.
 
-    The access that a slot is of and the step that it belongs to; the word where its array begins, and how many words an element
-    takes; the last element that an access may begin at. A barrier's word stands for element 0.
+    ``access`` and ``step`` of the slot, ``array`` and its first word ``base``, words per element ``unit``, and the ``last``
+    element at which an access may begin. A barrier's word is element 0.
     """
 
     access: Ints
@@ -125,7 +127,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class Alignment:
-    """The steps of a run, named as in a Trace, and how the words become elements."""
+    """The steps of a run, with the fields of a Trace, and the slots that convert words to elements."""
 
     sites: tuple[Site, ...]
     site: Ints
@@ -141,17 +143,20 @@ def alignment(
     first_words: Callable[[int, int], npt.NDArray[np.uint32]],
     regions: Mapping[int, Region],
 ) -> Alignment:
-    """How the words of a run line up. ``taken`` (threads,) is each thread's path, ``first_words(thread, n)`` the words of one
-    thread, ``regions`` where each array lies.
+    """The alignment of a run's words.
+
+    ``taken`` (threads,) is the path of each thread, ``first_words(thread, n)`` gives the first n words of a thread, and
+    ``regions`` are the locations of the arrays by number.
     """
     steps = steps_of(binding.program, paths)
     array = np.full(len(steps.access), INACTIVE, np.int32)
     slots = []
     for number, (path, rows) in enumerate(zip(paths, steps.of_path, strict=True)):
         threads = np.flatnonzero(taken == number)
-        found = _slots(binding, path.access[path.recorded], rows, threads, first_words(int(threads[0]), len(rows)), regions)
-        array[rows] = found.array
-        slots.append(found)
+        words = first_words(int(threads[0]), len(rows))
+        of_path = _slots(binding, path.access[path.recorded], rows, threads, words, regions)
+        array[rows] = of_path.array
+        slots.append(of_path)
     pairs: dict[tuple[int, int], int] = {}
     site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), array.tolist(), strict=True)]
     depth = max((len(binding.program.accesses[access].loops) for access, _ in pairs), default=0)
@@ -183,7 +188,7 @@ def _slots(
 
 
 def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regions: Mapping[int, Region]) -> Ints:
-    """Which array each access of a path went to, from one thread's words: the one that begins before it, or the nearest."""
+    """Numbers of the arrays that a path's accesses went to, (n,): for one thread's words, the array around each or nearest."""
     numbers = sorted(regions, key=lambda number: regions[number].base)
     bases = np.array([regions[number].base for number in numbers], np.int64)
     sizes = np.array([binding.arrays[number].size * regions[number].unit for number in numbers], np.int64)
@@ -198,7 +203,7 @@ def _arrays(binding: Binding, access: Ints, words: npt.NDArray[np.uint32], regio
 
 
 def outside(binding: Binding, space: ThreadSpace, slots: Slots, slot: int, number: int, word: int) -> KernelFault:
-    """The error of a thread whose word, in this slot of its path, names no element of its array."""
+    """The error of a thread whose word in this slot of its path is outside of its array."""
     array, region = int(slots.array[slot]), int(slots.base[slot])
     place, info = binding.program.accesses[int(slots.access[slot])], binding.arrays[array]
     block, thread = space.indices(number)
@@ -215,6 +220,6 @@ def outside(binding: Binding, space: ThreadSpace, slots: Slots, slot: int, numbe
 
 
 def check_hashes(used: Any, path: Any, first: Any, inverse: Any) -> None:
-    """Threads with one hash made equally many accesses. Raises GemmvizError where two paths share a hash."""
+    """Raises GemmvizError if two paths share a hash: threads of one hash then made different numbers of accesses."""
     if not bool((used == used[first][inverse]).all()):
-        raise GemmvizError("two paths through the kernel can't be told apart", remedy="trace fewer blocks")
+        raise GemmvizError("two paths through the kernel have the same hash", remedy="trace fewer blocks")

@@ -1,4 +1,4 @@
-"""Which engines answer here, and in which order."""
+"""The choice of an engine: by name, by what is installed, and by whether a kernel may run on the GPU."""
 
 import importlib.util
 from collections.abc import Mapping
@@ -14,24 +14,24 @@ from gemmviz.run.worker.remote import RemoteGpu
 
 EngineChoice = Literal["auto", "gpu", "cpu"]
 CHOICES: Mapping[EngineChoice, str] = {
-    "auto": "the GPU where CuPy is installed and the CPU where it can't; for a kernel of your own, the CPU",
-    "gpu": "the GPU alone",
+    "auto": "the GPU if CuPy is installed, with the CPU as fallback; the CPU for a kernel of your own",
+    "gpu": "the GPU only",
     "cpu": "the interpreter on the CPU",
 }
 
 
 def has_cupy() -> bool:
-    """Whether somebody installed what a GPU needs."""
+    """Whether CuPy is installed, which the GPU engine needs."""
     return importlib.util.find_spec("cupy") is not None
 
 
 def choice_for(on: EngineChoice, kernel: KernelSpec) -> EngineChoice:
-    """The choice for this kernel: one that doesn't ship with gemmviz runs on the GPU only where a person says so."""
+    """The choice for this kernel: "auto" means "cpu" for a kernel that doesn't ship with gemmviz."""
     return "cpu" if on == "auto" and not is_shipped_kernel(kernel) else on
 
 
 def engine_for(on: EngineChoice, timeout_s: float = TIMEOUT_S) -> Engine:
-    """Who answers. ``timeout_s``: how long a launch may take on the GPU."""
+    """The engine of this choice. ``timeout_s`` limits one launch on the GPU."""
     if on == "gpu":
         return RemoteGpu(timeout_s=timeout_s)
     without_gpu = (Interpreter(), RecordedTimes())

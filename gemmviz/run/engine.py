@@ -1,4 +1,4 @@
-"""Who answers what may be asked of a setup: one protocol for all of them, and one rule for who answers instead."""
+"""The interface of all engines, and an engine that falls back from one engine to the next."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -20,12 +20,14 @@ _Answer = TypeVar("_Answer")
 
 
 class CannotAnswer(GemmvizError, NotImplementedError):
-    """Not a failure: this engine is not the one to ask."""
+    """The engine doesn't support a request. This is not a failure; another engine may support it."""
 
 
 class Engine:
-    """What may be asked. An engine inherits from this and answers what it can. Everything raises Cancelled, SettingError,
-    SourceError or DeviceError, and may be called from any thread.
+    """The interface of an engine. An engine overrides the methods that it supports.
+
+    Methods may be called from any thread. They raise CannotAnswer if the engine doesn't support the request, Cancelled once
+    ``cancelled()`` is true, and SettingError, SourceError or DeviceError.
     """
 
     name = "no engine"
@@ -38,7 +40,7 @@ class Engine:
         *,
         cancelled: Cancel = is_cancelled,
     ) -> Outcome:
-        """The trace of these blocks (default: those of the setup)."""
+        """The trace of ``blocks`` (default: the blocks of the setup)."""
         raise self._cannot("record a trace")
 
     def count(
@@ -49,35 +51,37 @@ class Engine:
         progress: Progress = lambda done, total: None,
         cancelled: Cancel = is_cancelled,
     ) -> None:
-        """Gives the accesses of the whole launch to ``counter``. Raises KernelFault too."""
+        """Passes the accesses of the whole launch to ``counter``. Raises KernelFault if the kernel faults."""
         raise self._cannot("count a launch")
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-        """The variables of one thread. Raises KernelFault too."""
+        """The variables of one thread at each step. Raises KernelFault if the kernel faults."""
         raise self._cannot("watch variables")
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
-        """How fast the real kernel is on the setup's device, beside cuBLAS and with the copies around it."""
+        """Times of the real kernel on the setup's device, of cuBLAS and of the copies to and from the device."""
         raise self._cannot("time a kernel")
 
     def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
-        """Where and when each block of the real kernel ran."""
+        """The SM, start and stop of each block of the real kernel."""
         raise self._cannot("record a schedule")
 
     def verify(self, setups: list[Setup]) -> list[Counters]:
-        """What the hardware's counters say of each."""
+        """The hardware counters of each setup's launch."""
         raise self._cannot("read hardware counters")
 
     def close(self) -> None:
-        """Gives back what it holds, for good."""
+        """Releases all resources. The engine can't be used afterwards."""
 
     def _cannot(self, what: str) -> CannotAnswer:
         return CannotAnswer(f"{self.name} can't {what}")
 
 
 class FallbackEngine(Engine):
-    """Several engines as one. The rule: what one can't answer or fails at, the next one is asked; but a setting that can't run
-    can't run anywhere, and what was cancelled stays so. An outcome says what kept the first who tried from giving it.
+    """Several engines as one: each request goes to the first engine that supports it and succeeds.
+
+    SettingError and Cancelled are raised at once, since they hold for every engine. An Outcome carries the error of the first
+    engine that failed.
     """
 
     def __init__(self, *engines: Engine) -> None:
@@ -92,11 +96,11 @@ class FallbackEngine(Engine):
         *,
         cancelled: Cancel = is_cancelled,
     ) -> Outcome:
-        outcome, failed = self._ask(lambda engine: engine.trace(setup, blocks, recording, cancelled=cancelled))
+        outcome, failure = self._first_result(lambda engine: engine.trace(setup, blocks, recording, cancelled=cancelled))
         fault = outcome.fault
-        if fault is not None and isinstance(failed, KernelFault) and failed.message != fault.message:
-            fault.message += f". On the GPU: {failed.message}"
-        return Outcome(outcome.trace, outcome.by, fault, failed)
+        if fault is not None and isinstance(failure, KernelFault) and failure.message != fault.message:
+            fault.message += f". On the GPU: {failure.message}"
+        return Outcome(outcome.trace, outcome.by, fault, failure)
 
     def count(
         self,
@@ -106,35 +110,35 @@ class FallbackEngine(Engine):
         progress: Progress = lambda done, total: None,
         cancelled: Cancel = is_cancelled,
     ) -> None:
-        self._ask(lambda engine: engine.count(setup, counter, progress=progress, cancelled=cancelled))
+        self._first_result(lambda engine: engine.count(setup, counter, progress=progress, cancelled=cancelled))
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
-        return self._ask(lambda engine: engine.watch(setup, block, thread, cancelled=cancelled))[0]
+        return self._first_result(lambda engine: engine.watch(setup, block, thread, cancelled=cancelled))[0]
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
-        return self._ask(lambda engine: engine.time(setup, cancelled=cancelled))[0]
+        return self._first_result(lambda engine: engine.time(setup, cancelled=cancelled))[0]
 
     def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
-        return self._ask(lambda engine: engine.schedule(setup, cancelled=cancelled))[0]
+        return self._first_result(lambda engine: engine.schedule(setup, cancelled=cancelled))[0]
 
     def verify(self, setups: list[Setup]) -> list[Counters]:
-        return self._ask(lambda engine: engine.verify(setups))[0]
+        return self._first_result(lambda engine: engine.verify(setups))[0]
 
     def close(self) -> None:
         for engine in self.engines:
             engine.close()
 
-    def _ask(self, question: Callable[[Engine], _Answer]) -> tuple[_Answer, GemmvizError | None]:
-        """The first answer, and what the first engine that failed said. Raises that, or the last word, where nobody answers."""
-        failed: GemmvizError | None = None
-        word: GemmvizError | None = None
+    def _first_result(self, request: Callable[[Engine], _Answer]) -> tuple[_Answer, GemmvizError | None]:
+        """The first result, and the error of the first engine that failed before. Raises that error if no engine succeeds."""
+        failure: GemmvizError | None = None
+        unsupported: GemmvizError | None = None
         for engine in self.engines:
             try:
-                return question(engine), failed
+                return request(engine), failure
             except (SettingError, Cancelled):
                 raise
             except CannotAnswer as error:
-                word = error
+                unsupported = error
             except GemmvizError as error:
-                failed = failed or error
-        raise failed or word or CannotAnswer("there is nobody to ask")
+                failure = failure or error
+        raise failure or unsupported or CannotAnswer("there is no engine")

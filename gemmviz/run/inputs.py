@@ -1,4 +1,4 @@
-"""The matrices that a kernel multiplies: random (never zeros, and the same for the same seed), their own indices, or ones."""
+"""The input matrices of a kernel: random (without zeros, reproducible by seed), their own indices, or ones."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -13,28 +13,28 @@ from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
 
 _CHUNK = 1 << 20
-_LATEST, _KEPT_BYTES = 2, 64 << 20
+_LATEST, _CACHE_BYTES = 2, 64 << 20
 
 
-class _Kept:
-    """The matrices that were made last: those of the latest problem, and others as long as all are small together."""
+class _MatrixCache:
+    """A cache of random matrices: the two latest, and older ones while all together take at most 64 MiB."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[tuple[int, str, int], npt.NDArray[Any]] = OrderedDict()
+        self._matrices: OrderedDict[tuple[int, str, int], npt.NDArray[Any]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: tuple[int, str, int], make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
         with self._lock:
-            found = self._found.pop(key, None)
-        data = make() if found is None else found
+            cached = self._matrices.pop(key, None)
+        data = make() if cached is None else cached
         with self._lock:
-            self._found[key] = data
-            while len(self._found) > _LATEST and sum(each.nbytes for each in self._found.values()) > _KEPT_BYTES:
-                self._found.popitem(last=False)
+            self._matrices[key] = data
+            while len(self._matrices) > _LATEST and sum(each.nbytes for each in self._matrices.values()) > _CACHE_BYTES:
+                self._matrices.popitem(last=False)
         return data
 
 
-_kept = _Kept()
+_cache = _MatrixCache()
 
 
 def _random_matrix(size: int, dtype: str, seed: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
@@ -58,7 +58,7 @@ def _random_matrix(size: int, dtype: str, seed: int, cancelled: Callable[[], boo
 def _filled(size: int, dtype: str, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
     if filling.pattern == "random":
         seed = filling.seed * 2 + number
-        return _kept.get((size, dtype, seed), lambda: _random_matrix(size, dtype, seed, cancelled))
+        return _cache.get((size, dtype, seed), lambda: _random_matrix(size, dtype, seed, cancelled))
     data = np.ones(size, dtype) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
     if filling.pattern == "index":
         data = (data if np.dtype(dtype).kind == "f" else data % 8).astype(dtype)
@@ -67,15 +67,15 @@ def _filled(size: int, dtype: str, filling: Filling, number: int, cancelled: Cal
 
 
 def matrices(problem: Problem, dtypes: dict[str, str], filling: Filling, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """Flat A and B, read-only; and C, all zero. Integers take 0 to 7: random, or their index modulo 8.
+    """A and B, read-only, and C, all zero, by name: flat arrays in memory order, of ``rows * columns`` elements.
 
-    Values are laid out in memory order, whichever order that is. Raises Cancelled.
+    Integers are 0 to 7, random or the index modulo 8. Raises Cancelled.
     """
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     for number, (name, dtype) in enumerate(sorted(dtypes.items())):
         rows, columns = problem.shapes[name]
         if name == "C":
-            found[name] = np.zeros(rows * columns, dtype)
+            arrays[name] = np.zeros(rows * columns, dtype)
         else:
-            found[name] = _filled(rows * columns, dtype, filling, number, cancelled)
-    return found
+            arrays[name] = _filled(rows * columns, dtype, filling, number, cancelled)
+    return arrays

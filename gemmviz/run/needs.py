@@ -1,4 +1,4 @@
-"""What a block of a kernel needs of an SM, as far as its text says."""
+"""Resources that one block of a kernel needs of an SM."""
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from gemmviz.source.program import program_for
 
 
 def needs_of(setup: Setup) -> tuple[Needs, str]:
-    """And who says how many registers a thread has, "" where nobody does. The device need not be able to run it. Raises
-    SourceError for a kernel that can't be read, SettingError for sizes without a launch.
+    """Threads, registers per thread and shared bytes of a block, and the source of the register count ("" if unknown).
+
+    The device need not be able to run the block. Raises SourceError for a kernel that can't be read, SettingError for sizes
+    without a launch.
     """
     launch = requested_launch(setup)
     registers = recorded_registers(setup.kernel.text, setup.parameters, device_for(setup))
@@ -22,7 +24,7 @@ def needs_of(setup: Setup) -> tuple[Needs, str]:
 
 
 def _bytes(array: SharedArray) -> int:
-    """Of ``extern __shared__`` the launch says how much there is."""
+    """Size of a declared shared array; 0 for ``extern __shared__``, whose size is in the launch."""
     if array.dims is None:
         return 0
     return int(np.prod(array.dims, dtype=np.int64)) * array.element.bytes

@@ -1,7 +1,7 @@
-"""What this program and its worker say to each other: one JSON object a line.
+"""The protocol between gemmviz and its worker: one JSON object per line.
 
-A job has an ``id``, what to ``do`` and the facts for it; ``{"cancel": id}`` cancels it. Answers carry the id and one of
-``progress`` (done, of how many), ``result`` or ``error``. Traces and other arrays travel as files, which a result names.
+A job has an ``id``, the name of the method in ``do``, and its arguments; ``{"cancel": id}`` cancels it. Replies carry the id
+and one of ``progress`` (done, total), ``result`` or ``error``. Traces and other arrays are passed as files.
 """
 
 from typing import Any
@@ -27,12 +27,12 @@ _ERRORS: dict[str, Any] = {
 
 
 def line_of(message: Payload) -> bytes:
-    """Dataclasses in it are written as their fields."""
+    """A message as one line of JSON, dataclasses as their fields."""
     return to_json(message) + b"\n"
 
 
 def error_to_plain(error: Exception, fatal: bool = False) -> Payload:
-    """An error as facts. ``fatal``: the worker ends with it."""
+    """An error as a dict for the pipe. ``fatal``: the worker exits after it."""
     if isinstance(error, Cancelled):
         return {"kind": "Cancelled"}
     if not isinstance(error, GemmvizError):
@@ -50,7 +50,7 @@ def error_to_plain(error: Exception, fatal: bool = False) -> Payload:
 
 
 def error_from_plain(facts: Payload) -> Exception:
-    """What ``error_to_plain`` was made from."""
+    """The error that ``error_to_plain`` converted."""
     if facts["kind"] == "Cancelled":
         return Cancelled()
     kind, remedy = _ERRORS[facts["kind"]], facts.get("remedy")

@@ -1,4 +1,4 @@
-"""What a record of a run keeps, and how many bytes it may take."""
+"""Options of a recorded run: its contents and its largest size."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,12 @@ _LEAST_RECORD = 256 << 20
 
 
 def record_limit() -> int:
-    """Bytes that the record of a run may take: half of the memory that is available now, and at least 256 MiB."""
+    """Bytes that a record may take: half of the memory available now, but at least 256 MiB."""
     return max(_LEAST_RECORD, _available() // 2)
 
 
 def _available() -> int:
-    """Bytes of memory that this process may still take: what is free, or less where the system limits the process."""
+    """Bytes of memory that this process can still allocate: the free memory, or less under a resource limit."""
     free = int(psutil.virtual_memory().available)
     process = psutil.Process()
     if not hasattr(process, "rlimit"):
@@ -25,8 +25,8 @@ def _available() -> int:
 
 @dataclass(frozen=True)
 class Recording:
-    """What of a run is kept besides its accesses: ``values`` that were read and written, and ``origins``, what the cells of
-    shared tiles are copies of. ``limit_bytes``: how large the record may become, by default half of the free memory.
+    """What a run records besides its accesses: the ``values`` read and written, and the ``origins``, the elements that the
+    cells of shared arrays are copies of. ``limit_bytes`` is the largest size of the record, by default ``record_limit()``.
     """
 
     values: bool = False

@@ -82,7 +82,7 @@ class Benchmarks:
             self._post(lambda: self._on_measured(benchmark, done))
 
         def work(cancelled: Cancel) -> Benchmark:
-            return run_benchmark(gpu, cases, device, measured=measured, cancelled=cancelled)
+            return run_benchmark(gpu, cases, device, on_row=measured, cancelled=cancelled)
 
         self.lane.start(work)
         self.changed.emit()

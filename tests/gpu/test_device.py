@@ -264,7 +264,7 @@ def test_a_worker_killed_from_outside_is_replaced(gpu: RemoteGpu) -> None:
     spec = kernel_from(ENDLESS)
     killer = threading.Timer(0.5, lambda: os.kill(gpu.link.process_id or 0, signal.SIGKILL))
     killer.start()
-    with pytest.raises(DeviceError, match="was ended by signal 9"):
+    with pytest.raises(DeviceError, match="was terminated by signal 9"):
         gpu.time_kernel(setup_for(spec))
     assert gpu.gpu().name == name
 

@@ -60,7 +60,7 @@ def test_the_cpu_is_timed_in_the_worker_on_one_thread(link: WorkerLink) -> None:
 
 
 def test_what_the_worker_does_not_know_is_an_answer(link: WorkerLink) -> None:
-    with pytest.raises(UsageError, match="the worker knows no 'nothing'"):
+    with pytest.raises(UsageError, match="the worker has no method 'nothing'"):
         link.run("nothing")
     assert link.lost == 0
 
@@ -88,7 +88,7 @@ def test_a_worker_killed_from_outside_is_replaced() -> None:
     first = remote.host_link.process_id
     assert first is not None
     threading.Timer(0.3, lambda: os.kill(first, signal.SIGKILL)).start()
-    with pytest.raises(DeviceError, match="was ended by signal 9"):
+    with pytest.raises(DeviceError, match="was terminated by signal 9"):
         remote.time_host("NumPy, one thread", Problem(3000, 3000, 3000))
     assert remote.time_host("NumPy, one thread", Problem(8, 8, 8)).median_ms > 0
     assert remote.host_link.process_id != first
@@ -123,7 +123,7 @@ def test_who_waits_behind_a_lost_worker_is_served_by_the_next() -> None:
 
 def test_a_worker_that_ends_tells_its_last_words() -> None:
     link = speaking("sys.stdin.readline(); print('no memory left', file=sys.stderr); sys.exit(5)")
-    with pytest.raises(DeviceError, match="ended with code 5: no memory left"):
+    with pytest.raises(DeviceError, match="exited with code 5: no memory left"):
         link.run("hello")
     link.stop()
 

@@ -63,7 +63,7 @@ def _measured(args: argparse.Namespace, cases: list[Case]) -> Benchmark:
 
     with closing(RemoteGpu(timeout_s=args.timeout)) as gpu:
         try:
-            return run_benchmark(gpu, cases, args.device, longest_s=args.longest, measured=measured)
+            return run_benchmark(gpu, cases, args.device, longest_s=args.longest, on_row=measured)
         except KeyboardInterrupt:
             if not latest:
                 raise

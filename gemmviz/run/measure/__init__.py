@@ -1,1 +1,1 @@
-"""Measured and recorded speeds."""
+"""Benchmarks on this machine's GPU, and recorded times."""

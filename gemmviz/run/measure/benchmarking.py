@@ -1,4 +1,4 @@
-"""Times kernels over sizes, one job of the worker at a time: so it can be cancelled, and what was measured stays."""
+"""Runs benchmarks: times kernels at many sizes, one job of the worker at a time, so that a cancelled run keeps its rows."""
 
 import contextlib
 import platform
@@ -23,12 +23,12 @@ from gemmviz.run.worker.remote import RemoteGpu
 LONGEST_S = 1.0
 _PROBE = 192
 _HOST_LONGEST_S = {"NumPy, one thread": 4.0, "Triple loop, one thread": 4.0}
-REFERENCE = "03_coalesced"  # any kernel names the matrices: cuBLAS and the copies need no more of it
+REFERENCE = "03_coalesced"  # any kernel: cuBLAS and the copies only need its matrices
 
 
 @dataclass(frozen=True)
 class Case:
-    """One multiplication to time: of a kernel, or (without a setup) of a library or the host."""
+    """One multiplication to time: by a kernel or, without a setup, by cuBLAS or the host."""
 
     name: str
     problem: Problem
@@ -36,26 +36,28 @@ class Case:
 
     @property
     def work(self) -> int:
+        """Number of multiply-adds, M * N * K."""
         return self.problem.M * self.problem.N * self.problem.K
 
     @property
     def series(self) -> tuple[str, tuple[tuple[str, int], ...]]:
-        """What it has in common with the same at other sizes."""
+        """Name and parameters, which the same case has at all sizes."""
         parameters = {} if self.setup is None else self.setup.parameters
         return self.name, tuple(parameters.items())
 
 
 def cases_for(kernels: Sequence[KernelSpec], problems: Sequence[Problem], device: str) -> list[Case]:
-    """Every kernel with every choice of its parameters and every problem that it can run, the smallest problems first; beside
-    them cuBLAS and the host.
+    """Cases for cuBLAS, the host and every kernel with all its parameter choices, for each problem that it can run.
+
+    Smaller problems come first.
     """
-    found = []
+    cases = []
     for problem in sorted(problems, key=lambda each: each.M * each.N * each.K):
-        found.append(Case(CUBLAS, problem))
-        found += [Case(method, problem) for method in METHODS]
+        cases.append(Case(CUBLAS, problem))
+        cases += [Case(method, problem) for method in METHODS]
         for kernel in kernels:
-            found += [Case(kernel.name, problem, setup) for setup in legal_choices(kernel, problem, device=device)]
-    return found
+            cases += [Case(kernel.name, problem, setup) for setup in legal_choices(kernel, problem, device=device)]
+    return cases
 
 
 def run_benchmark(
@@ -64,18 +66,17 @@ def run_benchmark(
     device: str,
     *,
     longest_s: float = LONGEST_S,
-    measured: Callable[[Benchmark, int], None] = lambda benchmark, done: None,
+    on_row: Callable[[Benchmark, int], None] = lambda benchmark, done: None,
     cancelled: Cancel = is_cancelled,
 ) -> Benchmark:
-    """Times the cases in turn and gives all rows; ``measured`` gets every one, with how many are done. Cancelled, it gives what
-    it has.
+    """Times the cases in turn and returns a benchmark with a row for each; if cancelled, with the rows measured so far.
 
-    A case of which the next smaller one lets expect more than ``longest_s`` for one launch is left out, and says so. Raises
-    DeviceError where there is no GPU.
+    ``on_row`` gets the benchmark so far and the number of cases done. A case is left out, with a note in its row, if the time
+    at the next smaller size predicts more than ``longest_s`` seconds for one launch. Raises DeviceError without a GPU.
     """
     benchmark = Benchmark(gpu.gpu(), _processor(), str(date.today()), ())
     transfers: dict[Problem, Transfer] = {}
-    before = _probed(gpu, cancelled)
+    before = _probe_host(gpu, cancelled)
     for done, case in enumerate(cases, 1):
         try:
             row = _left_out(case, before, longest_s) or _measure(gpu, case, device, transfers, cancelled)
@@ -84,19 +85,19 @@ def run_benchmark(
         if row.timing is not None:
             before[case.series] = case.work, row.timing.median_ms
         benchmark = benchmark.with_row(row)
-        measured(benchmark, done)
+        on_row(benchmark, done)
         if cancelled():
             break
     return benchmark
 
 
-def _probed(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, float]]:
-    """How long the host takes for a small multiplication, by series: it tells what to leave out."""
-    found: dict[object, tuple[int, float]] = {}
+def _probe_host(gpu: RemoteGpu, cancelled: Cancel) -> dict[object, tuple[int, float]]:
+    """Work and time in ms of a small multiplication on the host, by series, from which longer times are predicted."""
+    times: dict[object, tuple[int, float]] = {}
     for method in METHODS:
         with contextlib.suppress(GemmvizError, Cancelled):
-            found[method, ()] = _PROBE**3, gpu.time_host(method, Problem(_PROBE, _PROBE, _PROBE), cancelled).median_ms
-    return found
+            times[method, ()] = _PROBE**3, gpu.time_host(method, Problem(_PROBE, _PROBE, _PROBE), cancelled).median_ms
+    return times
 
 
 def _left_out(case: Case, before: dict[object, tuple[int, float]], longest_s: float) -> Measured | None:
@@ -130,7 +131,7 @@ def _measure(gpu: RemoteGpu, case: Case, device: str, transfers: dict[Problem, T
 
 
 def _processor() -> str:
-    """The CPU's name, as Linux tells it, else as Python does."""
+    """Name of the CPU, from /proc/cpuinfo or else from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The engine that answers from what was measured before, on the device that it is asked about and no other."""
+"""The engine that looks up recorded times of the setup's device."""
 
 from gemmviz.files.benchmark_file import recorded_benchmarks
 from gemmviz.launch.legality import device_for
@@ -9,22 +9,22 @@ from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 
 
 class RecordedTimes(Engine):
-    """Times of the shipped kernels on the devices that they were measured on."""
+    """Recorded times of the shipped kernels on the devices where they were measured."""
 
     name = "the record"
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
-        """Raises CannotAnswer that says what there is instead."""
+        """The recorded time of a setup. Raises CannotAnswer with the recorded sizes or devices if there is none."""
         device, kernel = device_for(setup), setup.kernel
         of_device = [each for each in recorded_benchmarks() if each.gpu.name == device.name]
         for benchmark in of_device:
-            found = benchmark.find(kernel.text_hash, setup.parameters, setup.problem)
-            if found is not None and found.timing is not None:
-                return KernelSpeed(found, benchmark.share_of_cublas(found), benchmark.source)
+            row = benchmark.find(kernel.text_hash, setup.parameters, setup.problem)
+            if row is not None and row.timing is not None:
+                return KernelSpeed(row, benchmark.share_of_cublas(row), benchmark.source)
         sizes = sorted({row.problem.N for each in of_device for row in each.rows if row.source_hash == kernel.text_hash})
         if sizes:
-            where = f"recorded on {device.name} are N = {sizes[0]} to {sizes[-1]}, see Benchmark"
+            where = f"{device.name} has records for N = {sizes[0]} to {sizes[-1]}, see Benchmark"
         else:
             others = [each.gpu.name for each in recorded_benchmarks() if kernel.text_hash in {r.source_hash for r in each.rows}]
-            where = f"nothing of it is recorded on {device.name}" + (f", but on {', '.join(others)}" if others else "")
-        raise CannotAnswer(f"no time of this kernel at {setup.problem}: {where}")
+            where = f"it has no record on {device.name}" + (f", only on {', '.join(others)}" if others else "")
+        raise CannotAnswer(f"no time is recorded for this kernel at {setup.problem}: {where}")

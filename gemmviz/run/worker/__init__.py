@@ -1,1 +1,1 @@
-"""The worker process that owns the GPU, and the connection to it."""
+"""The worker process that owns the GPU, and the link to it."""

@@ -1,4 +1,4 @@
-"""The same multiplication on the CPU: NumPy's BLAS on one thread, and the plain triple loop where Numba is installed."""
+"""Times the multiplication on the CPU: NumPy's BLAS on one thread, and a plain triple loop if Numba is installed."""
 
 import os
 import time
@@ -19,20 +19,20 @@ _LONG_MS = 1000.0
 
 
 def one_thread_environment() -> dict[str, str]:
-    """The environment in which NumPy's BLAS keeps to one thread: it must be set before NumPy is loaded."""
+    """Environment variables that limit NumPy's BLAS to one thread. They take effect only before NumPy is imported."""
     return {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, "1")}
 
 
 def numpy_one_thread(m: int, n: int, k: int) -> Timing:
-    """NumPy's float32 product. Raises DeviceError where its BLAS was not told to keep to one thread."""
+    """Time of NumPy's float32 product. Raises DeviceError unless the environment limits its BLAS to one thread."""
     if any(os.environ.get(name) != "1" for name in _THREAD_VARIABLES):
-        raise DeviceError("NumPy's BLAS may use several threads here")
+        raise DeviceError("NumPy's BLAS is not limited to one thread in this process")
     a, b, c = _matrices(m, n, k)
     return _timed(lambda: np.matmul(a, b, out=c))
 
 
 def numba_triple_loop(m: int, n: int, k: int) -> Timing:
-    """Three loops over rows, columns and k, compiled by Numba for one thread. Raises DeviceError where it is not installed."""
+    """Time of three loops over rows, columns and k, compiled by Numba. Raises DeviceError if Numba is not installed."""
     try:
         multiply = _triple_loop()
     except ImportError:
@@ -79,6 +79,6 @@ def _timed(run: Callable[[], Any]) -> Timing:
     once = elapsed_ms(1)
     times = max(1, int(_LEAST_MS / max(once, 1e-3)))
     repeats = _REPEATS if once * times < _LONG_MS else 3
-    found = sorted(elapsed_ms(times) / times for _ in range(repeats))
-    quarter = len(found) // 4
-    return Timing(median(found), found[quarter], found[-1 - quarter], repeats, times)
+    times_ms = sorted(elapsed_ms(times) / times for _ in range(repeats))
+    quarter = len(times_ms) // 4
+    return Timing(median(times_ms), times_ms[quarter], times_ms[-1 - quarter], repeats, times)

@@ -1,4 +1,4 @@
-"""The other end of the worker's pipes: starts a worker when it is needed, and a fresh one after one was lost."""
+"""The client side of the worker: starts a worker when one is needed, sends jobs, and replaces a worker that was lost."""
 
 import contextlib
 import itertools
@@ -23,17 +23,17 @@ from gemmviz.run.worker.host_speed import one_thread_environment
 _POLL_S = 0.02
 _EXIT_TIMEOUT_S, _STUCK_S = 0.2, 3.0
 _NO_CONSOLE = 0x08000000 if os.name == "nt" else 0
-Answers = queue.Queue[Payload]
+Replies = queue.Queue[Payload]
 
 
 def gemmviz_command(*words: str) -> list[str]:
-    """How this program starts itself with other words. Nothing is imported from the folder that it is started in."""
+    """Command line that runs gemmviz with these arguments. It imports nothing from the current folder."""
     frozen = getattr(sys, "frozen", False)
     return [sys.executable, *words] if frozen else [sys.executable, "-P", "-m", "gemmviz", *words]
 
 
 class WorkerLink:
-    """Runs jobs for any thread; the worker serves them in turn. ``lost`` counts workers that ended before their time."""
+    """A link to the worker, usable from any thread; jobs run one at a time. ``lost`` counts workers that ended unexpectedly."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
         self.command = list(command or gemmviz_command("worker"))
@@ -51,53 +51,53 @@ class WorkerLink:
         cancelled: Callable[[], bool] = is_cancelled,
         progress: Callable[[int, int], None] | None = None,
     ) -> Payload:
-        """The worker's result. Raises what went wrong there, Cancelled, or DeviceError where the worker itself is lost."""
+        """The result of a job. Raises its error, Cancelled once ``cancelled()`` is true, DeviceError if the worker is lost."""
         if cancelled():
             raise Cancelled
         number = next(self._numbers)
         message = {"id": number, "do": do, **(facts or {})}
-        process, answers = self._submit(number, message)
+        process, replies = self._submit(number, message)
         while True:
             if cancelled():
-                process.call_off(number)
+                process.cancel(number)
                 raise Cancelled
             try:
-                answer = answers.get(timeout=_POLL_S)
+                reply = replies.get(timeout=_POLL_S)
             except queue.Empty:
                 if process.is_stuck:
                     self._lose(process)
-                    process, answers = self._submit(number, message)
+                    process, replies = self._submit(number, message)
                 continue
-            if "progress" in answer:
+            if "progress" in reply:
                 if progress is not None:
-                    progress(*answer["progress"])
-            elif "error" in answer:
-                if answer.get("terminated") and process.retired:
-                    process, answers = self._submit(number, message)  # it was terminated because of another job
+                    progress(*reply["progress"])
+            elif "error" in reply:
+                if reply.get("terminated") and process.retired:
+                    process, replies = self._submit(number, message)  # terminated because of another job
                     continue
-                self._after_error(process, answer["error"])
-                raise error_from_plain(answer["error"])
+                self._after_error(process, reply["error"])
+                raise error_from_plain(reply["error"])
             else:
-                return answer["result"]  # type: ignore[no-any-return]
+                return reply["result"]  # type: ignore[no-any-return]
 
     def stop(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
-        """Terminates the worker, if there is one."""
+        """Terminates the present worker, which has ``timeout_s`` seconds to exit by itself."""
         with self._lock:
             process, self._process = self._process, None
         if process is not None:
             process.terminate(timeout_s)
 
     def close(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
-        """Terminates the worker; there will be no other. ``timeout_s``: how long it may take to end by itself."""
+        """Terminates the worker as ``stop`` does and starts no other."""
         self._closed = True
         self.stop(timeout_s)
 
     @property
     def process_id(self) -> int | None:
-        """Of the present worker."""
+        """Process id of the present worker; None if there is none."""
         return None if self._process is None else self._process.popen.pid
 
-    def _submit(self, number: int, message: Payload) -> "tuple[_WorkerProcess, Answers]":
+    def _submit(self, number: int, message: Payload) -> "tuple[_WorkerProcess, Replies]":
         with self._lock:
             if self._closed:
                 raise Cancelled
@@ -106,16 +106,16 @@ class WorkerLink:
                     self._process.terminate()
                 self._process = _WorkerProcess(self.command)
             process = self._process
-            answers = process.expect(number)
+            replies = process.expect(number)
         process.send(message)
-        return process, answers
+        return process, replies
 
     def _after_error(self, process: "_WorkerProcess", facts: Payload) -> None:
         if facts.get("fatal"):
             self._lose(process)
 
     def _lose(self, process: "_WorkerProcess") -> None:
-        """Terminates a worker that is of no more use; a fresh one is started for the next job."""
+        """Terminates a worker that can't be used any more; the next job starts another."""
         with self._lock:
             first = not process.retired
             process.retired = True
@@ -127,7 +127,7 @@ class WorkerLink:
 
 
 class _WorkerProcess:
-    """One worker: its pipes, and whoever waits for its answers."""
+    """One worker process: its pipes and the queues of the threads that wait for replies."""
 
     def __init__(self, command: Sequence[str]) -> None:
         package = str(Path(__file__).resolve().parent.parent.parent)
@@ -140,42 +140,42 @@ class _WorkerProcess:
                 command, stdin=pipe, stdout=pipe, stderr=self._errors, env=environment, creationflags=_NO_CONSOLE
             )
         except OSError as error:
-            raise DeviceError(f"the GPU's worker can't be started: {error}") from None
-        self._waiting: dict[int, Answers] = {}
-        self._called_off: dict[int, float] = {}  # since when, until the worker has answered
+            raise DeviceError(f"the GPU worker can't be started: {error}") from None
+        self._waiting: dict[int, Replies] = {}
+        self._cancelled: dict[int, float] = {}  # time of the cancel; removed when the worker replies
         self._lock = threading.Lock()
-        self._answered = 0.0  # when it last answered a job
+        self._last_reply_s = 0.0  # time of the last reply to a job
         self._outbox: queue.Queue[bytes | None] = queue.Queue()
         self.alive = True
-        self.retired = False  # terminated because of a job that was answered
+        self.retired = False  # terminated because of a job that has its reply
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         threading.Thread(target=self._write, daemon=True).start()
 
-    def expect(self, number: int) -> Answers:
+    def expect(self, number: int) -> Replies:
         with self._lock:
-            answers = self._waiting[number] = queue.Queue()
-        return answers
+            replies = self._waiting[number] = queue.Queue()
+        return replies
 
-    def call_off(self, number: int) -> None:
-        """Nobody waits for this job any more."""
+    def cancel(self, number: int) -> None:
+        """Cancels a job and stops waiting for its reply."""
         with self._lock:
             if self._waiting.pop(number, None) is not None:
-                self._called_off[number] = time.monotonic()
+                self._cancelled[number] = time.monotonic()
         self.send({"cancel": number})
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is still at a job that was called off long ago: its kernel never ends, or it was stopped. It serves
-        jobs in turn, so it is at the first that it hasn't answered.
+        """Whether the worker still runs a job that was cancelled more than 3 s ago: its kernel never ends, or the process is
+        stopped. Jobs run in turn, so the present one is the first without a reply.
         """
         with self._lock:
-            at = min((*self._waiting, *self._called_off), default=0)
-            since = max(self._called_off.get(at, math.inf), self._answered)
+            at = min((*self._waiting, *self._cancelled), default=0)
+            since = max(self._cancelled.get(at, math.inf), self._last_reply_s)
         return time.monotonic() - since > _STUCK_S
 
     def send(self, message: Payload) -> None:
-        """Never waits: a worker that was stopped doesn't read."""
+        """Queues a message. Doesn't block, even if the worker is stopped and reads nothing."""
         self._outbox.put(line_of(message))
 
     def _write(self) -> None:
@@ -190,14 +190,14 @@ class _WorkerProcess:
             self.popen.stdin.close()
 
     def terminate(self, timeout_s: float = _EXIT_TIMEOUT_S) -> None:
-        """Closes its input, and kills it where that is not enough."""
+        """Closes the worker's input; kills it if it doesn't exit within ``timeout_s`` seconds."""
         self.alive = False
         self._outbox.put(None)
         try:
             self.popen.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.popen.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may take its time to let it go
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the driver may delay the exit
                 self.popen.wait(_EXIT_TIMEOUT_S)
         self._listener.join(_EXIT_TIMEOUT_S)
         self._errors.close()
@@ -205,20 +205,20 @@ class _WorkerProcess:
     def _listen(self) -> None:
         for line in self._lines():
             try:
-                answer: Any = json.loads(line)
+                reply: Any = json.loads(line)
             except ValueError:
                 continue
-            if not isinstance(answer, dict):
+            if not isinstance(reply, dict):
                 continue
             with self._lock:
-                if "progress" not in answer:
-                    self._called_off.pop(answer.get("id", 0), None)
-                    self._answered = time.monotonic()
-                waiting = self._waiting.get(answer.get("id", 0))
-                if waiting is not None and "progress" not in answer:
-                    self._waiting.pop(answer["id"])
+                if "progress" not in reply:
+                    self._cancelled.pop(reply.get("id", 0), None)
+                    self._last_reply_s = time.monotonic()
+                waiting = self._waiting.get(reply.get("id", 0))
+                if waiting is not None and "progress" not in reply:
+                    self._waiting.pop(reply["id"])
             if waiting is not None:
-                waiting.put(answer)
+                waiting.put(reply)
         self._report_exit()
 
     def _lines(self) -> Iterator[bytes]:
@@ -227,26 +227,26 @@ class _WorkerProcess:
             yield from self.popen.stdout
 
     def _report_exit(self) -> None:
-        """Tells all who wait that the worker is gone."""
+        """Sends an error to all waiting threads: the worker has exited."""
         self.alive = False
         self._outbox.put(None)
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         if waiting:
-            remedy = "a new one is started for the next run"
+            remedy = "the next run starts a new worker"
             error: Payload = {"kind": "DeviceError", "message": self._exit_message(), "remedy": remedy, "fatal": True}
-            for answers in waiting.values():
-                answers.put({"error": error, "terminated": True})
+            for replies in waiting.values():
+                replies.put({"error": error, "terminated": True})
 
     def _exit_message(self) -> str:
         try:
             code = self.popen.wait(_EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            return "the GPU's worker doesn't answer any more"
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+            return "the GPU worker no longer responds"
+        how = f"was terminated by signal {-code}" if code < 0 else f"exited with code {code}"
         try:
             self._errors.seek(0)
             last = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        except ValueError:  # closed meanwhile
+        except ValueError:  # closed in the meantime
             last = []
-        return f"the GPU's worker {how}" + (f": {last[-1]}" if last else "")
+        return f"the GPU worker {how}" + (f": {last[-1]}" if last else "")

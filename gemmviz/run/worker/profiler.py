@@ -1,4 +1,4 @@
-"""What Nsight Compute counts for real launches: our counts are held against it."""
+"""Hardware counters of real launches from Nsight Compute, with which gemmviz's counts are compared."""
 
 import csv
 import shutil
@@ -49,30 +49,31 @@ _SCALES = {"Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "us": 1e3, "usecond": 1e3, 
 
 
 def find_profiler() -> Path:
-    """Nsight Compute's command line. Raises DeviceError where it is not installed."""
-    found = shutil.which("ncu")
-    if found:
-        return Path(found)
+    """Path of Nsight Compute's command line, ncu. Raises DeviceError if it is not installed."""
+    on_path = shutil.which("ncu")
+    if on_path:
+        return Path(on_path)
     for place in _PLACES:
         for folder in sorted(Path("/").glob(place.lstrip("/")), reverse=True):
             if (folder / "ncu").is_file():
                 return folder / "ncu"
     raise DeviceError(
-        "Nsight Compute is not installed: there is no ncu",
-        remedy="https://developer.nvidia.com/nsight-compute, or put ncu on PATH",
+        "Nsight Compute is not installed: ncu was not found",
+        remedy="install it from https://developer.nvidia.com/nsight-compute, or add ncu to PATH",
     )
 
 
 def profiler_version(profiler: Path) -> str:
-    printed = subprocess.run([str(profiler), "--version"], capture_output=True, text=True, check=False).stdout
-    found = [word for word in printed.split() if word[0].isdigit() and word.count(".") >= 2]
-    return f"Nsight Compute {found[0]}" if found else "Nsight Compute"
+    """Name and version of the profiler, such as "Nsight Compute 2025.1.0.0"."""
+    output = subprocess.run([str(profiler), "--version"], capture_output=True, text=True, check=False).stdout
+    versions = [word for word in output.split() if word[0].isdigit() and word.count(".") >= 2]
+    return f"Nsight Compute {versions[0]}" if versions else "Nsight Compute"
 
 
 def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -> list[Counters]:
-    """For each setup's kernel, launched as it stands: what these counters say, by name.
+    """Counters of each setup's unmodified kernel, by the names in ``metrics``.
 
-    Raises DeviceError where the profiler is missing, not permitted or fails.
+    Raises DeviceError if the profiler is missing, not permitted to read counters, or fails.
     """
     profiler = find_profiler()
     names = sorted({setup.kernel.function for setup in setups})
@@ -86,24 +87,24 @@ def counters_of(setups: Sequence[Setup], metrics: Mapping[str, str] = METRICS) -
             *gemmviz_command("launches", str(listed)),
         ]  # fmt: skip
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
+            process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise DeviceError(f"Nsight Compute did not end well: {error}") from None
+            raise DeviceError(f"Nsight Compute failed: {error}") from None
         text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-        return _read(text, done.stdout + done.stderr, len(setups), metrics)
+        return _read(text, process.stdout + process.stderr, len(setups), metrics)
 
 
 def _read(log: str, output: str, setups: int, metrics: Mapping[str, str]) -> list[Counters]:
     if "ERR_NVGPUCTRPERM" in log + output:
         raise DeviceError(
-            "Nsight Compute may not read the GPU's counters here",
-            remedy="ask the administrator: https://developer.nvidia.com/ERR_NVGPUCTRPERM",
+            "Nsight Compute is not permitted to read this GPU's counters",
+            remedy="see https://developer.nvidia.com/ERR_NVGPUCTRPERM or ask your administrator",
         )
     units, *rows = [*csv.DictReader(line for line in log.splitlines() if line and not line.startswith("=="))] or [{}]
     if len(rows) != setups * PROFILED_LAUNCHES:
-        words = [line for line in (log + output).splitlines() if line.startswith(("==ERROR==", "gemmviz:"))]
-        why = words[0] if words else (output.strip().splitlines() or ["it says nothing"])[-1]
-        raise DeviceError(f"Nsight Compute saw {len(rows)} of {setups * PROFILED_LAUNCHES} launches: {why}")
+        errors = [line for line in (log + output).splitlines() if line.startswith(("==ERROR==", "gemmviz:"))]
+        why = errors[0] if errors else (output.strip().splitlines() or ["it printed nothing"])[-1]
+        raise DeviceError(f"Nsight Compute profiled {len(rows)} of {setups * PROFILED_LAUNCHES} launches: {why}")
     return [
         _counters(rows[start : start + PROFILED_LAUNCHES], units, metrics) for start in range(0, len(rows), PROFILED_LAUNCHES)
     ]

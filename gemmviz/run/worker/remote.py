@@ -1,4 +1,4 @@
-"""The engine that asks the GPU of this machine, through a worker."""
+"""The engine that runs kernels on this machine's GPU, through a worker process."""
 
 import contextlib
 import os
@@ -41,8 +41,10 @@ _LEAST_ROOM = 4 << 30
 
 
 class RemoteGpu(Engine):
-    """One worker's GPU. ``timeout_s``: how long a kernel may run; ``ahead``: after each trace, compile what the nearest other
-    settings will need. Everything raises as ``WorkerLink.run`` does.
+    """The GPU of this machine, owned by a worker.
+
+    ``timeout_s`` limits one launch. With ``ahead``, the worker compiles after each trace for the nearest other settings.
+    Methods raise as ``WorkerLink.run`` does.
     """
 
     name = "the GPU"
@@ -50,13 +52,13 @@ class RemoteGpu(Engine):
     def __init__(self, link: WorkerLink | None = None, timeout_s: float = TIMEOUT_S, ahead: bool = False) -> None:
         self.ahead = ahead
         self.link = link or WorkerLink()
-        self.host_link = WorkerLink()  # the CPU's turns must not keep the GPU waiting
+        self.host_link = WorkerLink()  # times the CPU while the GPU's worker stays free
         self.timeout_s = timeout_s
         self.last_cost: TraceCost | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def close(self) -> None:
-        """Terminates the workers, for good."""
+        """Terminates the workers. The engine can't be used afterwards."""
         self.link.close()
         self.host_link.close()
         if self._folder is not None:
@@ -64,21 +66,21 @@ class RemoteGpu(Engine):
 
     @contextlib.contextmanager
     def _folder_for_result(self) -> Iterator[Path]:
-        """A folder for what the worker hands over. One of a cancelled job is left to the worker until the next is done."""
+        """A temporary folder for the worker's files. The folder of a cancelled job stays until the next job is done."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="gemmviz-", dir=_in_memory(), ignore_cleanup_errors=True)
         before = list(Path(self._folder.name).iterdir())
-        made = Path(tempfile.mkdtemp(dir=self._folder.name))
-        yield made
-        for folder in (*before, made):
+        result = Path(tempfile.mkdtemp(dir=self._folder.name))
+        yield result
+        for folder in (*before, result):
             shutil.rmtree(folder, ignore_errors=True)
 
     def gpu(self, cancelled: Cancel = is_cancelled) -> Gpu:
-        """The GPU. Raises DeviceError saying what is missing."""
+        """The GPU of the worker. Raises DeviceError if there is none or software is missing."""
         return from_plain(self.link.run("hello", cancelled=cancelled)["gpu"], Gpu)
 
     def warm_up(self) -> None:
-        """Makes the first trace as quick as the next ones."""
+        """Compiles and loads in advance what the first trace needs."""
         self.link.run("warm")
 
     def trace(
@@ -89,9 +91,9 @@ class RemoteGpu(Engine):
         *,
         cancelled: Cancel = is_cancelled,
     ) -> Outcome:
-        """As the interpreter's. Raises KernelFault for a kernel that faults: there is no trace up to there.
+        """The trace of ``blocks``. Raises KernelFault if the kernel faults; unlike the interpreter, without a partial trace.
 
-        What tiles hold copies of is worked out here, from the source, while the GPU runs.
+        The origins of shared cells are computed in this process, from the source, while the GPU runs.
         """
         recording, over = recording or Recording(), threading.Event()
         with self._folder_for_result() as folder, ThreadPoolExecutor(1) as beside:
@@ -118,50 +120,48 @@ class RemoteGpu(Engine):
         progress: Progress = lambda done, total: None,
         cancelled: Cancel = is_cancelled,
     ) -> None:
-        found = self._run("count", setup, {}, cancelled, progress)
-        sites = from_plain(found["sites"], tuple[Site, ...])
-        sums = {(sites[site], phase): tuple(each) for site, phase, *each in found["sums"]}
-        counter.add_sums(from_plain(found["arrays"], tuple[MemoryArray, ...]), sums)
+        counts = self._run("count", setup, {}, cancelled, progress)
+        sites = from_plain(counts["sites"], tuple[Site, ...])
+        sums = {(sites[site], phase): tuple(each) for site, phase, *each in counts["sums"]}
+        counter.add_sums(from_plain(counts["arrays"], tuple[MemoryArray, ...]), sums)
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
-        """Raises CannotAnswer where the setup's device is another one than the GPU of this machine."""
+        """Times of the kernel, cuBLAS and the copies. Raises CannotAnswer if the setup's device is not this machine's GPU."""
         gpu = self.gpu(cancelled)
         if device_for(setup).name != gpu.name:
-            remedy = (
-                "choose it as device" if device_of(gpu) is not None else "gemmviz has no file of it; gemmviz bench times it"
-            )
-            raise CannotAnswer(f"the GPU of this machine is another one, {gpu.name}", remedy=remedy)
-        found = self.time_kernel(setup, cancelled)
+            remedy = "choose it as device" if device_of(gpu) is not None else "gemmviz has no file for it; run gemmviz bench"
+            raise CannotAnswer(f"this machine's GPU is a different device, {gpu.name}", remedy=remedy)
+        measured = self.time_kernel(setup, cancelled)
         try:
-            beside: Timing | None = self.time_cublas(setup, cancelled)
+            cublas: Timing | None = self.time_cublas(setup, cancelled)
         except DeviceError:
-            beside = None
-        found = replace(found, transfer=self.time_copies(setup, cancelled))
-        share = None if beside is None or found.timing is None else beside.median_ms / found.timing.median_ms
-        return KernelSpeed(found, share, f"measured here on {gpu.label}")
+            cublas = None
+        measured = replace(measured, transfer=self.time_copies(setup, cancelled))
+        share = None if cublas is None or measured.timing is None else cublas.median_ms / measured.timing.median_ms
+        return KernelSpeed(measured, share, f"measured here on {gpu.label}")
 
     def time_kernel(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Measured:
-        """The real kernel, checked and timed."""
-        found = self._run("time", setup, {}, cancelled)
-        timing, resources = from_plain(found["timing"], Timing), from_plain(found["resources"], Resources)
-        return Measured.of_kernel(setup, timing, resources, from_plain(found["check"], Check), found["reads_c"])
+        """Time, resources and check of the real kernel."""
+        result = self._run("time", setup, {}, cancelled)
+        timing, resources = from_plain(result["timing"], Timing), from_plain(result["resources"], Resources)
+        return Measured.of_kernel(setup, timing, resources, from_plain(result["check"], Check), result["reads_c"])
 
     def time_cublas(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Timing:
-        """SGEMM of cuBLAS in full float32, on the matrices of this setup."""
+        """Time of cuBLAS SGEMM in full float32 on the matrices of this setup. Raises DeviceError without cuBLAS."""
         return from_plain(self._run("cublas", setup, {}, cancelled), Timing)
 
     def time_copies(self, setup: Setup, cancelled: Cancel = is_cancelled) -> Transfer:
-        """The copies of A and B to the GPU and of C back."""
+        """Times of the copies of A and B to the GPU and of C back."""
         return from_plain(self._run("copy", setup, {}, cancelled), Transfer)
 
     def time_host(self, method: str, problem: Problem, cancelled: Cancel = is_cancelled) -> Timing:
-        """The same multiplication on this machine's CPU, by one of ``host_speed.METHODS``."""
+        """Time of the multiplication on this machine's CPU by one of ``host_speed.METHODS``."""
         try:
-            found = self.host_link.run("host", {"method": method, "problem": problem}, cancelled=cancelled)
+            timing = self.host_link.run("host", {"method": method, "problem": problem}, cancelled=cancelled)
         except Cancelled:
-            self.host_link.stop()  # it would go on for long
+            self.host_link.stop()  # it can't interrupt a multiplication
             raise
-        return from_plain(found, Timing)
+        return from_plain(timing, Timing)
 
     def schedule(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> Schedule:
         with self._folder_for_result() as folder:
@@ -181,7 +181,7 @@ class RemoteGpu(Engine):
 
 
 def _in_memory() -> str | None:
-    """Where files are memory and take no disk's time, if this system has such a place with room enough."""
+    """A folder in memory with at least 4 GiB of free space; None if this system has none."""
     try:
         has_room = shutil.disk_usage(_MEMORY).free > _LEAST_ROOM
     except OSError:

@@ -1,7 +1,6 @@
-"""The worker: a process of its own that owns the GPU, takes jobs from its standard input and answers on its output.
+"""The worker: a process that owns the GPU, reads jobs from standard input and writes replies to standard output.
 
-What goes wrong with one job is its answer. Where the GPU's context is lost with it, the worker says so and ends; whoever asks
-next gets a fresh one.
+The error of a job is its reply. If the GPU's context is lost, the worker reports that and exits; the next job starts another.
 """
 
 import contextlib
@@ -35,16 +34,16 @@ LOST = 3  # the exit code of a worker whose GPU context is lost
 
 
 class Job:
-    """One job being served: progress goes out, a cancel comes in."""
+    """A job in progress: it can report progress and be cancelled."""
 
     def __init__(self, facts: Payload, send: Callable[[Payload], None]) -> None:
         self.facts, self._send = facts, send
         self.cancel = threading.Event()
-        self.afterwards: Callable[[Setup], None] | None = None  # what to do once it is answered
+        self.afterwards: Callable[[Setup], None] | None = None  # runs after the reply
 
     @property
     def timeout_s(self) -> float:
-        """How long a launch may take."""
+        """The longest time of one launch, in seconds."""
         return float(self.facts["timeout_s"])
 
     @property
@@ -56,12 +55,12 @@ class Job:
 
 
 class Server:
-    """Serves one job after the other; a thread reads them, so that a cancel arrives meanwhile."""
+    """Runs one job at a time, while a thread reads further jobs and cancels."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO) -> None:
         self.source, self.target = source, target
         self.runner: CudaRunner | None = None
-        self.why_not: DeviceError | None = None
+        self.gpu_error: DeviceError | None = None
         self._waiting: queue.Queue[Job | None] = queue.Queue()
         self._known: dict[int, Job] = {}
         self._lock = threading.Lock()
@@ -71,7 +70,7 @@ class Server:
         }  # fmt: skip
 
     def run(self) -> int:
-        """Serves until its input ends; the exit code."""
+        """Runs jobs until the input ends; returns the exit code."""
         threading.Thread(target=self._read, daemon=True).start()
         while (job := self._waiting.get()) is not None:
             if not self._serve(job):
@@ -89,7 +88,7 @@ class Server:
             self._waiting.put(None)
 
     def _receive(self, line: bytes) -> None:
-        """One line; one that means nothing is skipped."""
+        """Handles one line of input; ignores lines that are neither jobs nor cancels."""
         try:
             facts = json.loads(line)
         except ValueError:
@@ -109,42 +108,42 @@ class Server:
             self.target.flush()
 
     def _serve(self, job: Job) -> bool:
-        """Answers one job; whether another one can be served."""
-        answer, lost = {"id": job.facts["id"]}, False
+        """Runs one job and sends its reply; returns whether the worker can run another job."""
+        reply, lost = {"id": job.facts["id"]}, False
         try:
             if job.cancel.is_set():
                 raise Cancelled
             if job.facts["do"] not in self._do:
-                raise UsageError(f"the worker knows no {job.facts['do']!r}", remedy=f"it knows {', '.join(self._do)}")
-            answer["result"] = self._do[job.facts["do"]](job)
+                raise UsageError(f"the worker has no method {job.facts['do']!r}", remedy=f"use one of {', '.join(self._do)}")
+            reply["result"] = self._do[job.facts["do"]](job)
         except (GemmvizError, Cancelled) as error:
             lost = _loses_context(error)
-            answer["error"] = error_to_plain(error, lost)
+            reply["error"] = error_to_plain(error, lost)
         except OSError as error:
-            answer["error"] = error_to_plain(GemmvizError(f"the worker can't hand over its result: {error}"))
+            reply["error"] = error_to_plain(GemmvizError(f"the worker can't write its result: {error}"))
         except MemoryError:
             remedy = "choose smaller sizes or fewer blocks"
-            answer["error"] = error_to_plain(GemmvizError("there is not enough memory for this", remedy=remedy))
-        except Exception as error:  # one job's bug must not end the worker without a word
+            reply["error"] = error_to_plain(GemmvizError("there is not enough memory for this", remedy=remedy))
+        except Exception as error:  # a bug in one job must not end the worker silently
             lost = True
-            answer["error"] = error_to_plain(error, lost)
-        self._send(answer)
+            reply["error"] = error_to_plain(error, lost)
+        self._send(reply)
         if job.afterwards is not None:
-            with contextlib.suppress(Exception):  # what is wrong is said once somebody asks for it
+            with contextlib.suppress(Exception):  # an error appears again in the job that needs the result
                 job.afterwards(job.setup)
         return not lost
 
     def _gpu(self) -> "CudaRunner":
-        """The GPU, opened on first use. Raises DeviceError where there is none to be had."""
-        if self.why_not is not None:
-            raise self.why_not
+        """The GPU, opened on first use. Raises DeviceError if there is none."""
+        if self.gpu_error is not None:
+            raise self.gpu_error
         if self.runner is None:
-            from gemmviz.run.cuda.discovery import open_runner  # here: CuPy takes long to load
+            from gemmviz.run.cuda.discovery import open_runner  # imported here because CuPy is slow to load
 
             try:
                 self.runner = open_runner()
             except DeviceError as error:
-                self.why_not = error
+                self.gpu_error = error
                 raise
         return self.runner
 
@@ -180,15 +179,15 @@ class Server:
         return self._use(job, lambda runner, work: runner.copy(work))
 
     def _count(self, job: Job) -> Payload:
-        found = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
-        sites = list(dict.fromkeys(site for site, _ in found.sums))
-        sums = [[sites.index(site), phase, *each] for (site, phase), each in found.sums.items()]
-        return {"arrays": found.arrays, "sites": sites, "sums": sums}
+        counts = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
+        sites = list(dict.fromkeys(site for site, _ in counts.sums))
+        sums = [[sites.index(site), phase, *each] for (site, phase), each in counts.sums.items()]
+        return {"arrays": counts.arrays, "sites": sites, "sums": sums}
 
     def _schedule(self, job: Job) -> Payload:
-        found = self._use(job, lambda runner, work: runner.schedule(work, job.timeout_s))
-        np.savez(job.facts["output"], sm=found.sm, start_ns=found.start_ns, stop_ns=found.stop_ns)
-        return {"tick_ns": found.tick_ns}
+        schedule = self._use(job, lambda runner, work: runner.schedule(work, job.timeout_s))
+        np.savez(job.facts["output"], sm=schedule.sm, start_ns=schedule.start_ns, stop_ns=schedule.stop_ns)
+        return {"tick_ns": schedule.tick_ns}
 
     def _host(self, job: Job) -> Any:
         problem = from_plain(job.facts["problem"], Problem)
@@ -200,11 +199,11 @@ def _loses_context(error: Exception) -> bool:
 
 
 def serve() -> int:
-    """Serves on standard input and output; what else is printed there goes to standard error. The exit code."""
-    answers = os.fdopen(os.dup(1), "wb")
+    """Serves on standard input and output; returns the exit code. Other output to stdout is redirected to stderr."""
+    replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    code = Server(sys.stdin.buffer, answers).run()
-    answers.flush()
+    code = Server(sys.stdin.buffer, replies).run()
+    replies.flush()
     if code:
-        os._exit(code)  # a kernel may still be running: nothing waits for it
+        os._exit(code)  # doesn't wait for a kernel that may still be running
     return code
