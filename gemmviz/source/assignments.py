@@ -12,7 +12,7 @@ from gemmviz.source.syntax import child
 from gemmviz.source.types import INT, PointerType, Scalar
 
 
-def assignment(low: Lowering, node: Node) -> Expr:
+def assignment_expression(low: Lowering, node: Node) -> Expr:
     op = low.tree.text(child(node, "operator")).removesuffix("=")
     value = low.value(child(node, "right"))
     return assign(low, low.expression(child(node, "left")), op, value, node, gives_old=False)
@@ -107,4 +107,4 @@ def _settle_space(low: Lowering, slot: int, ctype: PointerType) -> None:
         scope = scope.outer
 
 
-ASSIGNMENTS = {"assignment_expression": assignment, "update_expression": update}
+ASSIGNMENTS = {"assignment_expression": assignment_expression, "update_expression": update}

@@ -54,7 +54,7 @@ def _trips(slot: int, start: int, condition: Binary, step: Assign) -> tuple[int,
             Assign(target=Read(slot=stepped), value=Const(value=int() as by), op="+" | "-" as op),
         ) if tested == stepped == slot and by > 0 and isinstance(condition.right.type, Scalar):
             values, at = [], start
-            while fold.binary(condition.op, at, limit, condition.right.type):
+            while fold.apply_binary(condition.op, at, limit, condition.right.type):
                 values.append(at)
                 at += by if op == "+" else -by
                 if len(values) > _MOST_TRIPS or at < 0:
@@ -114,8 +114,8 @@ def known_trips(node: Expr, constants: dict[int, int]) -> int | None:
             return constants.get(slot)
         case Convert(type=Scalar(kind="i" | "u") as to, operand=operand):
             inner = known_trips(operand, constants)
-            return None if inner is None else fold.wrapped(inner, to)
+            return None if inner is None else fold.wrap(inner, to)
         case Binary(type=Scalar(kind="i" | "u") as within, op=op, left=left, right=right) if op not in ("/", "%"):
             a, b = known_trips(left, constants), known_trips(right, constants)
-            return None if a is None or b is None else int(fold.binary(op, a, b, within))
+            return None if a is None or b is None else int(fold.apply_binary(op, a, b, within))
     return None

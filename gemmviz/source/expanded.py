@@ -44,7 +44,7 @@ class ExpandedSource:
         return not all(segment.copied for segment in self.segments[first : last + 1])
 
     def place(self, start: int, stop: int) -> Place:
-        return place_of(self.line_starts, *self.original_range(start, stop))
+        return source_place(self.line_starts, *self.original_range(start, stop))
 
     def _segment(self, offset: int) -> Segment:
         return self.segments[max(0, bisect_right(self.starts, offset) - 1)]
@@ -54,6 +54,6 @@ def line_starts_of(text: str) -> tuple[int, ...]:
     return (0, *(found.end() for found in re.finditer("\n", text)))
 
 
-def place_of(line_starts: tuple[int, ...], begin: int, end: int) -> Place:
+def source_place(line_starts: tuple[int, ...], begin: int, end: int) -> Place:
     line, last = (bisect_right(line_starts, offset) for offset in (begin, end))
     return Place(line, begin - line_starts[line - 1] + 1, last, end - line_starts[last - 1] + 1)

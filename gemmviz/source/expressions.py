@@ -107,7 +107,7 @@ def comma(low: Lowering, node: Node) -> Expr:
     return second if isinstance(first, Const) else Sequence(second.type, (first, second))
 
 
-def unary(low: Lowering, node: Node) -> Expr:
+def unary_expression(low: Lowering, node: Node) -> Expr:
     op = low.tree.text(child(node, "operator"))
     argument = child(node, "argument")
     if op == "(":  # a cast that the parser was made to read as an operator
@@ -125,11 +125,11 @@ def unary(low: Lowering, node: Node) -> Expr:
 
 def _unary(op: str, within: Scalar, operand: Expr) -> Expr:
     if isinstance(operand, Const):
-        return Const(within, fold.unary(op, operand.value, within))
+        return Const(within, fold.apply_unary(op, operand.value, within))
     return operand if op == "+" else Unary(within, op, operand)
 
 
-def binary(low: Lowering, node: Node) -> Expr:
+def binary_expression(low: Lowering, node: Node) -> Expr:
     op = low.tree.text(child(node, "operator"))
     left, right = child(node, "left"), child(node, "right")
     if op in ("&&", "and", "||", "or"):
@@ -185,7 +185,7 @@ def _arithmetic(low: Lowering, op: str, left: Expr, right: Expr, a: Scalar, b: S
     if by_zero and not low.is_unevaluated:
         raise low.tree.error("integer division by zero", node)
     if not by_zero and isinstance(x, Const) and isinstance(y, Const):
-        return Const(result, fold.binary(op, x.value, y.value, within))
+        return Const(result, fold.apply_binary(op, x.value, y.value, within))
     return Binary(result, op, x, y, low.tree.place(node))
 
 
@@ -290,7 +290,7 @@ def _built_in(low: Lowering, name: str, axis: str, node: Node) -> Expr:
     return Extent(UINT, name == "gridDim", "xyz".index(axis))
 
 
-def size_of(low: Lowering, node: Node) -> Expr:
+def sizeof_expression(low: Lowering, node: Node) -> Expr:
     described = node.child_by_field_name("type")
     ctype = described_type(low, described) if described else _type_of_value(low, child(node, "value"))
     match ctype:
@@ -321,12 +321,12 @@ EXPRESSIONS = {
     "parenthesized_expression": parenthesized,
     "condition_clause": lambda low, node: low.expression(child(node, "value")),
     "comma_expression": comma,
-    "unary_expression": unary,
-    "binary_expression": binary,
+    "unary_expression": unary_expression,
+    "binary_expression": binary_expression,
     "conditional_expression": conditional,
     "cast_expression": cast,
     "subscript_expression": subscript,
     "pointer_expression": pointer,
     "field_expression": field,
-    "sizeof_expression": size_of,
+    "sizeof_expression": sizeof_expression,
 }

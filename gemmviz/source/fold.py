@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.source import rounding
+from gemmviz.source.nodes import Number
 from gemmviz.source.types import Scalar
-
-Number = int | float | bool
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -37,10 +36,10 @@ def converted(value: Number, source: Scalar, to: Scalar) -> Number:
         return _rounded(float(value), to) if source.is_float else rounding.integer_to_float(int(value), to)
     if source.is_float and not -1 < value < 2**31:
         return int(rounding.to_integer(np.array(value, source.dtype), to))
-    return wrapped(int(value), to)
+    return wrap(int(value), to)
 
 
-def wrapped(value: int, to: Scalar) -> int:
+def wrap(value: int, to: Scalar) -> int:
     """An integer cut to the bits of ``to``."""
     value &= (1 << to.bits) - 1
     return value - (1 << to.bits) if to.kind == "i" and value >> (to.bits - 1) else value
@@ -56,7 +55,7 @@ def truncated_quotient(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
+def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
     """``a op b``, both of type ``within``. Raises ZeroDivisionError for an integer division by zero."""
     if op in COMPARISONS:
         return bool(_OPERATORS[op](a, b))
@@ -71,7 +70,7 @@ def binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
             result = _shifted(op, a, b & SHIFT_BITS, within.bits)
         case _:
             result = _OPERATORS[op](a, b)
-    return wrapped(int(result), within)
+    return wrap(int(result), within)
 
 
 def _quotient(a: float, b: float) -> float:
@@ -85,12 +84,12 @@ def _shifted(op: str, value: int, amount: int, bits: int) -> int:
     return value >> min(amount, bits)
 
 
-def unary(op: str, a: Any, within: Scalar) -> Number:
+def apply_unary(op: str, a: Any, within: Scalar) -> Number:
     match op:
         case "!":
             return not a
         case "-" | "~" if not within.is_float:
-            return wrapped(-int(a) if op == "-" else ~int(a), within)
+            return wrap(-int(a) if op == "-" else ~int(a), within)
         case "-":
             return -float(a)
     return a  # type: ignore[no-any-return]

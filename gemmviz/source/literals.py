@@ -15,7 +15,7 @@ from gemmviz.source.syntax import child, children
 from gemmviz.source.types import BOOL, CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, CType, Scalar, VectorType
 
 
-def number(low: Lowering, node: Node) -> Expr:
+def number_literal(low: Lowering, node: Node) -> Expr:
     if low.tree.is_name(node):
         return low.expressions["identifier"](low, node)
     text = low.tree.text(node).replace("'", "")
@@ -25,7 +25,7 @@ def number(low: Lowering, node: Node) -> Expr:
 
 
 def _signed(constant: Const, sign: str) -> Const:
-    return Const(constant.type, fold.unary(sign, constant.value, constant.type))
+    return Const(constant.type, fold.apply_unary(sign, constant.value, constant.type))
 
 
 def _number(low: Lowering, text: str, node: Node) -> Const:
@@ -46,7 +46,7 @@ def _integer(prefix: str, digits: str, suffix: str) -> Const:
     if "u" in suffix:
         choices = [UINT, ULONG]
     for kind in choices:
-        if ("l" not in suffix or kind.bits == 64) and fold.wrapped(value, kind) == value:
+        if ("l" not in suffix or kind.bits == 64) and fold.wrap(value, kind) == value:
             return Const(kind, value)
     raise ValueError
 
@@ -92,7 +92,7 @@ def character(low: Lowering, node: Node) -> Expr:
         raise low.tree.unsupported(node)
     plain, escape, hexadecimal, octal = found.groups()
     code = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else ord(plain or _ESCAPES[escape])
-    return Const(CHAR, fold.wrapped(code, CHAR))
+    return Const(CHAR, fold.wrap(code, CHAR))
 
 
 def compound_literal(low: Lowering, node: Node) -> Expr:
@@ -129,7 +129,7 @@ def zero_of(low: Lowering, ctype: CType, node: Node) -> Expr:
 
 
 LITERALS = {
-    "number_literal": number,
+    "number_literal": number_literal,
     "true": truth,
     "false": truth,
     "char_literal": character,

@@ -11,6 +11,7 @@ from tree_sitter import Node
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import Place
 from gemmviz.source import fold
+from gemmviz.source.layout import FunctionPlaces
 from gemmviz.source.nodes import (
     AccessPlace,
     Base,
@@ -19,7 +20,6 @@ from gemmviz.source.nodes import (
     Convert,
     Deref,
     Expr,
-    Functions,
     LoopPlace,
     NamedSlot,
     Offset,
@@ -72,7 +72,7 @@ class Lowering:
     local_bytes: int = 0  # of a thread's own arrays, by now
     local_elements: int = 0  # in them
     read: int = 0  # expressions and statements, by now
-    functions: Functions = field(default_factory=Functions)
+    functions: FunctionPlaces = field(default_factory=FunctionPlaces)
     is_unevaluated: bool = False
 
     def expression(self, node: Node) -> Expr:

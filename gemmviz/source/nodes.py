@@ -10,6 +10,7 @@ from typing import Literal
 from gemmviz.model.errors import Place
 from gemmviz.model.trace import phase_loop
 from gemmviz.source.expanded import ExpandedSource
+from gemmviz.source.layout import Layout
 from gemmviz.source.types import AddressSpace, CType, PointerType, Scalar, VectorType
 
 Number = int | float | bool
@@ -358,30 +359,6 @@ class NamedSlot:
     name: str
     first_line: int
     last_line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the twin's additions go, as characters of the expanded text: just inside the kernel's body, and what its
-    ``Functions`` say. ``launchers`` are the ranges of host functions that launch kernels.
-    """
-
-    body_start: int
-    functions: "Functions"
-    launchers: tuple[tuple[int, int], ...]
-
-
-@dataclass(slots=True)
-class Functions:
-    """Where inlined functions are called and defined: just inside the parentheses, and whether something follows there. A call
-    has a place, a definition the character just inside its body and the range of the whole, from ``template`` on.
-    """
-
-    calls: dict[int, tuple[bool, Place]] = field(default_factory=dict)
-    definitions: dict[int, tuple[bool, int, tuple[int, int]]] = field(default_factory=dict)
-
-    def __copy__(self) -> "Functions":
-        return Functions(dict(self.calls), dict(self.definitions))
 
 
 @dataclass(frozen=True, slots=True)

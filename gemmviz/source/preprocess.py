@@ -8,7 +8,7 @@ from functools import cached_property
 from gemmviz.launch.formula import evaluate
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.errors import SourceError
-from gemmviz.source.expanded import ExpandedSource, Segment, line_starts_of, place_of
+from gemmviz.source.expanded import ExpandedSource, Segment, line_starts_of, source_place
 from gemmviz.source.headers import KNOWN
 
 _TOKEN = re.compile(
@@ -280,7 +280,7 @@ class _Preprocessor:
             raise self._error("this condition can't be evaluated", at) from None
 
     def _error(self, message: str, at: Token) -> SourceError:
-        return SourceError(message, place_of(self.line_starts, at.start, at.stop))
+        return SourceError(message, source_place(self.line_starts, at.start, at.stop))
 
 
 def _tokens(text: str) -> Iterator[Token]:

@@ -14,10 +14,11 @@ from gemmviz.source.declarators import Declared, declarators, declared, has_word
 from gemmviz.source.expressions import EXPRESSIONS
 from gemmviz.source.headers import note_of, remedy_of
 from gemmviz.source.inlining import parameters_of, template_names
+from gemmviz.source.layout import Layout
 from gemmviz.source.literals import LITERALS
 from gemmviz.source.lowering import Lowering
 from gemmviz.source.names import referred
-from gemmviz.source.nodes import Block, FunctionParameter, Layout, Program
+from gemmviz.source.nodes import Block, FunctionParameter, Program
 from gemmviz.source.preprocess import preprocess
 from gemmviz.source.scope import Ambiguous, FunctionScope, LazyConstant, LazyType, Variable
 from gemmviz.source.statements import STATEMENTS

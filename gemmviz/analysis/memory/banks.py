@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.warps import Rows
+from gemmviz.analysis.memory.warps import PerRow, Rows
 from gemmviz.model.device import MemoryRules
 
-PerRow = npt.NDArray[np.int64]
 _INACTIVE_WORD = -1
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.warps import Rows, distinct_per_row
+from gemmviz.analysis.memory.warps import PerRow, Rows, distinct_per_row
 from gemmviz.model.device import MemoryRules
 
-PerRow = npt.NDArray[np.int64]
 _LARGEST_SEGMENT = 128  # bytes
 
 

@@ -15,6 +15,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE
 
 Rows = npt.NDArray[np.int64]
+PerRow = npt.NDArray[np.int64]
 _THREADS_AT_ONCE = 1 << 19
 
 

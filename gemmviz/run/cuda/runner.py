@@ -22,13 +22,13 @@ from gemmviz.run.cuda.scheduling import schedule_on_device
 from gemmviz.run.cuda.stopwatch import TimedLaunch, time_cublas, time_kernel, time_transfer
 from gemmviz.run.cuda.tracing import trace_on_device, twin_unit
 from gemmviz.run.cuda.workload import Workload, workload
+from gemmviz.run.engine import Cancel
 from gemmviz.run.protocol import TIMEOUT_S
 from gemmviz.run.recording import Recording
 
 _MOST_WORKLOADS = 2
 _MOST_AHEAD = 8
 _WARM_BYTES = 1 << 20
-Cancel = Callable[[], bool]
 Result = TypeVar("Result")
 
 

@@ -209,7 +209,7 @@ def _argument(
     if parameter.type.is_float:
         with np.errstate(over="ignore"):
             return constant_tag(value) if by_tag else np.float32(value) if parameter.type.bits == 32 else float(value)
-    return fold.wrapped(int(value), parameter.type)
+    return fold.wrap(int(value), parameter.type)
 
 
 def number_argument(setup: Setup, argument: str) -> float:

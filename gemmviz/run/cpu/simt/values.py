@@ -134,7 +134,7 @@ def _integer(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Cl
     def run(machine: Machine) -> Any:
         result = apply(a(machine), b(machine))
         if result.__class__ is int and not low <= result <= high:
-            return fold.wrapped(result, within)
+            return fold.wrap(result, within)
         return result
 
     return run
@@ -148,7 +148,7 @@ def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
         x, y = a(machine), b(machine)
         if isinstance(x, ArrayValue) or isinstance(y, ArrayValue):
             return apply(_typed(x, within.dtype), y if bits < 0 else y & bits)
-        return fold.binary(op, x, y, within)
+        return fold.apply_binary(op, x, y, within)
 
     return run
 
@@ -160,7 +160,7 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
         if zero is True or (isinstance(y, ArrayValue) and (zero if machine.mask is None else zero & machine.mask).any()):
             raise machine.fault("integer division by zero", place, zero)
         if not isinstance(x, ArrayValue) and not isinstance(y, ArrayValue):
-            return fold.binary(op, x, y, within)
+            return fold.apply_binary(op, x, y, within)
         if isinstance(y, ArrayValue):
             y = np.where(zero, within.dtype.type(1), y)
         return _truncating(op, x, y, within)
@@ -187,6 +187,6 @@ def unary(op: str, within: Scalar, a: Closure) -> Closure:
 
     def run(machine: Machine) -> Any:
         result = apply(a(machine))
-        return fold.wrapped(result, within) if result.__class__ is int else result
+        return fold.wrap(result, within) if result.__class__ is int else result
 
     return run
