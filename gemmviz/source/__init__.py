@@ -1,1 +1,1 @@
-"""CUDA C as data: a tree of nodes with their places, and the instrumented twin."""
+"""Reader of CUDA C: kernel text to typed nodes with their places, and to the instrumented twin."""

@@ -1,4 +1,4 @@
-"""Reads assignments: plain, compound, ++ and --, to variables, components, pointers and memory."""
+"""Lowers assignments (plain, compound, ++ and --) to variables, components, pointers and memory."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def update(low: Lowering, node: Node) -> Expr:
 
 
 def assign(low: Lowering, target: Expr, op: str, value: Expr, node: Node, *, gives_old: bool) -> Expr:
-    """``target op= value``: the read of a compound assignment comes before its write, each an access of its own."""
+    """The node of ``target op= value``. The read of a compound assignment comes before its write; each is an access."""
     place = low.tree.place(node)
     left = _target_node(node)
     match target:

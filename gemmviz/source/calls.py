@@ -1,4 +1,4 @@
-"""Reads calls: casts in function form, intrinsics, and ``__device__`` functions."""
+"""Lowers calls: functional casts, intrinsics, and ``__device__`` functions."""
 
 from tree_sitter import Node
 

@@ -1,6 +1,7 @@
-"""Finds the short counted loops around the arrays of a thread, whose bodies are compiled once per trip.
+"""Finds short counted loops around a thread's arrays, whose trips are compiled one by one.
 
-With the counter a constant, ``sum[i][j] += a[i] * b[j]`` becomes work on three known registers, as a compiler makes of it.
+With the counter a constant, ``sum[i][j] += a[i] * b[j]`` becomes an operation on three known registers, as a compiler would
+make it.
 """
 
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ _MOST_STATEMENTS = 128
 
 
 def counted_loop(node: Block) -> Unrolled | None:
-    """The counted loop that ``node`` (a declaration and a loop) is, where compiling each trip by itself pays; else None."""
+    """The counted loop in ``node``, a declaration and a loop; None if compiling each trip separately doesn't pay off."""
     match node.statements:
         case (
             Declare(slot=slot, value=Const(value=int() as start)),
@@ -104,7 +105,7 @@ def _size(node: Stmt) -> int:
 
 
 def known_trips(node: Expr, constants: dict[int, int]) -> int | None:
-    """The whole number that ``node`` is when these slots hold these values, or None."""
+    """The integer value of ``node`` when these slots hold these values, or None if it isn't known."""
     match node:
         case Const(value=bool() | float()):
             return None

@@ -1,4 +1,4 @@
-"""Reads C's declarations: which type a specifier names, and what a declarator makes of it."""
+"""Lowers C's declarations: the type that a specifier names, and what a declarator derives from it."""
 
 from dataclasses import dataclass
 from math import prod
@@ -31,7 +31,7 @@ class Declared:
 
 
 def type_of(low: Lowering, declaration: Node) -> CType | None:
-    """The type before the declarator; None for auto. Raises SourceError for one that is not known."""
+    """The type before the declarator; None for auto. Raises SourceError for an unknown type."""
     node = child(declaration, "type")
     if node.type == "placeholder_type_specifier":
         return None
@@ -45,7 +45,7 @@ def specified_type(low: Lowering, node: Node) -> CType:
 
 
 def type_named(low: Lowering, name: str, node: Node) -> CType:
-    """The type of this name. Raises SourceError, at ``node``, for one that is not known."""
+    """The type of this name. Raises SourceError at ``node`` for an unknown type."""
     name = " ".join(name.split()).rpartition("::")[2].strip()
     match low.scope.find(name):
         case TypeName(type=ctype):
@@ -60,7 +60,7 @@ def type_named(low: Lowering, name: str, node: Node) -> CType:
 
 
 def _canonical(name: str) -> str:
-    """'long unsigned int' and the like as 'unsigned long'."""
+    """The canonical spelling of a type name: "unsigned long" for "long unsigned int"."""
     words = [word for word in name.split() if word not in ("const", "volatile")]
     if not set(words) <= {"unsigned", "signed", "long", "short", "char", "int"}:
         return " ".join(words)
@@ -89,7 +89,7 @@ def pointer_to(low: Lowering, base: CType, node: Node, is_const: bool = False) -
 
 
 def declared(low: Lowering, node: Node) -> Declared:
-    """What a declarator says about its name."""
+    """The name that a declarator declares, with its type and extents."""
     value = None
     if node.type == "init_declarator":
         value = child(node, "value")
@@ -128,7 +128,7 @@ def declarators(declaration: Node) -> list[Node]:
 
 
 def has_word(declaration: Node, *words: str) -> bool:
-    """Whether one of the words stands before the declarators: const, __shared__, extern ..."""
+    """Whether one of these words (const, __shared__, extern …) stands before the declarators."""
     for each in declaration.children:
         if each.type in words or (each.type in _SPECIFIERS and each.text and each.text.decode() in words):
             return True
@@ -136,7 +136,7 @@ def has_word(declaration: Node, *words: str) -> bool:
 
 
 def extents(low: Lowering, dims: tuple[Node | None, ...], node: Node) -> tuple[int, ...]:
-    """Array extents as numbers. Raises SourceError for one that is open, unknown or below 1."""
+    """Array extents as integers. Raises SourceError for an extent that is open, unknown or below 1."""
     found = []
     for each in dims:
         if each is None:
@@ -149,7 +149,7 @@ def extents(low: Lowering, dims: tuple[Node | None, ...], node: Node) -> tuple[i
 
 
 def parameter_type(low: Lowering, base: CType, name: Declared, is_const: bool) -> CType:
-    """The type of a function parameter: arrays are pointers. ``is_const``: the declaration begins with const."""
+    """The type of a function parameter; arrays decay to pointers. ``is_const``: the declaration begins with const."""
     if name.dims or name.pointer:
         return pointer_to(low, base, name.node, is_const)
     return base
@@ -158,7 +158,7 @@ def parameter_type(low: Lowering, base: CType, name: Declared, is_const: bool) -
 def array_type(
     element: CType, dims: tuple[int, ...], space: Literal["shared", "local"], low: Lowering, node: Node
 ) -> ArrayType:
-    """Raises SourceError for elements that no array has, and for more of them than there are addresses."""
+    """The array type of these elements. Raises SourceError for an invalid element type or more elements than addresses."""
     if not isinstance(element, Scalar | VectorType):
         raise low.tree.error(f"an array of {element} is not supported", node)
     if prod(dims) * element.bytes >= 1 << 63:

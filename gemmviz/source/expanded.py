@@ -1,4 +1,4 @@
-"""A kernel's text with its macros expanded, and for every character of it where it came from."""
+"""A kernel's text with its macros expanded, and the origin of each of its characters in the file."""
 
 import re
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from gemmviz.model.errors import Place
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of the expanded text: copied from ``start:stop`` of the file, or what the macro use there became."""
+    """A run of the expanded text, copied from ``start:stop`` of the file or the expansion of the macro use there."""
 
     at: int
     start: int
@@ -19,8 +19,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class ExpandedSource:
-    """The expanded text (same line structure as the file) and the way back. ``left_out``: the headers that it includes and that
-    nobody here has.
+    """The expanded text, with the file's line structure, and its mapping to the file. ``left_out`` are the included headers
+    that gemmviz doesn't have.
     """
 
     original: str
@@ -31,14 +31,14 @@ class ExpandedSource:
     left_out: tuple[str, ...] = ()
 
     def original_range(self, start: int, stop: int) -> tuple[int, int]:
-        """The file's characters behind the expanded characters ``start:stop``."""
+        """The range of the file's characters from which the expanded characters ``start:stop`` come."""
         first, last = self._segment(start), self._segment(max(start, stop - 1))
         begin = first.start + (start - first.at) if first.copied else first.start
         end = last.start + (stop - last.at) if last.copied else last.stop
         return begin, max(begin, end)
 
     def is_expansion(self, start: int, stop: int) -> bool:
-        """Whether any of the expanded characters ``start:stop`` came out of a macro."""
+        """Whether any of the expanded characters ``start:stop`` come from a macro."""
         first = bisect_right(self.starts, start) - 1
         last = bisect_right(self.starts, max(start, stop - 1)) - 1
         return not all(segment.copied for segment in self.segments[first : last + 1])

@@ -1,4 +1,4 @@
-"""Reads C's expressions: each function takes one kind of syntax to typed nodes, constants folded."""
+"""Lowers C's expressions: each function turns one kind of syntax into typed nodes with constants folded."""
 
 from dataclasses import replace
 
@@ -148,7 +148,7 @@ def _logic(low: Lowering, op: str, left: Node, right: Node) -> Expr:
 
 
 def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Expr:
-    """``left op right`` with C's conversions; pointers move by elements. Raises SourceError where C has no meaning."""
+    """The node of ``left op right`` with C's conversions; pointers move by elements. Raises SourceError for bad operands."""
     match left.type, right.type:
         case Scalar() as a, Scalar() as b:
             return _arithmetic(low, op, left, right, a, b, node)
@@ -165,7 +165,7 @@ def combined(low: Lowering, op: str, left: Expr, right: Expr, node: Node) -> Exp
 
 
 def _distance(low: Lowering, index: Expr, node: Node) -> Expr:
-    """An index as addresses are computed with it: no truth value, and modulo 2**64, so that the largest unsigned one is -1."""
+    """An index as used in address computations: an integer modulo 2**64, so that the largest unsigned value is -1."""
     match index.type:
         case Scalar(kind="b"):
             return low.converted(index, INT, node)
@@ -204,7 +204,7 @@ def conditional(low: Lowering, node: Node) -> Expr:
 
 
 def _joint_type(then: CType, otherwise: CType) -> CType:
-    """The type of ``?:``, whichever side is chosen."""
+    """The type of ``?:``, for both of its branches."""
     if isinstance(then, Scalar) and isinstance(otherwise, Scalar):
         return then if then == otherwise else common(then, otherwise)
     return then
@@ -255,7 +255,7 @@ def pointer(low: Lowering, node: Node) -> Expr:
         return address_of(low, low.expression(child(node, "argument")), node)
     value = low.value(child(node, "argument"))
     if not isinstance(value.type, PointerType):
-        raise low.tree.error(f"a {value.type} is no pointer", node)
+        raise low.tree.error(f"a {value.type} is not a pointer", node)
     return Deref(value.type.to, value, low.tree.place(node))
 
 
@@ -304,7 +304,7 @@ def sizeof_expression(low: Lowering, node: Node) -> Expr:
 
 
 def _type_of_value(low: Lowering, node: Node) -> CType:
-    """Of sizeof's operand: in parentheses the parser takes a type's name for a value."""
+    """The type of sizeof's operand when the parser took a parenthesized type name for a value."""
     inside = children(node)[0] if node.type == "parenthesized_expression" else node
     name = low.tree.text(inside)
     symbol = low.scope.find(name)

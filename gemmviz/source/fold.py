@@ -1,4 +1,4 @@
-"""Arithmetic on numbers that are known before the kernel runs, by C's rules."""
+"""Constant folding by C's rules."""
 
 import operator
 from collections.abc import Callable
@@ -29,7 +29,7 @@ SHIFT_BITS = (1 << 32) - 1  # of a shift's amount: shl and shr take 32, and clam
 
 
 def converted(value: Number, source: Scalar, to: Scalar) -> Number:
-    """``value`` of type ``source`` as nvcc converts it: integers wrap, floats are rounded and, as integers, saturate."""
+    """The value converted from ``source`` to ``to`` as nvcc does: integers wrap, floats round, and saturate as integers."""
     if to.kind == "b":
         return bool(value)
     if to.is_float:
@@ -40,7 +40,7 @@ def converted(value: Number, source: Scalar, to: Scalar) -> Number:
 
 
 def wrap(value: int, to: Scalar) -> int:
-    """An integer cut to the bits of ``to``."""
+    """An integer reduced modulo 2**bits to the range of ``to``."""
     value &= (1 << to.bits) - 1
     return value - (1 << to.bits) if to.kind == "i" and value >> (to.bits - 1) else value
 
@@ -56,7 +56,7 @@ def truncated_quotient(a: int, b: int) -> int:
 
 
 def apply_binary(op: str, a: Any, b: Any, within: Scalar) -> Number:
-    """``a op b``, both of type ``within``. Raises ZeroDivisionError for an integer division by zero."""
+    """The result of ``a op b``, both of type ``within``. Raises ZeroDivisionError for an integer division by zero."""
     if op in COMPARISONS:
         return bool(_OPERATORS[op](a, b))
     if within.is_float:

@@ -1,4 +1,4 @@
-"""CUDA's math functions and intrinsics that take numbers and return one: their types, and how NumPy computes them.
+"""CUDA's math functions and intrinsics from numbers to a number: their types and their NumPy implementations.
 
 They take arrays of any shape (0-d included) that broadcast. What IEEE 754 defines exactly is exact; transcendental functions
 are NumPy's, which differ from a device's in the last bits.
@@ -20,7 +20,9 @@ Compute = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class FunctionCode:
-    """``parameters`` and ``result`` are its types. ``is_overloaded``: float throughout if all its arguments are float."""
+    """A function's implementation with the types of its ``parameters`` and ``result``. With ``is_overloaded``, all types are
+    float if all arguments are.
+    """
 
     parameters: tuple[Scalar, ...]
     result: Scalar
@@ -28,7 +30,7 @@ class FunctionCode:
     is_overloaded: bool = False
 
     def for_arguments(self, types: list[Scalar]) -> "FunctionCode":
-        """The overload that C++ chooses for arguments of these types."""
+        """The overload that C++ selects for arguments of these types."""
         floating = [kind for kind, parameter in zip(types, self.parameters, strict=False) if parameter.is_float]
         if not self.is_overloaded or any(kind != FLOAT for kind in floating):
             return self
@@ -47,13 +49,13 @@ def _single(scalar: Scalar) -> Scalar:
 
 
 def of_common_type(name: str, kind: Scalar) -> FunctionCode:
-    """min, max or abs of one arithmetic type."""
+    """The function min, max or abs for one arithmetic type."""
     arity, of_floats, of_integers = _OF_COMMON_TYPE[name]
     return FunctionCode((kind,) * arity, kind, of_floats if kind.is_float else of_integers)
 
 
 def _in_parts(of_double: Callable[[float], float]) -> Compute:
-    """A function that Python has and NumPy does not."""
+    """An element-wise NumPy version of a Python function."""
     return np.vectorize(of_double, otypes=[np.float64])
 
 
@@ -191,7 +193,7 @@ def _floating() -> dict[str, FunctionCode]:
 
 
 def _rounded() -> dict[str, FunctionCode]:
-    """__fadd_rn and its kin."""
+    """The functions __fadd_rn and similar, by name."""
     found: dict[str, FunctionCode] = {}
     for name, (arity, compute) in _ROUNDED.items():
         for letter, kind in (("f", FLOAT), ("d", DOUBLE)):
@@ -206,7 +208,7 @@ def _fast() -> dict[str, FunctionCode]:
 
 
 def _conversions() -> dict[str, FunctionCode]:
-    """__float2int_rn and its kin, and those that take the bits of one type for another."""
+    """The functions __float2int_rn and similar, and those that reinterpret bits, by name."""
     found = {"__double2float_rn": FunctionCode((DOUBLE,), FLOAT, _same)}
     for of, source in _FLOATS.items():
         for to, target in _INTEGERS.items():
@@ -240,7 +242,7 @@ FUNCTIONS: dict[str, FunctionCode] = {**_floating(), **_rounded(), **_fast(), **
 
 
 def function_for(name: str, types: list[Scalar]) -> FunctionCode | None:
-    """The function of this name that C++ calls with arguments of these types; None if there is none of this name."""
+    """The overload of this name that C++ selects for arguments of these types; None if there is no such function."""
     if name in _OF_COMMON_TYPE:
         return of_common_type(name, reduce(common, types, promoted(types[0]))) if types else None
     return FUNCTIONS[name].for_arguments(types) if name in FUNCTIONS else None

@@ -1,4 +1,4 @@
-"""The headers that a kernel's file includes: what is known of them, and what is left out with a word about it."""
+"""Headers that a kernel's file includes: the known ones, and notes about ignored ones."""
 
 import re
 from collections.abc import Iterable
@@ -14,18 +14,18 @@ _INCLUDE = r'^([ \t]*#[ \t]*include[ \t]*[<"]{}[>"][^\n]*)'
 
 
 def note_of(header: str) -> str:
-    """What is said of a header that is left out."""
-    return f"#include of {header} is left out: a kernel here stands in one file"
+    """The note about an ignored header."""
+    return f"#include of {header} is ignored: a kernel must be in one file"
 
 
 def remedy_of(headers: Iterable[str]) -> str | None:
-    """What to do where something may be missing for it; None where none is left out."""
-    named = ", ".join(headers)
-    return f"{named} is left out here: put what the kernel needs of it into the file" if named else None
+    """The remedy for an error that ignored headers may have caused; None if there are none."""
+    ignored = ", ".join(headers)
+    return f"{ignored} is ignored: copy what the kernel needs from it into the file" if ignored else None
 
 
 def without_includes(text: str, headers: Iterable[str]) -> str:
-    """The text with the lines that include these headers blank; all else stays where it is."""
+    """The text with the lines that include these headers blanked, all other characters in place."""
     for header in headers:
         text = re.sub(_INCLUDE.format(re.escape(header)), lambda found: " " * len(found[1]), text, flags=re.MULTILINE)
     return text

@@ -1,4 +1,4 @@
-"""Reads the values of an array, as ``{{1, 2}, {3}}``: which elements are given, and with what."""
+"""Lowers initialisers of arrays, such as ``{{1, 2}, {3}}``: the values of their elements."""
 
 from dataclasses import dataclass
 from math import prod
@@ -16,7 +16,7 @@ Placed = list[tuple[int, Node]]  # elements, counted from the array's first, and
 
 @dataclass(slots=True)
 class _Items:
-    """The parts of a list in braces, and how many are used up."""
+    """The parts of a list in braces and the number of parts used so far."""
 
     nodes: list[Node]
     used: int = 0
@@ -34,14 +34,14 @@ def items_of(low: Lowering, node: Node) -> list[Node]:
 
 
 def rows_given(low: Lowering, node: Node, inner: tuple[int, ...]) -> int:
-    """How many rows, each of extents ``inner``, a list has values for: the extent that the declaration leaves open."""
+    """Number of rows, each of extents ``inner``, for which a list has values: the extent that the declaration leaves open."""
     nodes = items_of(low, node)
     last = max((at for at, _ in _placed(low, node, (len(nodes), *inner))), default=-1)
     return last // prod(inner) + 1
 
 
 def values_of(low: Lowering, node: Node, array: ArrayType) -> tuple[Expr, ...]:
-    """The values of the elements from the first to the last one that is given, zero in between."""
+    """Values of the elements from the first to the last initialised one, zero in between."""
     zero, values = zero_of(low, array.element, node), list[Expr]()
     for at, each in _placed(low, node, array.dims):
         values += [zero] * (at - len(values))
@@ -50,7 +50,7 @@ def values_of(low: Lowering, node: Node, array: ArrayType) -> tuple[Expr, ...]:
 
 
 def _placed(low: Lowering, node: Node, dims: tuple[int, ...]) -> Placed:
-    """Raises SourceError for more values than an array of these extents has elements."""
+    """Values by element. Raises SourceError for more values than an array of these extents has elements."""
     items, found = _Items(items_of(low, node)), list[tuple[int, Node]]()
     _place(low, items, dims, 0, found)
     if items.next is not None:
@@ -59,7 +59,7 @@ def _placed(low: Lowering, node: Node, dims: tuple[int, ...]) -> Placed:
 
 
 def _place(low: Lowering, items: _Items, dims: tuple[int, ...], at: int, found: Placed) -> None:
-    """Takes what an array of extents ``dims`` that begins at ``at`` is given. Inner braces may be left out."""
+    """Adds the values of an array of extents ``dims`` that begins at element ``at``. Inner braces may be omitted."""
     inner, stride = dims[1:], prod(dims[1:])
     for row in range(dims[0]):
         node = items.next

@@ -1,4 +1,4 @@
-"""Puts ``__device__`` functions in where they are called, with the types and constants of that call."""
+"""Inlines ``__device__`` functions at their calls, with the types and constants of each call."""
 
 from dataclasses import replace
 
@@ -23,11 +23,11 @@ _DEEPEST, _MOST_CALLS = 32, 4000
 
 
 def inlined(low: Lowering, function: FunctionScope, template: list[Node], arguments: list[Node], node: Node) -> Expr:
-    """The call of a ``__device__`` function: its body, read anew with the types and constants of this call."""
+    """The node of a call of a ``__device__`` function: its body, lowered with the types and constants of this call."""
     _check_depth(low, function, node)
     low.inlined += 1
     if low.inlined > _MOST_CALLS:
-        raise low.tree.error(f"the kernel makes more than {_MOST_CALLS:,} calls, each put in at its place", node)
+        raise low.tree.error(f"the kernel makes more than {_MOST_CALLS:,} inlined calls", node)
     values = [low.expression(argument) for argument in arguments]
     scope = low.scope.outermost.inner(template_names(low, function, template))
     parameters = parameters_of(function)
@@ -69,7 +69,7 @@ def _check_depth(low: Lowering, function: FunctionScope, node: Node) -> None:
 
 
 def _result_type(low: Lowering, function: FunctionScope) -> CType:
-    """Raises SourceError for a type that no function put in at its call can have."""
+    """The return type of a function. Raises SourceError for a type that an inlined function can't return."""
     declarator = child(function.definition, "declarator")
     result = type_of(low, function.definition)
     if result is None or declarator.type != "function_declarator":
@@ -101,7 +101,7 @@ def _defaults(low: Lowering, missing: list[Node], scope: SymbolTable) -> list[Ex
 def _bound(
     low: Lowering, parameter: Node, value: Expr, scope: SymbolTable, bindings: list[tuple[int, Expr]], node: Node
 ) -> tuple[str, Symbol]:
-    """The name of a parameter and what it stands for; a value is put into a slot of its own."""
+    """A parameter's name and its meaning; a value gets a slot of its own."""
     declarator = parameter.child_by_field_name("declarator")
     if declarator is None:
         return "", TypeName(VOID)
@@ -135,7 +135,7 @@ def _rows(low: Lowering, name: Declared, pointer: Expr, bindings: list[tuple[int
     """A parameter like ``float p[][9]``: rows behind a pointer."""
     assert isinstance(pointer.type, PointerType)
     if pointer.type.space is None:
-        raise low.tree.error("this pointer is used before it points anywhere", name.node)
+        raise low.tree.error("this pointer is used before it is assigned", name.node)
     slot = low.new_slot()
     bindings.append((slot, pointer))
     return ArrayVariable(slot, ArrayType(pointer.type.to, (1, *extents(low, name.dims[1:], name.node)), pointer.type.space))
@@ -172,7 +172,7 @@ def _parameter_base(low: Lowering, parameter: Node, name: Declared, value: Expr,
 
 
 def template_names(low: Lowering, function: FunctionScope, given: list[Node]) -> dict[str, Symbol]:
-    """What the template parameters of ``function`` stand for; those neither given nor defaulted are left to deduction."""
+    """The template parameters of ``function`` and their values, without those that must be deduced."""
     names: dict[str, Symbol] = {}
     if function.template is None:
         return names
@@ -204,7 +204,7 @@ def _template_constant(low: Lowering, parameter: Node, value: Node) -> Const:
 
 
 def _expression_of(low: Lowering, node: Node) -> Node:
-    """The parser takes a lone name among template arguments for a type; as a value it is an identifier."""
+    """The expression in a template argument: the parser takes a lone name for a type, which as a value is an identifier."""
     if node.type != "type_descriptor":
         return node
     named = child(node, "type")
@@ -220,6 +220,6 @@ def _template_type(low: Lowering, node: Node) -> CType:
 
 
 def _type_parameter(low: Lowering, parameter: Node) -> str:
-    """Its name; empty for one that has none."""
+    """Name of a template type parameter; empty if it has none."""
     named = parameter.child_by_field_name("name") or next(iter(children(parameter)), None)
     return "" if named is None else low.tree.text(named)

@@ -1,8 +1,8 @@
-"""Derives the instrumented twin: the kernel's own text, with every access wrapped so that it reports itself.
+"""Derives the instrumented twin: the kernel's text, with every access wrapped in a call that records it.
 
 ``A[i]`` becomes ``gv_load<3, GV_IN_GLOBAL>(gv_self, A[i])``, a reference to the same element, so that the twin computes what
-the kernel computes. Loops and calls report themselves too, so that the events of one thread tell which accesses it made, in
-which trips, through which calls. Macros are expanded and every line keeps its number.
+the kernel computes. Loops and calls are recorded too, so that the events of a thread determine its accesses, the trips in which
+it made them and the calls it made them through. Macros are expanded; every line keeps its number.
 """
 
 import re
@@ -27,26 +27,26 @@ _PARAMETERS = "gv_thread& gv_self, unsigned int gv_call"
 
 @dataclass(frozen=True)
 class Twin:
-    """The twin's text, and the program whose accesses it reports."""
+    """The twin's text, and the program whose accesses it records."""
 
     text: str
     program: Program
 
     @cached_property
     def depth(self) -> int:
-        """Loops around the innermost access."""
+        """Number of loops around the innermost access."""
         return max((len(access.loops) for access in self.program.accesses), default=0)
 
     @cached_property
     def _accesses(self) -> dict[tuple[int, tuple[Place, ...]], int]:
-        """The number of each access by what the twin calls it, and the calls that it was reached through."""
+        """Number of each access by its number in the twin and the calls through which it was reached."""
         return {(site, self.program.accesses[number].calls): number for number, site in enumerate(site_numbers(self.program))}
 
     def path(self, events: npt.NDArray[np.uint32]) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-        """The accesses that a thread made, from the events that it reported.
+        """The accesses of a thread, from its events.
 
-        Numbers of the program's accesses, (n,), the trips of the loops around them, (n, depth), -1 padded; and which of them it
-        recorded: a barrier that it did not is reported all the same.
+        Returns numbers of the program's accesses, (n,); the trips of the loops around them, (n, depth), padded with -1; and
+        whether each was recorded, (n,): barriers are reported even where they aren't recorded.
         """
         calls = [place for _, (_, place) in sorted(self.program.layout.functions.calls.items())]
         accesses, found = self._accesses, []
@@ -76,9 +76,9 @@ class Twin:
 
 
 def twin_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Twin:
-    """The twin of a kernel with its parameters set, host functions that launch left out.
+    """The twin of a kernel with its parameters set, without host functions that launch kernels.
 
-    Its ``gv_book`` says where to record what. Raises SourceError as reading the kernel does.
+    Its argument ``gv_book`` says where to record what. Raises SourceError as reading the kernel does.
     """
     program = program_for(spec, parameters)
     body = _instrumented(without_launchers(program), _insertions(program), program, spec.file)
@@ -86,7 +86,7 @@ def twin_for(spec: KernelSpec, parameters: Mapping[str, int]) -> Twin:
 
 
 def probed(spec: KernelSpec, parameters: Mapping[str, int]) -> str:
-    """The kernel with a probe in it that notes in ``gv_book`` where and when each block runs."""
+    """The kernel with a probe that records in ``gv_book`` where and when each block runs."""
     program = program_for(spec, parameters)
     body = _inserted(without_launchers(program), [(program.layout.body_start, (0, 0), " gv_probe gv;")])
     return _with(_PROBE, spec, body, "The probed form of")
@@ -99,9 +99,7 @@ def _with(machinery: Path, spec: KernelSpec, body: str, what: str) -> str:
 
 
 def without_launchers(program: Program) -> str:
-    """The expanded text of a kernel's file with the host functions blanked that launch kernels: no run-time compiler reads
-    ``<<<``.
-    """
+    """The expanded text of a kernel's file with its launching host functions blanked, since NVRTC can't compile ``<<<``."""
     text = program.source.text
     for start, stop in program.layout.launchers:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
@@ -113,9 +111,7 @@ Insertion = tuple[int, tuple[int, int], str]
 
 
 def _instrumented(text: str, insertions: list[Insertion], program: Program, file: str) -> str:
-    """The text with all insertions made. Functions that the kernel calls stay as they are, for others that call them, and get
-    an instrumented copy beside them.
-    """
+    """The text with all insertions. Called functions stay as they are for other callers and get an instrumented copy."""
     kept: list[Insertion] = []
     copies: dict[tuple[int, int], list[Insertion]] = {span: [] for *_, span in program.layout.functions.definitions.values()}
     for position, (follows, _, whole) in program.layout.functions.definitions.items():
@@ -131,7 +127,7 @@ def _instrumented(text: str, insertions: list[Insertion], program: Program, file
 
 
 def _prototypes(text: str, position: int, follows: bool, span: tuple[int, int]) -> list[Insertion]:
-    """Beside each prototype of a function that of its instrumented copy. ``position``: just inside the parentheses."""
+    """Insertions of a prototype of the instrumented copy next to each prototype. ``position``: just inside the parentheses."""
     named = re.search(r"(\w+)\s*\($", text[:position])
     assert named is not None
     opening = re.compile(rf"\b{named[1]}\s*\(")
@@ -154,7 +150,7 @@ def _inserted(text: str, insertions: list[Insertion]) -> str:
 
 
 def _insertions(program: Program) -> list[Insertion]:
-    """(position, order among insertions at one position, text): what closes comes before what opens, inner before outer."""
+    """Insertions as (position, order at that position, text): closing before opening, inner before outer."""
     layout = program.layout
     found: list[Insertion] = [(layout.body_start, (0, 0), " gv_thread gv_self;")]
     for number, (position, (follows, _)) in enumerate(sorted(layout.functions.calls.items())):
@@ -176,23 +172,25 @@ def _insertions(program: Program) -> list[Insertion]:
 
 
 def site_numbers(program: Program) -> list[int]:
-    """What the twin calls each access: the number of the first one at the same place of the text."""
+    """The twin's number of each access: that of the first access at the same place of the text."""
     return firsts((access.kind, access.range) for access in program.accesses)
 
 
 def shared_numbers(program: Program) -> list[int]:
-    """What the twin calls each shared array: the number of the first one of the same declaration."""
+    """The twin's number of each shared array: that of the first array of the same declaration."""
     return firsts((array.end, array.name) for array in program.shared)
 
 
 def firsts(keys: Iterable[Hashable]) -> list[int]:
-    """For each key the number of the first one that equals it."""
+    """For each key, the index of the first equal key."""
     seen: dict[Hashable, int] = {}
     return [seen.setdefault(key, number) for number, key in enumerate(keys)]
 
 
 def _reported(text: str, access: AccessPlace, number: int) -> list[Insertion]:
-    """A store wraps a load of the same place (``C[i] += x`` reads, then writes); what was stored is read after it."""
+    """Insertions of an access. A store wraps a load of the same place (``C[i] += x`` reads, then writes); its value is read
+    back afterwards.
+    """
     start, end = access.range
     if access.space is None:
         return [(start, (0, 0), f"(gv_arrive<{number}>(gv_self), "), (end, (0, 0), ")")]
@@ -210,8 +208,8 @@ def _reported(text: str, access: AccessPlace, number: int) -> list[Insertion]:
 
 
 def _around(span: tuple[int, int], outside: int, opening: str) -> list[Insertion]:
-    """Parentheses around a span. Of those that open at one place the longest opens first, of those that close the shortest
-    closes first; for equal spans, what has the smaller ``outside`` is outside.
+    """Parentheses around a span. At one position the longest span opens first and the shortest closes first; of equal spans,
+    the one with the smaller ``outside`` is outside.
     """
     start, end = span
     return [(start, (1, -2 * end + outside), opening), (end, (-1, -2 * start - outside), ")")]

@@ -1,4 +1,4 @@
-"""Reads calls of what CUDA C provides: arithmetic, vectors, shuffles, assert, memset."""
+"""Lowers calls of CUDA C's built-in functions: arithmetic, vectors, shuffles, assert, memset."""
 
 from tree_sitter import Node
 
@@ -15,14 +15,14 @@ _INTRINSICS = {*FUNCTIONS, *_SHUFFLES, *_IGNORED, "min", "max", "abs", "__ldg", 
 
 
 def only(low: Lowering, arguments: list[Node], node: Node) -> Expr:
-    """The value of a call's single argument. Raises SourceError where there are none or more."""
+    """The value of a call's single argument. Raises SourceError for any other number of arguments."""
     if len(arguments) != 1:
         raise low.tree.error("this takes one argument", node)
     return low.value(arguments[0])
 
 
 def intrinsic_named(low: Lowering, name: str, arguments: list[Node], node: Node) -> Expr:
-    """A call of something that CUDA C provides. Raises SourceError for a function that gemmviz doesn't know."""
+    """The node of a call of a built-in function. Raises SourceError for a function that gemmviz doesn't know."""
     if name in _IGNORED:
         if _IGNORED[name]:
             low.note(f"line {low.tree.place(node).line}: {_IGNORED[name]}")
@@ -51,7 +51,7 @@ def intrinsic_named(low: Lowering, name: str, arguments: list[Node], node: Node)
 
 
 def _computed(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
-    """A number from numbers; known at once if they are."""
+    """The node of a function from numbers to a number, folded if its arguments are constants."""
     function = function_for(name, [value.type for value in values if isinstance(value.type, Scalar)])
     arity = 1 if function is None else len(function.parameters)
     if function is None or len(values) != arity:
@@ -64,7 +64,7 @@ def _computed(low: Lowering, name: str, values: list[Expr], node: Node) -> Expr:
 
 
 def _cleared(low: Lowering, arguments: list[Node], node: Node) -> Expr:
-    """Memset of an array of this thread to zero."""
+    """The node of a memset that zeroes an array of this thread."""
     if len(arguments) == 3:
         target, value = low.value(arguments[0]), low.value(arguments[1])
         size = int(low.constant(arguments[2], "the size for memset").value)

@@ -1,4 +1,4 @@
-"""Reads what is written down as it is: numbers, characters, truth values, braces."""
+"""Lowers literals: numbers, characters, booleans, braced values."""
 
 import re
 from collections.abc import Callable
@@ -34,12 +34,12 @@ def _number(low: Lowering, text: str, node: Node) -> Const:
             try:
                 return read(*found.groups(""))
             except (ValueError, InvalidOperation):
-                raise low.tree.error("this is no number, or a number of too many digits", node) from None
-    raise low.tree.error(f"{text[:40]!r} is no number", node)
+                raise low.tree.error("this is not a number, or it has too many digits", node) from None
+    raise low.tree.error(f"{text[:40]!r} is not a number", node)
 
 
 def _integer(prefix: str, digits: str, suffix: str) -> Const:
-    """Raises ValueError for one that no type holds."""
+    """The node of an integer literal. Raises ValueError if no type can hold it."""
     base = {"0x": 16, "0b": 2}.get(prefix.lower(), 8 if digits[0] == "0" else 10)
     value, suffix = int(digits, base), suffix.lower()
     choices = [INT, LONG, ULONG] if base == 10 else [INT, UINT, LONG, ULONG]
@@ -66,7 +66,7 @@ def _hexadecimal(whole: str, fraction: str, power: str, suffix: str) -> Const:
 
 
 def _floating(suffix: str) -> Scalar:
-    """A device has no long double: nvcc takes double for it."""
+    """The type of a floating-point literal. Devices have no long double: nvcc uses double."""
     return FLOAT if suffix in ("f", "F") else DOUBLE
 
 
@@ -96,7 +96,7 @@ def character(low: Lowering, node: Node) -> Expr:
 
 
 def compound_literal(low: Lowering, node: Node) -> Expr:
-    """``float4{1, 2, 3, 4}``."""
+    """The node of ``float4{1, 2, 3, 4}``."""
     return initialised(low, child(node, "value"), specified_type(low, child(node, "type")))
 
 
@@ -124,7 +124,7 @@ def _vector(low: Lowering, values: list[Expr], ctype: VectorType, node: Node) ->
 
 
 def zero_of(low: Lowering, ctype: CType, node: Node) -> Expr:
-    """What an empty pair of braces makes of a variable."""
+    """The value of a variable initialised by empty braces."""
     return _vector(low, [], ctype, node) if isinstance(ctype, VectorType) else low.converted(Const(INT, 0), ctype, node)
 
 

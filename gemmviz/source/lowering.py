@@ -1,4 +1,4 @@
-"""The state of reading one kernel: scopes, slots, accesses and loops, and the dispatch from syntax to nodes."""
+"""State of lowering one kernel: scopes, slots, accesses and loops, and the dispatch from syntax to nodes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ Statements = Mapping[str, Callable[["Lowering", Node], Stmt]]
 
 @dataclass(slots=True)
 class Activation:
-    """The function being read: where its value goes, and through which calls it was reached."""
+    """The function being lowered: the slot of its result, and the calls through which it was reached."""
 
     function: FunctionScope
     result: int | None
@@ -53,7 +53,7 @@ class Activation:
 
 @dataclass
 class Lowering:
-    """Turns syntax into nodes. The tables say which function reads which kind of syntax."""
+    """Lowers syntax to nodes. The tables map each kind of syntax to the function that lowers it."""
 
     tree: Tree
     expressions: LoweringTable
@@ -76,7 +76,7 @@ class Lowering:
     is_unevaluated: bool = False
 
     def expression(self, node: Node) -> Expr:
-        """The node for a piece of syntax; what it designates in memory is not read yet."""
+        """The node of a piece of syntax; memory that it designates is not read yet."""
         self._count(node)
         handler = self.expressions.get(node.type)
         if handler is None:
@@ -89,7 +89,7 @@ class Lowering:
         return self.loaded(self.expression(node), node)
 
     def discarded(self, node: Node) -> Expr:
-        """A piece of syntax for its effects: what it designates is not read."""
+        """The node of a piece of syntax evaluated for its effects; memory that it designates is not read."""
         match self.expression(node):
             case Deref(access=None, pointer=pointer) | Component(of=Deref(access=None, pointer=pointer)):
                 return pointer
@@ -107,14 +107,14 @@ class Lowering:
         return handler(self, node)
 
     def _count(self, node: Node) -> None:
-        """Raises SourceError once there is more than anybody writes, Cancelled where nobody waits."""
+        """Counts a node. Raises SourceError for too large a kernel, Cancelled if the task was cancelled."""
         checkpoint()
         self.read += 1
         if self.read > _MOST_NODES:
-            raise self.tree.error(f"the kernel, its calls put in, has more than {_MOST_NODES:,} expressions", node)
+            raise self.tree.error(f"the kernel with its calls inlined has more than {_MOST_NODES:,} expressions", node)
 
     def scalar(self, node: Node) -> Expr:
-        """A value that must be one number. Raises SourceError otherwise."""
+        """The node of a value that must be one number. Raises SourceError otherwise."""
         value = self.value(node)
         if not isinstance(value.type, Scalar):
             raise self.tree.error(f"a {value.type} can't be used as a number", node)
@@ -127,7 +127,7 @@ class Lowering:
         return self.converted(self.scalar(node), BOOL, node)
 
     def constant(self, node: Node, what: str) -> Const:
-        """A whole number that is known before the kernel runs. Raises SourceError for anything else."""
+        """The value of an integer constant expression. Raises SourceError for anything else."""
         value = self.value(node)
         if not isinstance(value, Const):
             raise self.tree.error(f"{what} must be known before the kernel runs", node, "use a macro or a constexpr")
@@ -148,7 +148,7 @@ class Lowering:
     def access(self, kind: Literal["load", "store"], deref: Deref, node: Node, whole: Node | None = None) -> int:
         space = _space(deref.pointer)
         if space is None:
-            raise self.tree.error("this pointer is used before it points anywhere", node)
+            raise self.tree.error("this pointer is used before it is assigned", node)
         width = deref.type.count if isinstance(deref.type, VectorType) else 1
         return self.add_access(kind, space, node, width, whole)
 
@@ -170,7 +170,7 @@ class Lowering:
         return len(self.accesses) - 1
 
     def converted(self, expr: Expr, to: CType, node: Node) -> Expr:
-        """``expr`` as ``to``. Raises SourceError where C has no such conversion."""
+        """The node of ``expr`` converted to ``to``. Raises SourceError if C has no such conversion."""
         source = expr.type
         match source, to:
             case Scalar(), Scalar():
@@ -187,7 +187,7 @@ class Lowering:
         return Const(to, fold.converted(constant.value, constant.type, to))
 
     def declare(self, name: str, symbol: Symbol, node: Node) -> None:
-        """Puts a name into the present scope. Raises SourceError where it stands already."""
+        """Adds a name to the present scope. Raises SourceError if it is declared there already."""
         if name in self.scope.names:
             raise self.tree.error(f"{name} is declared twice", node)
         self.scope.names[name] = symbol
@@ -209,7 +209,9 @@ class Lowering:
 
     @contextmanager
     def unevaluated(self) -> Iterator[None]:
-        """What is read within never runs: only its type counts. It makes no accesses and may divide by zero."""
+        """Context for an unevaluated operand, of which only the type counts: no accesses are added, division by zero is
+        allowed.
+        """
         before = {name: copy(getattr(self, name)) for name in _RECORDS}
         outer, self.is_unevaluated = self.is_unevaluated, True
         try:
@@ -230,7 +232,7 @@ class Lowering:
 
 
 def component_of(deref: Deref, field: Component) -> Deref:
-    """A component of a vector in memory, as the access to that component alone that it is."""
+    """A component of a vector in memory as an access to that component alone."""
     scalar = field.type
     first = Reinterpret(PointerType(scalar, _space(deref.pointer)), deref.pointer, deref.place)
     return Deref(scalar, Offset(first.type, first, Const(INT, field.index), 1), field.place)

@@ -1,9 +1,9 @@
-"""Finds what the parser misreads because it does not know which names are types and which are values.
+"""Finds syntax that the parser misreads because it doesn't know which names are types.
 
-``(a * (float)(b)) - c`` is a cast if ``a`` is a type, and a difference if it is a value. The parser has to guess. Where its
-guess contradicts the declarations in scope, a mask of the same length leaves it no choice: zeros for a value, ``~`` for the
-parentheses of a cast (an operator of the same precedence), ``>`` for the ``<`` of a comparison. Only the parser sees the masks;
-names and operators are taken from the text itself.
+``(a * (float)(b)) - c`` is a cast if ``a`` is a type, and a difference if it is a value. Where the parser's guess contradicts
+the declarations in scope, a mask of the same length forces the right reading: zeros for a value, ``~`` for the parentheses of a
+cast (an operator of the same precedence), ``>`` for the ``<`` of a comparison. Only the parser sees the masks; names and
+operators are taken from the text itself.
 """
 
 import re
@@ -18,7 +18,7 @@ from gemmviz.source.types import named_type
 
 
 class VectorMask(NamedTuple):
-    """``start:stop`` of the text is to be read as ``first`` with ``rest`` behind it. Line breaks stay."""
+    """A mask that has ``start:stop`` of the text read as ``first`` followed by ``rest``. Line breaks are preserved."""
 
     start: int
     stop: int
@@ -37,7 +37,7 @@ class _Scope:
     is_type: dict[str, bool] = field(default_factory=dict)
 
     def find(self, name: str) -> bool | None:
-        """Whether a name is a type; None for one that is not declared."""
+        """Whether a name is a type; None if it isn't declared."""
         scope: _Scope | None = self
         while scope is not None:
             if name in scope.is_type:
@@ -70,7 +70,7 @@ _AROUND_TEMPLATES = {
 
 
 def misread(root: Node) -> list[VectorMask]:
-    """The masks for what is misread under ``root``."""
+    """Masks for all misread syntax under ``root``."""
     templates = _CASTS | set(_templates(root))
     found: list[VectorMask] = []
     waiting = [(root, _Scope(is_type=dict.fromkeys(templates | _CONSTANTS, False)))]
@@ -86,7 +86,7 @@ def misread(root: Node) -> list[VectorMask]:
 
 
 def _templates(root: Node) -> Iterator[str]:
-    """The names of all function templates."""
+    """Names of all function templates."""
     waiting = [root]
     while waiting:
         checkpoint()
@@ -98,7 +98,7 @@ def _templates(root: Node) -> Iterator[str]:
 
 
 def _declare(node: Node, scope: _Scope) -> None:
-    """Puts the names that ``node`` declares into ``scope``."""
+    """Adds the names that ``node`` declares to ``scope``."""
     if node.type in _TYPE_NAMES:
         scope.is_type |= {_text(each): True for each in node.children_by_field_name(_TYPE_NAMES[node.type])}
     elif node.type in _TYPE_PARAMETERS:
@@ -115,7 +115,7 @@ def _declared_name(declarator: Node) -> str:
 
 
 def referred(declarator: Node) -> Node | None:
-    """What a reference or a declarator in parentheses is about: the grammar has no field for it."""
+    """The node within a reference or a parenthesized declarator, for which the grammar has no field."""
     is_open = declarator.type in ("reference_declarator", "parenthesized_declarator")
     return declarator.named_children[-1] if is_open and declarator.named_children else None
 
@@ -198,7 +198,7 @@ _CHECKS: dict[str, Callable[[Node, _Scope, set[str]], Iterator[VectorMask]]] = {
 
 
 def _is_type(described: Node, scope: _Scope) -> bool | None:
-    """Whether what stands for the type in ``described`` is one; None if its name is not declared."""
+    """Whether the name in the type position of ``described`` is a type; None if it isn't declared."""
     node = described.child_by_field_name("type")
     if node is None or node.type not in ("type_identifier", "qualified_identifier", "template_type"):
         return True
@@ -206,7 +206,7 @@ def _is_type(described: Node, scope: _Scope) -> bool | None:
 
 
 def _as_value(described: Node, templates: set[str]) -> Iterator[VectorMask]:
-    """Masks for a type that is a value. Of a call like ``f<3>(a)`` the arguments are masked instead, as parameters."""
+    """Masks for a type that is a value. Of a call like ``f<3>(a)``, the arguments are masked instead, as parameters."""
     node = described.child_by_field_name("type")
     arguments = node.child_by_field_name("arguments") if node is not None and node.type == "template_type" else None
     if node is not None and arguments is None:

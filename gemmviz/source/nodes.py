@@ -1,7 +1,7 @@
-"""A kernel as small typed nodes: names resolved, constants folded, ``__device__`` functions put in at their calls.
+"""Typed nodes of a kernel: names resolved, constants folded, ``__device__`` functions inlined.
 
-Nothing after this knows the parser. A slot is a numbered variable of the kernel; every access to global or shared
-memory carries the number of its ``AccessPlace``.
+Later stages don't know the parser. A slot is a numbered variable of the kernel; every access to global or shared memory carries
+the number of its ``AccessPlace``.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """threadIdx or blockIdx along x, y or z (0, 1, 2)."""
+    """A component of threadIdx or blockIdx: x, y or z as 0, 1 or 2."""
 
     type: Scalar
     of_block: bool
@@ -33,7 +33,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """blockDim or gridDim along an axis."""
+    """A component of blockDim or gridDim."""
 
     type: Scalar
     of_grid: bool
@@ -42,7 +42,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A variable. ``checked``: it may be read before it was written."""
+    """A read of a variable. ``checked``: it may be uninitialised."""
 
     type: CType
     slot: int
@@ -53,7 +53,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The first element of a shared or local array."""
+    """A pointer to the first element of a shared or local array."""
 
     type: PointerType
     slot: int
@@ -71,7 +71,7 @@ class Offset:
 
 @dataclass(frozen=True, slots=True)
 class Reinterpret:
-    """The same address seen as another type."""
+    """The same address as a pointer to another type."""
 
     type: PointerType
     pointer: "Expr"
@@ -80,7 +80,7 @@ class Reinterpret:
 
 @dataclass(frozen=True, slots=True)
 class Deref:
-    """What a pointer points to. ``access`` is None for local memory, and while it is not yet read or written."""
+    """The target of a pointer. ``access`` is None for local memory, and before it is known whether it is read or written."""
 
     type: Scalar | VectorType
     pointer: "Expr"
@@ -90,7 +90,7 @@ class Deref:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Component ``index`` of a float4 or the like."""
+    """Component ``index`` of a vector such as float4."""
 
     type: Scalar
     of: "Expr"
@@ -113,7 +113,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Both operands already have the type that the operation works in; a comparison gives bool."""
+    """A binary operation. Both operands have the type in which it is computed; a comparison gives bool."""
 
     type: Scalar
     op: str
@@ -132,7 +132,7 @@ class PointerDifference:
 
 @dataclass(frozen=True, slots=True)
 class Logic:
-    """&& or ||: the right side runs only where the left one doesn't decide."""
+    """A ``&&`` or ``||``: the right side runs only if the left side doesn't decide."""
 
     type: Scalar
     op: Literal["&&", "||"]
@@ -156,9 +156,9 @@ class Convert:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``target = value`` or, with ``op``, ``target = convert(target op value)`` in the type ``within``.
+    """An assignment, ``target = value`` or, with ``op``, ``target = convert(target op value)`` computed in the type ``within``.
 
-    ``store`` is the access of the write; the target's own is that of the read. ``gives_old``: postfix ++ and --.
+    ``store`` is the access of the write; the target's own access is the read. ``gives_old``: postfix ++ and --.
     """
 
     type: CType
@@ -173,7 +173,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An intrinsic."""
+    """A call of an intrinsic."""
 
     type: CType
     name: str
@@ -183,7 +183,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A ``__device__`` function at its call: parameters are bound in order, then the body runs."""
+    """An inlined ``__device__`` function: parameters are bound in order, then the body runs."""
 
     type: CType
     bindings: tuple[tuple[int, "Expr"], ...]
@@ -194,7 +194,7 @@ class Inline:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """The comma: all run, the last one counts."""
+    """The comma operator: all parts are evaluated, the last one is the value."""
 
     type: CType
     parts: tuple["Expr", ...]
@@ -208,7 +208,7 @@ Expr = (
 
 @dataclass(frozen=True, slots=True)
 class Declare:
-    """A variable comes to life, with or without a value."""
+    """A declaration of a variable, with or without a value."""
 
     slot: int
     value: Expr | None
@@ -216,7 +216,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class DeclareArray:
-    """A local array comes to life. ``values`` are its first elements, the rest is zero; None leaves it unwritten."""
+    """A declaration of a local array. ``values`` are its first elements, the rest is zero; None leaves it uninitialised."""
 
     slot: int
     name: str
@@ -227,7 +227,7 @@ class DeclareArray:
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """An expression for its effect."""
+    """An expression statement."""
 
     expression: Expr
 
@@ -246,7 +246,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """for, while and do; ``tests_first`` is false for do."""
+    """A for, while or do loop; ``tests_first`` is false for do."""
 
     number: int
     condition: Expr | None
@@ -258,7 +258,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Unrolled:
-    """A loop whose counter ``slot`` takes these values and nothing else changes it: each trip is compiled by itself."""
+    """A loop whose counter ``slot`` takes these values and is changed by nothing else; each trip is compiled separately."""
 
     slot: int
     values: tuple[int, ...]
@@ -277,7 +277,7 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """``slot`` takes the value of an inlined function."""
+    """A return; in an inlined function, ``slot`` takes the value."""
 
     slot: int | None
     value: Expr | None
@@ -285,7 +285,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """__syncthreads() or, where it doesn't wait for the whole block, __syncwarp()."""
+    """A __syncthreads() or, if it doesn't wait for the whole block, a __syncwarp()."""
 
     access: int
     place: Place
@@ -297,9 +297,9 @@ Stmt = Declare | DeclareArray | Evaluate | Block | If | Loop | Unrolled | Break 
 
 @dataclass(frozen=True, slots=True)
 class AccessPlace:
-    """One place of the source that touches memory, or a barrier. ``calls`` are the calls that it was inlined through.
+    """A place in the source that accesses memory, or a barrier. ``calls`` are the calls through which it was inlined.
 
-    ``range`` is its half-open range of characters in the expanded text; ``whole``, of a store, that of its assignment.
+    ``range`` is its half-open range of characters in the expanded text; ``whole`` is the range of a store's assignment.
     """
 
     kind: Literal["load", "store", "barrier", "warp barrier"]
@@ -316,8 +316,8 @@ class AccessPlace:
 
 @dataclass(frozen=True, slots=True)
 class SharedArray:
-    """``dims`` is None for ``extern __shared__``: the launch says how much there is. ``end``: where its declaration ends, as a
-    character of the expanded text.
+    """A shared array. ``dims`` is None for ``extern __shared__``, whose size is in the launch. ``end`` is the offset of its
+    declaration's end in the expanded text.
     """
 
     slot: int
@@ -330,9 +330,9 @@ class SharedArray:
 
 @dataclass(frozen=True, slots=True)
 class LoopPlace:
-    """A loop of the source: the loop around it (or -1) and whether a barrier is in it.
+    """A loop of the source: the number of the loop around it (or -1), and whether it contains a barrier.
 
-    ``start`` and ``condition`` (start and end; empty where there is none) are characters of the expanded text.
+    ``start`` and ``condition`` (half-open; empty if there is none) are offsets in the expanded text.
     """
 
     number: int
@@ -363,8 +363,8 @@ class NamedSlot:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One kernel, ready to run. ``notes`` are sentences about what is ignored; ``held``: how many values a thread may hold,
-    in variables and in arrays of its own.
+    """A kernel in executable form. ``notes`` are sentences about ignored code; ``held`` is the number of values that a thread
+    may hold, in variables and in arrays of its own.
     """
 
     name: str
@@ -382,6 +382,6 @@ class Program:
 
     @property
     def phase_loop(self) -> int:
-        """As ``Trace.phase_loop``, known before anything runs."""
+        """Number of the phase loop, as in ``Trace.phase_loop``, but known before a run."""
         loads = (a.loops for a in self.accesses if a.kind == "load" and a.space == "global")
         return phase_loop([loop.holds_barrier for loop in self.loops], loads)

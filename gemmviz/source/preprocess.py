@@ -1,4 +1,4 @@
-"""Expands a kernel file's macros and conditionals."""
+"""The preprocessor: expands a kernel file's macros and evaluates its conditionals."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ _DEEPEST_IF = 256  # as C++ asks of compilers at least
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token and its half-open range of characters in the file."""
+    """A token and its half-open range of characters in the file."""
 
     text: str
     start: int
@@ -33,16 +33,16 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """``parameters`` is None for an object-like macro."""
+    """A macro; ``parameters`` is None if it is object-like."""
 
     parameters: tuple[str, ...] | None
     body: tuple[str, ...]
 
 
 def preprocess(text: str, defines: Mapping[str, str]) -> ExpandedSource:
-    """``text`` with macros expanded, directives and untaken branches blanked. ``defines`` are what ``-D`` gives.
+    """The text with macros expanded, and directives and untaken branches blanked.
 
-    Raises SourceError, with its place, for a directive or macro use that can't be read.
+    ``defines`` are the macros given by ``-D``. Raises SourceError, with its place, for an invalid directive or macro use.
     """
     return _Preprocessor(text, {**_PREDEFINED, **defines}).run()
 
@@ -63,7 +63,7 @@ class _Preprocessor:
     def run(self) -> ExpandedSource:
         last = self.tokens[-1] if self.tokens else None
         if last is not None and last.text.startswith("/*") and not (len(last.text) > 3 and last.text.endswith("*/")):
-            raise self._error("this comment doesn't end", Token("/*", last.start, last.start + 2))
+            raise self._error("this comment is not closed", Token("/*", last.start, last.start + 2))
         i, line_begins = 0, True
         while i < len(self.tokens):
             checkpoint()
@@ -140,7 +140,7 @@ class _Preprocessor:
 
     @cached_property
     def _closing(self) -> dict[int, int]:
-        """Where each bracket of the file is closed, by the number of its token."""
+        """Number of the closing token of each bracket, by the number of the opening one."""
         found: dict[int, int] = {}
         opened: list[int] = []
         for number, token in enumerate(self.tokens):
@@ -174,7 +174,7 @@ class _Preprocessor:
         return self._expand(body, hidden | {name}, at)
 
     def _spend(self, name: str, characters: int, at: Token) -> None:
-        """Raises SourceError where expansions make more text than there is room for."""
+        """Counts expanded characters. Raises SourceError above the limit."""
         self.expanded += characters
         if self.expanded > _MOST_EXPANDED:
             raise self._error(f"the macro {name} expands to more than {_MOST_EXPANDED:,} characters", at)
@@ -216,7 +216,7 @@ class _Preprocessor:
             case "if" | "ifdef" | "ifndef":
                 self.taken.append(self._condition(name, rest, words[0]) if live else None)
                 if len(self.taken) > _DEEPEST_IF:
-                    raise self._error(f"more than {_DEEPEST_IF} #if stand in each other", words[0])
+                    raise self._error(f"#if is nested more than {_DEEPEST_IF} deep", words[0])
             case "elif" | "else" | "endif" if not self.taken:
                 raise self._error(f"#{name} without #if", words[0])
             case "elif" | "else":
@@ -237,7 +237,7 @@ class _Preprocessor:
             case "include" | "pragma" | "line" | "undef" | "define" | "error" | "warning":
                 pass
             case _ if live:
-                raise self._error(f"#{name} is no directive", words[0])
+                raise self._error(f"#{name} is not a directive", words[0])
 
     def _leave_out(self, header: str) -> None:
         name = header.strip('<>"')
@@ -294,7 +294,7 @@ def _texts(text: str) -> list[str]:
 
 
 def _without_suffix(word: str) -> str:
-    """A number without its u and l."""
+    """An integer literal without its suffix of u and l."""
     return re.sub(r"(?<=[\da-fA-F])[uUlL]+$", "", word) if word[:1].isdigit() else word
 
 
@@ -303,7 +303,7 @@ def _blank(text: str) -> str:
 
 
 def _call_arguments(words: list[str], i: int) -> tuple[list[list[str]], int] | None:
-    """Arguments of a call that starts with the first word from ``i`` on that is no space, and where it stops."""
+    """Arguments of the call that starts at the first word from ``i`` on that isn't space, and the index after it."""
     while i < len(words) and words[i].isspace():
         i += 1
     if i == len(words) or words[i] != "(":
@@ -322,7 +322,7 @@ def _call_arguments(words: list[str], i: int) -> tuple[list[list[str]], int] | N
 
 
 def _substitute(body: Iterable[str], arguments: Mapping[str, tuple[list[str], list[str]]]) -> list[str]:
-    """Arguments put into a macro's body: as written beside ##, expanded elsewhere."""
+    """A macro's body with its arguments substituted: as written next to ##, expanded elsewhere."""
     words = [word for word in body]
     out: list[str] = []
     pasting = False

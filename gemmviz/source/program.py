@@ -1,4 +1,4 @@
-"""From a kernel file and its settings to a Program: finds the kernel, binds its template arguments, reads its body."""
+"""Reads a kernel file with its settings to a Program: finds the kernel, binds its template arguments, lowers its body."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -32,7 +32,7 @@ _SOMETHING_MISSING = ("is not declared", "is not known", "is not supported")
 
 
 def macros_of(spec: KernelSpec, parameters: Mapping[str, int]) -> dict[str, str]:
-    """What is passed with -D: every parameter that the entry does not name as a template argument."""
+    """Macros passed with -D: every parameter that the entry doesn't name as a template argument."""
     return {name: str(value) for name, value in parameters.items() if name not in spec.template_arguments}
 
 
@@ -75,12 +75,12 @@ def _read(tree: Tree, entry: str) -> Program:
 
 
 def _is_called(low: Lowering, kernel: FunctionScope, entry: str) -> bool:
-    """Whether a kernel has this name. Namespaces around it may be left out."""
+    """Whether a kernel has this name. Namespaces around it may be omitted."""
     return f"::{_qualified_name(low, kernel)}".endswith(f"::{entry.removeprefix('::')}")
 
 
 def _qualified_name(low: Lowering, function: FunctionScope) -> str:
-    """The name of a function with those of the namespaces around it."""
+    """The name of a function, qualified by its namespaces."""
     names, node = [function.name], function.definition.parent
     while node is not None:
         name = node.child_by_field_name("name") if node.type == "namespace_definition" else None
@@ -90,7 +90,7 @@ def _qualified_name(low: Lowering, function: FunctionScope) -> str:
 
 
 def _check_once(low: Lowering, kernel: FunctionScope, kernels: list[FunctionScope]) -> None:
-    """Raises SourceError for a second kernel of that name with the same parameters: no compiler takes it."""
+    """Raises SourceError if there is a second kernel with that name and parameters, which no compiler accepts."""
     for other in kernels:
         is_same = other is not kernel and other.name == kernel.name and _head(other) == _head(kernel)
         if is_same and (other.template is None) == (kernel.template is None):
@@ -107,13 +107,13 @@ def _head(kernel: FunctionScope) -> bytes:
 
 
 def parse_with(text: str, macros: tuple[tuple[str, str], ...], arguments: tuple[str, ...] = ()) -> Tree:
-    """The tree of ``text`` under these macros. The entry's template arguments are parsed along, as a line of their own."""
+    """The tree of ``text`` under these macros, with the entry's template arguments as a line of their own."""
     appended = f"\nauto {ENTRY_ARGUMENTS} = f<{', '.join(arguments)}>();" if arguments else ""
     return parse(preprocess(text + appended, dict(macros)))
 
 
 def _argument_nodes(low: Lowering) -> list[Node]:
-    """The entry's template arguments. Raises SourceError where they can't be read as such."""
+    """Nodes of the entry's template arguments. Raises SourceError if they can't be parsed."""
     match low.scope.names.pop(ENTRY_ARGUMENTS, None):
         case LazyConstant(declaration=declaration, declarator=declarator):
             function = child(declarator, "value").child_by_field_name("function")
@@ -125,7 +125,7 @@ def _argument_nodes(low: Lowering) -> list[Node]:
 
 
 def _collect(low: Lowering, node: Node, template: Node | None, kernels: list[FunctionScope]) -> None:
-    """Puts the names of the file's top level into scope; namespaces and extern "C" are looked into."""
+    """Adds the file's top-level names to the scope, including those in namespaces and extern "C"."""
     for each in children(node):
         checkpoint()
         match each.type:
@@ -156,7 +156,7 @@ def _is_entry_arguments(low: Lowering, declaration: Node) -> bool:
 
 
 def _function_name(low: Lowering, definition: Node) -> str:
-    """The name of a function as its definition has it; of a conversion operator the whole head."""
+    """The name of a function in its definition; for a conversion operator, its whole head."""
     node = child(definition, "declarator")
     while inner := node.child_by_field_name("declarator") or referred(node):
         node = inner
@@ -172,8 +172,8 @@ def _lowered(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> Pro
         parameters = tuple(_parameter(low, each) for each in parameters_of(kernel))
         block = child(kernel.definition, "body")
         body = low.statement(block)
-    except (AssertionError, IndexError, RecursionError) as error:  # the parser takes more for C++ than C++ is
-        deep = "this is nested too deeply" if isinstance(error, RecursionError) else "this is no CUDA C that can be read"
+    except (AssertionError, IndexError, RecursionError) as error:  # the parser accepts more than C++
+        deep = "the code is nested too deeply" if isinstance(error, RecursionError) else "this CUDA C can't be read"
         raise SourceError(deep, low.statement_place or low.tree.place(kernel.definition)) from None
     assert isinstance(body, Block)
     return Program(
@@ -193,7 +193,7 @@ def _lowered(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> Pro
 
 
 def _launchers(low: Lowering) -> Iterator[tuple[int, int]]:
-    """Host functions with a launch in them: a twin's kernel takes one more argument than they give."""
+    """Ranges of the host functions that launch kernels, since the twin's kernel takes one more argument."""
     for symbol in low.scope.outermost.names.values():
         if not isinstance(symbol, FunctionScope) or has_word(symbol.definition, "__global__", "__device__"):
             continue
@@ -204,7 +204,7 @@ def _launchers(low: Lowering) -> Iterator[tuple[int, int]]:
 def _check_template(low: Lowering, kernel: FunctionScope, arguments: list[Node]) -> None:
     wanted = 0 if kernel.template is None else len(children(kernel.template))
     if arguments and not wanted:
-        raise low.tree.error(f"{kernel.name} is no template", kernel.definition, "leave out <...> in the header's entry")
+        raise low.tree.error(f"{kernel.name} is not a template", kernel.definition, "leave out <...> in the header's entry")
     if wanted > len(low.scope.names):
         raise low.tree.error(
             f"the template {kernel.name} needs {wanted} argument{'s' if wanted > 1 else ''}",

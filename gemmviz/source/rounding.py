@@ -1,6 +1,6 @@
-"""Floating-point operations that must be rounded once: conversions, fused multiply-add, remainder, rounding to integers.
+"""Floating-point operations that round once: conversions, fused multiply-add, remainder, rounding to integers.
 
-NumPy lacks them, or rounds twice. All functions take arrays of float32 or float64 of any shape (0-d included) that broadcast,
+NumPy lacks them or rounds twice. All functions take arrays of float32 or float64 of any shape (0-d included) that broadcast,
 and return an array of the same type unless stated otherwise.
 """
 
@@ -24,7 +24,7 @@ _SMALLEST_SAFE, _LARGEST_SAFE = 2.0**-900, 2.0**900  # no product of these, and 
 
 
 def to_integer(value: AnyFloats, to: Scalar) -> npt.NDArray[Any]:
-    """``value`` truncated towards zero, as an array of the integer type ``to``; what is out of range saturates.
+    """The value truncated towards zero, as an array of the integer type ``to``; values out of range saturate.
 
     nvcc converts by ``cvt.rzi`` to 32 or 64 bits and cuts the result to narrower types. PTX ISA 9.0, cvt: values out of range
     are clamped; NaN becomes 0 if the source is not .f64 and the destination has 32 bits, else ``1 << (bits - 1)``.
@@ -41,14 +41,14 @@ def to_integer(value: AnyFloats, to: Scalar) -> npt.NDArray[Any]:
 
 
 def integer_to_float(value: int, to: Scalar) -> float:
-    """An integer of at most 64 bits as the nearest number of a floating type."""
+    """The floating-point number nearest to an integer of at most 64 bits."""
     if to.bits == 64:
         return float(value)
     return float(np.array(value, np.uint64 if value > 0 else np.int64).astype(np.float32))
 
 
 def literal_to_float(exact: Decimal | Fraction, to: Scalar) -> float:
-    """A number as it is written as the nearest number of a floating type; infinity where it is too large."""
+    """The floating-point number nearest to a literal; infinity if it is too large."""
     try:
         double = float(exact)
     except OverflowError:
@@ -71,29 +71,29 @@ def _is_odd(value: Any) -> Any:
 
 
 def half_away(value: AnyFloats) -> AnyFloats:
-    """The nearest whole number, halves away from zero, as C's round."""
+    """The nearest integer, halves away from zero: C's round."""
     size = np.abs(value)
     whole = np.trunc(size)
     return np.asarray(np.copysign(whole + (size - whole >= 0.5), value))
 
 
 def positive_difference(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """C's fdim."""
+    """The positive difference: C's fdim."""
     return np.where(x <= y, x.dtype.type(0), x - y)
 
 
 def smaller(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """C's fmin. Of two zeros the negative one is the smaller (PTX ISA, min)."""
+    """The smaller number: C's fmin. Of two zeros, the negative one is smaller (PTX ISA, min)."""
     return np.where((x == 0) & (y == 0), -(-x - y), np.fmin(x, y))
 
 
 def larger(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """C's fmax. Of two zeros the positive one is the larger (PTX ISA, max)."""
+    """The larger number: C's fmax. Of two zeros, the positive one is larger (PTX ISA, max)."""
     return np.where((x == 0) & (y == 0), x + y, np.fmax(x, y))
 
 
 def remainder(x: AnyFloats, y: AnyFloats) -> AnyFloats:
-    """IEEE 754's remainder: x less the multiple of y that is nearest to x, exact."""
+    """The IEEE 754 remainder: x minus the multiple of y nearest to x, exact."""
     size, by = np.abs(x).astype(np.float64), np.abs(y).astype(np.float64)
     fits = by <= np.finfo(np.float64).max / 2
     rest = np.where(fits, np.fmod(size, np.where(fits, 2 * by, 1)), size)

@@ -1,4 +1,4 @@
-"""What names mean while a kernel is read: variables, arrays, constants, types and functions, by scope."""
+"""Symbol tables: the meaning of names by scope, as variables, arrays, constants, types and functions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from gemmviz.source.types import ArrayType, CType
 
 @dataclass(slots=True)
 class Variable:
-    """``is_reference``: the slot holds a pointer to what the name stands for."""
+    """A variable. ``is_reference``: its slot holds a pointer to the object that the name designates."""
 
     slot: int
     type: CType
@@ -28,14 +28,14 @@ class ArrayVariable:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A name that is a number: constexpr, a const with a known value, a template argument."""
+    """A name with a known value: constexpr, a const with a known value, or a template argument."""
 
     node: Const
 
 
 @dataclass(frozen=True, slots=True)
 class LazyConstant:
-    """A global constant whose value nobody has asked for yet."""
+    """A global constant that is evaluated on first use."""
 
     declaration: Node
     declarator: Node
@@ -62,7 +62,7 @@ class FunctionScope:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """A function name that has several definitions: overloads, or the same name in several namespaces."""
+    """A function name with several definitions: overloads, or the same name in several namespaces."""
 
     name: str
 
@@ -72,7 +72,7 @@ Symbol = Ambiguous | Variable | ArrayVariable | Constant | LazyConstant | TypeNa
 
 @dataclass(slots=True)
 class SymbolTable:
-    """Names of one block, and of the blocks around it."""
+    """The names of one block, and a link to the blocks around it."""
 
     outer: "SymbolTable | None" = None
     names: dict[str, Symbol] = field(default_factory=dict)

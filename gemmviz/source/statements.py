@@ -1,4 +1,4 @@
-"""Reads C's statements: declarations, branches, loops, barriers."""
+"""Lowers C's statements: declarations, branches, loops, barriers."""
 
 from dataclasses import replace
 from math import prod
@@ -88,7 +88,7 @@ def _declare(low: Lowering, node: Node, declarator: Node) -> Stmt:
 
 
 def _reference(low: Lowering, name: Declared) -> Stmt:
-    """``float (&row)[8] = tile[0];`` or ``float& x = C[i];``: another name for an array or an element in memory."""
+    """Declares a reference to an array or element, as in ``float (&row)[8] = tile[0];`` or ``float& x = C[i];``."""
     target = low.expression(name.value) if name.value is not None else None
     slot = low.new_slot()
     match target:
@@ -153,7 +153,7 @@ def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
 
 
 def _local_extents(low: Lowering, name: Declared, base: CType) -> tuple[int, ...]:
-    """The extents of an array, the first one by its values where it is left open. What is too large is refused at once."""
+    """The extents of a local array, an open first one by the number of its values. Raises SourceError if it is too large."""
     if name.dims[0] is not None or name.value is None:
         return extents(low, name.dims, name.node)
     inner = extents(low, name.dims[1:], name.node)
@@ -166,9 +166,9 @@ def _local_extents(low: Lowering, name: Declared, base: CType) -> tuple[int, ...
 
 def _check_local_bytes(low: Lowering, name: Declared, added: int) -> None:
     if low.local_bytes + added > _MOST_LOCAL_BYTES:
-        taken = f"with the array {name.name} a thread's own arrays take {low.local_bytes + added:,} bytes"
-        remedy = "make them smaller, or put them into shared memory"
-        raise low.tree.error(f"{taken}; there are at most {_MOST_LOCAL_BYTES:,}", name.node, remedy)
+        size = f"with {name.name}, the local arrays of a thread take {low.local_bytes + added:,} bytes"
+        remedy = "make them smaller or use shared memory"
+        raise low.tree.error(f"{size}; at most {_MOST_LOCAL_BYTES:,} are possible", name.node, remedy)
 
 
 def if_statement(low: Lowering, node: Node) -> Stmt:
@@ -227,7 +227,7 @@ def _loop(low: Lowering, node: Node, *, tests_first: bool) -> Stmt:
 
 
 def _condition_range(node: Node, condition: Node | None) -> tuple[int, int]:
-    """The condition's characters, parentheses left out; where a for has none, the empty range before its last semicolon."""
+    """The range of a condition without its parentheses; for a for without one, the empty range before its last semicolon."""
     if condition is None:
         semicolons = [each for each in node.children if each.type == ";"]
         return semicolons[-1].start_byte, semicolons[-1].start_byte
@@ -250,7 +250,7 @@ def return_statement(low: Lowering, node: Node) -> Stmt:
     if not inside:
         return Return(None, None)
     if activation is None or activation.result is None:
-        raise low.tree.error("this function gives nothing back", node)
+        raise low.tree.error("this function returns no value", node)
     assert activation.result_type is not None
     return Return(activation.result, low.converted(low.value(inside[0]), activation.result_type, node))
 
@@ -266,7 +266,7 @@ def static_assert(low: Lowering, node: Node) -> Stmt:
 
 
 def alias(low: Lowering, node: Node) -> Stmt:
-    """``using T = float;`` or ``typedef float T;``."""
+    """Declares a type alias, as in ``using T = float;`` or ``typedef float T;``."""
     name = node.child_by_field_name("name") or child(node, "declarator")
     low.scope.names[low.tree.text(name)] = LazyType(node if node.type == "type_definition" else child(node, "type"))
     return _NOTHING

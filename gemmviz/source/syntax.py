@@ -1,4 +1,4 @@
-"""The parser: expanded text to a tree-sitter tree, with the way back to lines and columns of the person's file."""
+"""The parser: expanded text to a tree-sitter tree, with lines and columns of the user's file."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ _FUNCTIONAL_CAST = re.compile(r"(?:[-+*/%&|^=<>!~?:\[(,]|\breturn\b)\s*(unsigned
 
 @dataclass(frozen=True)
 class Tree:
-    """A parsed file. Node ranges are bytes of the expanded text, which is kept pure ASCII so that they are characters."""
+    """A parsed file. Node ranges are bytes of the expanded text, which is pure ASCII, so that they are characters too."""
 
     source: ExpandedSource
     root: Node
@@ -60,11 +60,11 @@ class Tree:
         return self.source.text[node.start_byte : node.end_byte]
 
     def is_name(self, node: Node) -> bool:
-        """Whether a node is a lone name, also one that the parser was made to read as a number."""
+        """Whether a node is a lone name, including one that a mask made the parser read as a number."""
         return node.type == "identifier" or (node.type == "number_literal" and self.text(node)[0] not in "+-.0123456789")
 
     def written(self, node: Node) -> str:
-        """The text of a node as the person wrote it, on one line."""
+        """The text of a node as in the user's file, on one line."""
         start, stop = self.source.original_range(node.start_byte, node.end_byte)
         return " ".join(self.source.original[start:stop].split())
 
@@ -76,7 +76,7 @@ class Tree:
         return self.error(f"{name} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use")
 
     def check(self, node: Node) -> None:
-        """Raises SourceError at the first place under ``node`` that the parser could not read."""
+        """Raises SourceError at the first syntax error under ``node``."""
         if node.has_error:
             broken = min(_broken(node), key=lambda each: each.start_byte)
             if broken.is_missing:
@@ -86,7 +86,7 @@ class Tree:
 
 
 def parse(source: ExpandedSource) -> Tree:
-    """The tree of a text, read again with masks until all names are taken for what they are."""
+    """The tree of a text, parsed again with masks until all names are read as what they are."""
     text = "".join(char if char < "\x80" else "?" for char in source.text)
     text = _masked(text, [VectorMask(*found.span(1), "_", "_") for found in _FUNCTIONAL_CAST.finditer(text)])
     root = _parser().parse(text.encode("ascii")).root_node
@@ -109,12 +109,12 @@ def _masked(text: str, masks: list[VectorMask]) -> str:
 
 
 def children(node: Node) -> list[Node]:
-    """The named children, comments left out."""
+    """The named children of a node, without comments."""
     return [child for child in node.named_children if child.type != "comment"]
 
 
 def bare(node: Node) -> Node:
-    """A node without parentheses around it: they may belong to the statement, as in ``if (A[i])`` and ``return(A[i]);``."""
+    """The node within parentheses, which may belong to the statement, as in ``if (A[i])`` and ``return(A[i]);``."""
     while node.type in ("condition_clause", "parenthesized_expression"):
         inside = children(node)
         if len(inside) != 1:
@@ -130,7 +130,7 @@ def child(node: Node, field: str) -> Node:
 
 
 def _broken(node: Node) -> Iterator[Node]:
-    """The innermost nodes that could not be read."""
+    """The innermost nodes with syntax errors."""
     waiting = [node]
     while waiting:
         checkpoint()

@@ -11,7 +11,7 @@ AddressSpace = Literal["global", "shared", "local"]
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """``kind`` as NumPy has it: i signed, u unsigned, f floating, b bool."""
+    """An arithmetic type. ``kind`` is NumPy's: i signed, u unsigned, f floating, b bool."""
 
     name: str
     kind: str
@@ -35,7 +35,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class VectorType:
-    """float4 and its kin: ``count`` components of one scalar type."""
+    """A vector type such as float4: ``count`` components of one scalar type."""
 
     scalar: Scalar
     count: int
@@ -50,7 +50,9 @@ class VectorType:
 
 @dataclass(frozen=True, slots=True)
 class PointerType:
-    """``space`` is the memory that it points into; None before its first assignment. ``is_const``: what it points to."""
+    """A pointer type. ``space`` is the memory that it points into, None before its first assignment; ``is_const`` refers to the
+    target.
+    """
 
     to: "Scalar | VectorType"
     space: AddressSpace | None = None
@@ -65,7 +67,7 @@ class PointerType:
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """A (rest of a) local or shared array: ``dims`` are what subscripts are still to come."""
+    """A local or shared array, or a row of one: ``dims`` are the extents of the remaining subscripts."""
 
     element: Scalar | VectorType
     dims: tuple[int, ...]
@@ -76,20 +78,20 @@ class ArrayType:
 
     @property
     def stride(self) -> int:
-        """Elements from one first subscript to the next."""
+        """Number of elements from one first subscript to the next."""
         return prod(self.dims[1:])
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """The type of a function that gives nothing back."""
+    """The return type of a function that returns no value."""
 
     def __str__(self) -> str:
         return "void"
 
 
 def scalar_of(element: Scalar | VectorType) -> Scalar:
-    """The type itself, or what a vector is made of."""
+    """The scalar type itself, or that of a vector's components."""
     return element.scalar if isinstance(element, VectorType) else element
 
 
@@ -144,7 +146,7 @@ COMPONENTS = "xyzw"
 
 
 def named_type(name: str) -> Scalar | VectorType | Void | None:
-    """The type that CUDA C knows by this name, or None."""
+    """The CUDA C type of this name, or None."""
     if name == "void":
         return VOID
     if name in _NAMED:
@@ -155,12 +157,12 @@ def named_type(name: str) -> Scalar | VectorType | Void | None:
 
 
 def promoted(scalar: Scalar) -> Scalar:
-    """Integer promotion: what is narrower than int becomes int."""
+    """The type after integer promotion: int for narrower types."""
     return INT if not scalar.is_float and scalar.bits < 32 else scalar
 
 
 def common(a: Scalar, b: Scalar) -> Scalar:
-    """The usual arithmetic conversions of C."""
+    """The type after the usual arithmetic conversions of C."""
     a, b = promoted(a), promoted(b)
     if a.is_float or b.is_float:
         return max((t for t in (a, b) if t.is_float), key=lambda t: t.bits)

@@ -37,7 +37,7 @@ FIRST_LINE = 10  # of the body
         ("int q = 3; int q = 4;", 16, "q is declared twice"),
         ("float (*p)[4];", 1, "pointer or reference to an array"),
         ("__shared__ char c[16]; float* p = reinterpret_cast<float*>(c);", 35, "char memory can't be read or written as float"),
-        ("int* p; if (true) C[0] = p[0];", None, "used before it points"),
+        ("int* p; if (true) C[0] = p[0];", None, "used before it is assigned"),
         ("A[0].x = 1.0f;", 1, "a float has no member x"),
     ],
 )

@@ -158,7 +158,7 @@ def test_many_in_each_other() -> None:
         ("C[0] = (nothing) - 1;", "'nothing' is not declared"),
         ("C[0] = (nothing)1;", "'nothing' is not a known type"),
         ("nothing * p = C;", "'nothing' is not a known type"),
-        ("C[0] = (T) * 2;", "this can't be read|is no pointer"),
+        ("C[0] = (T) * 2;", "this can't be read|is not a pointer"),
     ],
 )
 def test_names_that_nothing_declares(body: str, message: str) -> None:

@@ -41,7 +41,7 @@ def test_lines_stay_and_offsets_lead_back() -> None:
         ("\n#if 1\n", 2, "without #endif"),
         ("#endif\n", 1, "without #if"),
         ("#define F(a) a\nF(1, 2)\n", 2, "takes 1 arguments, not 2"),
-        ("#frobnicate\n", 1, "no directive"),
+        ("#frobnicate\n", 1, "not a directive"),
         ("#error no such GPU\n", 1, "no such GPU"),
         ("#if 1 +\n#endif\n", 1, "can't be evaluated"),
     ],

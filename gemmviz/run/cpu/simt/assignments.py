@@ -1,4 +1,4 @@
-"""Closures for assignments: to variables, to components of vectors, to arrays of the thread, and to memory."""
+"""Compiles assignments to closures: to variables, components of vectors, local arrays, and memory."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from gemmviz.source.types import PointerType, Scalar, VectorType
 
 
 class ExpressionTable(Protocol):
-    """What makes closures of the expressions around an assignment."""
+    """The interface of a compiler that assignments need: closures of the expressions in them."""
 
     def right_side(self, node: Assign) -> Closure: ...
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure: ...
@@ -35,7 +35,7 @@ Finish = Callable[[Machine, Any, Any], Any]
 
 
 def _combined(compiler: ExpressionTable, node: Assign) -> Finish:
-    """The new value from the machine, the old value and the right side (C++17 evaluates the right side first)."""
+    """A closure of the new value from the machine, the old value and the right side (C++17 evaluates the right side first)."""
     if node.op is None:
         return lambda machine, old, right: right
     assert isinstance(node.type, Scalar)
@@ -151,5 +151,5 @@ def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
 
 
 def component_type(ctype: Any) -> Scalar | None:
-    """The scalar that a vector type is made of."""
+    """The scalar type of a vector's components."""
     return ctype.scalar if isinstance(ctype, VectorType) else None

@@ -1,4 +1,4 @@
-"""Which variables bring something into shared memory: what else a kernel works out has no say in what its tiles hold."""
+"""Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,9 +25,9 @@ _Given = tuple[set[int], set[int]]  # variables, and those that they are given s
 
 
 def carriers(program: Program) -> frozenset[int]:
-    """The slots that a value stored into shared memory may come from, through other variables and pointers to them too.
+    """Slots whose values may be stored into shared memory, directly or through other variables and pointers to them.
 
-    Integers are none: they follow from the sizes and from who the thread is.
+    Integers are not included: they follow from the sizes and the thread's indices.
     """
     given = [*_given(program.body)]
     stores = (node.value for node in parts(program.body) if isinstance(node, Assign) and _is_shared(node.target))
@@ -64,7 +64,7 @@ def _given(node: Any) -> Iterator[_Given]:
 
 
 def _both_ways(to: set[int], value: Any) -> Iterator[_Given]:
-    """What is written through a pointer changes what it points to."""
+    """The slots that a value goes to and comes from; for a pointer also reversed, as a write through it changes its target."""
     yield to, _slots(value)
     if isinstance(value.type, PointerType):
         yield _slots(value), to
@@ -79,7 +79,7 @@ def _is_integer(node: Read) -> bool:
 
 
 def _changed(target: Any) -> set[int]:
-    """The variable or array that an assignment changes, or reaches memory through."""
+    """The variable or array that an assignment changes or through which it reaches memory."""
     while isinstance(target, Deref | Offset | Reinterpret | Component):
         target = target.of if isinstance(target, Component) else target.pointer
     return {target.slot} if isinstance(target, Read | Base) else _slots(target)

@@ -44,9 +44,11 @@ _FARTHEST = 1 << 62  # offset of an element
 
 
 class Compiler:
-    """Closures for one space of threads. ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots
-    whose values are known while a trip of an unrolled loop is compiled; ``numbers`` the float variables that hold nothing of a
-    matrix. ``may_repeat``: whether a loop that does the same again need not run again.
+    """Compiles the nodes of a program for one space of threads to closures.
+
+    ``statement`` compiles the bodies of inlined functions; ``constants`` are the slots with known values while a trip of an
+    unrolled loop is compiled; ``numbers`` are the float variables that never hold values of a matrix. ``may_repeat``: whether
+    repeated runs of a loop may be taken from a recorded one.
     """
 
     numbers: frozenset[int] = frozenset()
@@ -58,11 +60,11 @@ class Compiler:
         self.may_repeat: Callable[[Loop | Unrolled], bool] = lambda node: False
 
     def given(self, slot: int, node: Expr) -> Closure:
-        """What a variable is given."""
+        """The closure of the value that a variable is assigned."""
         return self.value(node)
 
     def merge_scalar_of(self, slot: int, scalar: Scalar | None) -> Scalar | None:
-        """As ``merge_scalar``, for what a variable holds."""
+        """The type as in ``merge_scalar``, for the value of a variable."""
         return self.merge_scalar(scalar)
 
     def merge_scalar(self, scalar: Scalar | None) -> Scalar | None:
@@ -70,7 +72,7 @@ class Compiler:
         return scalar
 
     def zero(self, scalar: Scalar) -> Any:
-        """What an element that an initialiser doesn't name starts as."""
+        """The value of an element that an initialiser doesn't mention."""
         return values.constant(scalar.dtype.type(0).item(), scalar)
 
     def value(self, node: Expr) -> Closure:
@@ -125,11 +127,11 @@ class Compiler:
         raise AssertionError(node)
 
     def effect(self, node: Expr) -> Closure | None:
-        """What ``node`` does besides giving a value, or None where that is nothing."""
+        """A closure of the side effects of ``node``, or None if it has none."""
         return self.value(node)
 
     def address(self, node: Expr) -> Address:
-        """The (memory, offset) that a pointer expression stands for, offsets in scalar elements."""
+        """A closure of the (memory, offset) of a pointer expression, offsets in scalar elements."""
         match node:
             case Base(slot=slot):
                 return lambda machine: machine.slots[slot]
@@ -241,7 +243,7 @@ class Compiler:
         return lambda machine: convert(inner(machine))
 
     def right_side(self, node: Assign) -> Closure:
-        """The value of an assignment's right side."""
+        """A closure of the value of an assignment's right side."""
         return self.value(node.value)
 
     def combine(self, node: Assign, old: Closure, value: Closure) -> Closure:
@@ -250,7 +252,7 @@ class Compiler:
         return values.binary(node.op, node.within, old, value, node.place)
 
     def announce(self, machine: Machine, memory: Any, parts: list[Any]) -> None:
-        """Tells the sink what a store wrote."""
+        """Reports to the sink the value that a store wrote."""
         if machine.wants_values:
             machine.sink.value(parts[0])
 
@@ -276,7 +278,7 @@ class Compiler:
 
 
 def _load_local(address: Address, place: Any) -> Closure:
-    """The load of a local array's element; a number for an index, and a value that all lanes have, take the short way."""
+    """A closure that loads an element of a local array, with a fast path for an index that is one number for all lanes."""
 
     def load(machine: Machine) -> Any:
         memory, offset = address(machine)
@@ -314,7 +316,7 @@ def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
 
 
 def _moved(address: Address, index: Closure, scale: int) -> Address:
-    """``address`` plus an index. Arrays are converted to 64 bits once for as long as the index stays the same array."""
+    """The address plus an index. An array is converted to 64 bits only once while the index is the same array."""
     last_index: Any = None
     last_scaled: Any = None
 
@@ -332,7 +334,7 @@ def _moved(address: Address, index: Closure, scale: int) -> Address:
 
 
 def _scaled(index: Any, scale: int) -> Any:
-    """Indices times ``scale``, int64. What would not fit stays far out of every array."""
+    """Indices times ``scale``, int64, clipped so that overflowing offsets stay out of every array."""
     if index.dtype.itemsize == 8:
         most = _FARTHEST // abs(scale)
         index = np.clip(index, -most, most)
@@ -341,7 +343,7 @@ def _scaled(index: Any, scale: int) -> Any:
 
 
 class _Fixed:
-    """The address of an array of this thread plus a distance that is known: what most registers are."""
+    """The address of a local array plus a known distance, as for most registers."""
 
     __slots__ = ("distance", "slot")
 
@@ -382,7 +384,7 @@ def _reinterpreted(address: Address, to: Scalar | VectorType, place: Any) -> Add
 
 
 def _width(pointer: Expr) -> int:
-    """Scalar elements per element of a pointer's own type."""
+    """Number of scalar elements per element of a pointer's type."""
     match pointer.type:
         case PointerType(to=VectorType(count=count)):
             return count

@@ -1,4 +1,4 @@
-"""Runs a Program over a space of threads and reports every access to a sink: with values, or by tags alone."""
+"""Runs a Program over a space of threads, with values or by tags, and reports every access to a sink."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -32,9 +32,9 @@ Matrices = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Binding:
-    """A setup's program with its arguments: what each kernel parameter is, and the arrays that the trace will name.
+    """A setup's program with its arguments: the value of each kernel parameter, and the arrays that the trace names.
 
-    Arrays are numbered matrices first, in the order of ``matrices``, then shared arrays in the order of declaration.
+    Arrays are numbered: first the matrices, in the order of ``matrices``, then the shared arrays in declaration order.
     """
 
     setup: Setup
@@ -48,11 +48,11 @@ class Binding:
 
     @property
     def dtypes(self) -> dict[str, str]:
-        """Of the matrices, by name."""
+        """Data types of the matrices by name."""
         return {name: str(scalar.dtype) for name, scalar in self.matrices}
 
     def site(self, access: int, array: int) -> Site:
-        """``array`` is -1 for a barrier."""
+        """The site of an access to an array; ``array`` is -1 for a barrier."""
         at = self.program.accesses[access]
         if array < 0:
             waits_for: Literal["block", "warp"] = "block" if at.kind == "barrier" else "warp"
@@ -70,7 +70,7 @@ class Binding:
 
 
 def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
-    """Matches the header's args with the kernel's parameters. Raises SourceError where they don't fit."""
+    """Binds the header's args to the kernel's parameters. Raises SourceError if they don't match."""
     spec, problem = setup.kernel, setup.problem
     if len(spec.args) != len(program.parameters):
         raise SourceError(
@@ -124,10 +124,9 @@ def interpret(
     budget: int | None = None,
     cancelled: Callable[[], bool] = is_cancelled,
 ) -> dict[str, GlobalMemory]:
-    """Runs the program over ``space``; without ``matrices``, by tags.
+    """Runs the program over ``space``, without ``matrices`` by tags, and returns the matrices after the run.
 
-    Returns the matrices as they are in the end. Raises KernelFault (with the file named), Cancelled, or
-    NeedsValues when tags don't suffice.
+    Raises KernelFault, which names the file, Cancelled, or NeedsValues if tags don't suffice.
     """
     symbolic = matrices is None
     sums_only = symbolic and sink.wants == "sums"
@@ -177,7 +176,7 @@ def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled
 
 
 def _note_last_access(binding: Binding, machine: Machine, fault: KernelFault) -> None:
-    """Tells the sink of the access that ended the run, as far as its lanes were right."""
+    """Reports to the sink the access that ended the run, for the lanes whose elements were valid."""
     if fault.unmade is None or fault.array < 0:
         return
     offset, bad = (np.asarray(each) for each in fault.unmade)
@@ -213,7 +212,7 @@ def _argument(
 
 
 def number_argument(setup: Setup, argument: str) -> float:
-    """The value of one of the header's args that is a number or a formula."""
+    """The value of a header's arg that is a number or a formula."""
     try:
         return float(argument)
     except ValueError:

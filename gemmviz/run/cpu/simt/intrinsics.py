@@ -1,4 +1,4 @@
-"""Closures for the functions that CUDA C provides: arithmetic, assert, and the exchange of values within a warp."""
+"""Compiles intrinsics to closures: arithmetic, assert, and shuffles within a warp."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def _cleared(node: Call, args: list[Closure]) -> Closure:
 
 
 def _shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
-    """Values change lanes within groups of ``width`` neighbours. Raises KernelFault for a width that is no power of two."""
+    """The values after a shuffle within groups of ``width`` lanes. Raises KernelFault for a width that isn't a power of two."""
     value, lane, width = args
     dtype = node.type.dtype if isinstance(node.type, Scalar) and not node.type.is_float else None
 
@@ -82,16 +82,16 @@ def _shuffle(node: Call, args: list[Closure], space: ThreadSpace) -> Closure:
 
 
 def _rows(values: npt.NDArray[Any], outer: tuple[int, ...], space: ThreadSpace) -> npt.NDArray[Any]:
-    """Values as (blocks, threads): all blocks of ``outer``, or 1 where they are the same in each."""
+    """Values as (blocks, threads), with one row if they are the same in all blocks of ``outer``."""
     own = values.shape[: len(outer)]
     blocks = own if own.count(1) == len(own) else outer
     return np.broadcast_to(values, blocks + space.thread_shape).reshape(-1, space.threads_per_block)
 
 
 def _sources(name: str, selector: npt.NDArray[Any], width: npt.NDArray[Any], threads: int) -> npt.NDArray[np.int64]:
-    """The thread of the block that each one reads: its own where the source is outside its group (PTX ISA, shfl.sync).
+    """The thread of the block that each thread reads, itself where the source is outside its group (PTX ISA, shfl.sync).
 
-    ``selector`` and ``width`` are (blocks, threads), or 1 long along an axis.
+    ``selector`` and ``width`` are (blocks, threads), or of length 1 along an axis.
     """
     own = np.arange(threads, dtype=np.int64)
     lane, by, segment = own % _WARP, selector.astype(np.int64) % _WARP, _WARP - width.astype(np.int64)

@@ -1,8 +1,8 @@
-"""The state of a running kernel: variables, the active mask, who has left which loop, and the step budget.
+"""State of a running kernel: variables, the active mask, the lanes that left each loop, and the step budget.
 
-Lanes that leave (break, continue, return) drop out of ``mask``. Lanes that will come back are the reason why an assignment
-may have to keep old values: a variable remembers the ``level`` it was declared at, and only where the current level is deeper
-may there be lanes that still want the old value.
+Lanes that leave (break, continue, return) drop out of ``mask``. Lanes that come back later are the reason why an assignment may
+have to preserve old values: a variable remembers the ``level`` of its declaration, and only at deeper levels may there be lanes
+that still need the old value.
 """
 
 from collections.abc import Callable
@@ -22,18 +22,18 @@ NORMAL, BREAK, CONTINUE, RETURN, GONE = range(5)
 
 
 def step_budget(k: int) -> int:
-    """Accesses and loop trips after which a kernel is taken to run forever: several times what a thread that computes
+    """Number of accesses and loop trips after which a kernel is considered endless: several times what a thread that computes
     16 x 16 elements of C needs for this K.
     """
     return 50_000 + 400 * k
 
 
 class NeedsValues(Exception):
-    """The kernel's flow or addresses depend on the contents of the matrices."""
+    """Raised by a run by tags if control flow or addresses depend on the contents of the matrices."""
 
 
 class Machine:
-    """One run over a space of threads. Values are Python numbers where all lanes agree, else arrays that broadcast."""
+    """A run over a space of threads. Values are Python numbers if all lanes agree, else arrays that broadcast."""
 
     __slots__ = (
         "broken",
@@ -91,7 +91,7 @@ class Machine:
         self.sites: dict[tuple[int, int], int] = {}
 
     def tick(self, place: Place) -> None:
-        """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is spent."""
+        """Counts one unit of work. Raises Cancelled, or KernelFault when the step budget is exhausted."""
         self.steps += 1
         self.place = place
         if self.cancelled():
@@ -111,7 +111,7 @@ class Machine:
         self.sink.access(number, offset, self.mask, tuple(self.visits), self.epoch)
 
     def leave(self, code: int, lanes: ActiveMask) -> None:
-        """``lanes`` leave the loop, its current trip, or the function."""
+        """Makes ``lanes`` leave the loop, its current trip, or the function."""
         if code == BREAK:
             self.broken = union(self.broken, lanes)
         elif code == RETURN:
@@ -121,23 +121,23 @@ class Machine:
         self.vanished = self.vanished or code != RETURN or self.inline_depth > 0
 
     def first_lane(self, bad: npt.NDArray[np.bool_]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """BlockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) holds."""
+        """The blockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) is true."""
         return self.space.indices(int(np.argmax(np.broadcast_to(bad, self.space.shape))))
 
     def fault(self, message: str, place: Place, bad: Any = True, remedy: str | None = None) -> KernelFault:
-        """The error for the first active lane where ``bad`` holds."""
+        """The error for the first active lane where ``bad`` is true."""
         lanes = np.asarray(bad if self.mask is None else bad & self.mask)
         block, thread = self.first_lane(lanes)
         return KernelFault(message, place, block=block, thread=thread, remedy=remedy)
 
 
 def union(a: ActiveMask, b: ActiveMask) -> ActiveMask:
-    """Lanes of either set, where None is the empty set on the left and must not be on the right."""
+    """Lanes of either set; None is the empty set on the left and not allowed on the right."""
     return b if a is None else a if b is None else a | b
 
 
 def without(lanes: ActiveMask, gone: ActiveMask) -> ActiveMask:
-    """``lanes`` (None: all) less ``gone`` (None: nobody)."""
+    """The lanes in ``lanes`` (None: all) that are not in ``gone`` (None: empty)."""
     if gone is None:
         return lanes
     return ~gone if lanes is None else lanes & ~gone

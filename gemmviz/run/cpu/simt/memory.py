@@ -1,7 +1,7 @@
-"""The three memories of a kernel: matrices in global memory, arrays in shared memory, arrays of one thread.
+"""The memories of a kernel: matrices in global memory, shared arrays, and local arrays of threads.
 
-Offsets count scalar elements; they are Python ints or int64 arrays over lanes. An access may take ``width`` neighbours
-at once, and then must start at a multiple of that.
+Offsets count scalar elements; they are Python ints or int64 arrays over lanes. An access may touch ``width`` neighbouring
+elements at once, and then must start at a multiple of that.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ _FARTHEST = (1 << 63) - 1  # element that a fault names
 
 
 class Memory:
-    """What global and shared memory have in common: bounds and alignment."""
+    """Base of global and shared memory: bounds and alignment."""
 
     __slots__ = ("name", "number", "scalar", "size")
 
@@ -54,7 +54,7 @@ class Memory:
         return offset
 
     def unmade(self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_]) -> KernelFault:
-        """As ``fault``, for an access that is not made."""
+        """The error as in ``fault``, for an access that isn't made."""
         found = self.fault(machine, message, place, offset, bad)
         found.unmade = offset, bad
         return found
@@ -62,7 +62,7 @@ class Memory:
     def fault(
         self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], remedy: str | None = None
     ) -> KernelFault:
-        """The error for the active lanes where ``bad`` holds, with the elements that they asked for, the first lane's first."""
+        """The error for the active lanes where ``bad`` is true, with their elements, the first lane's first."""
         found = machine.fault(message, place, bad, remedy)
         offsets, lanes = np.broadcast_arrays(offset, bad if machine.mask is None else bad & machine.mask)
         asked = np.unique(offsets[lanes])[:_MOST_NAMED].tolist()
@@ -87,7 +87,7 @@ def _first(offset: Any, bad: Any) -> int:
 
 
 class GlobalMemory(Memory):
-    """One matrix: a flat array that all threads see. It is copied before the first write."""
+    """A matrix as a flat array that all threads see. It is copied before the first write."""
 
     __slots__ = ("data",)
 
@@ -113,7 +113,7 @@ class GlobalMemory(Memory):
 
 
 def last_lane(value: Any) -> Any:
-    """Where all lanes write one element, the last one's value stays."""
+    """The last lane's value, which remains in an element that all lanes write."""
     return value.ravel()[-1] if isinstance(value, np.ndarray) else value
 
 
@@ -123,8 +123,8 @@ def _joint_shape(offset: Shape, value: Shape, mask: Shape, ndim: int) -> Shape:
 
 
 class SharedMemory(Memory):
-    """One ``__shared__`` array of every traced block: ``data`` is (block axes, size), extent 1 along a block axis for as
-    long as all blocks along it hold the same.
+    """One ``__shared__`` array of every traced block: ``data`` is (block axes, size), of extent 1 along a block axis while all
+    blocks along it hold the same values.
     """
 
     __slots__ = ("blocks", "complete", "data", "info", "threads_ndim", "written")
@@ -156,7 +156,7 @@ class SharedMemory(Memory):
         return data.ravel().take(self._rows(data) + offset)
 
     def _rows(self, data: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Where each block's elements begin in the flat data, over the lane axes."""
+        """Index of the first element of each block in the flat data, over the lane axes."""
         outer = data.shape[:-1]
         starts = np.arange(int(np.prod(outer, dtype=np.int64)), dtype=np.int64) * self.size
         return starts.reshape(outer + (1,) * self.threads_ndim)
@@ -191,7 +191,7 @@ class SharedMemory(Memory):
             self.complete = bool(self.written.all())
 
     def _spread(self, value: Any, threads: tuple[int, ...]) -> Any:
-        """``value`` with its thread axes full and flattened into one."""
+        """The value with its thread axes at full extent and flattened into one."""
         if not isinstance(value, np.ndarray):
             return value
         outer = value.shape[: self.blocks]
@@ -214,9 +214,7 @@ class SharedMemory(Memory):
 
 
 class LocalMemory:
-    """An array of one thread: a list of values over lanes, one an element. ``running`` is the type that they have while
-    the kernel runs.
-    """
+    """A local array: one value over lanes per element. ``running`` is the type of its values during the run."""
 
     __slots__ = ("level", "name", "running", "scalar", "size", "values")
     number = -1

@@ -49,7 +49,7 @@ def is_float(ctype: Any) -> bool:
 
 
 def number_slots(program: Program) -> frozenset[int]:
-    """The float variables that never hold anything of a matrix."""
+    """The float variables that never hold a value of a matrix."""
     given = list(_given(program))
     slots = {slot for slot, _ in given} | {each.slot for each in program.parameters if is_float(each.type)}
     while True:

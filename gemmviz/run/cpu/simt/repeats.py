@@ -1,7 +1,8 @@
-"""Loops that do the same again. Where only sums are wanted, a loop that begins with the same variables, and the same threads in
-it, is counted again and not run again: it would touch the same elements in the same order.
+"""Counts repeated runs of a loop without running it again.
 
-Sums are all that is exact so: floats of matrices are tags here, and what they hold does not decide where a kernel goes.
+If only sums are needed, a loop that starts with the same variables and the same threads touches the same elements in the same
+order, so that its sums are added again. This is exact for sums only: floats of matrices are tags here, and their values don't
+determine control flow.
 """
 
 from dataclasses import dataclass
@@ -32,22 +33,20 @@ _LARGEST_COMPARED = 1 << 12
 
 @dataclass(frozen=True)
 class _Slots:
-    """Of a loop: those that decide what it does, as they are when it begins; and those that it leaves changed."""
+    """Slots of a loop: those whose values at its start determine what it does, and those that it changes."""
 
     decisive: tuple[int, ...]
     changed: tuple[int, ...]
 
 
 def remembered(node: Loop | Unrolled, closure: Closure, numbers: frozenset[int]) -> Closure:
-    """The closure of a loop that runs it only where it is not known already what comes of it. ``numbers``: the float variables
-    that hold numbers.
-    """
+    """A closure that runs a loop only if its result isn't known yet. ``numbers``: the float variables that hold numbers."""
     slots = _slots_of(node, numbers)
     return closure if slots is None else _Remembered(closure, slots)
 
 
 class _Remembered:
-    """Keeps one run of a loop: how it began, its sums, and what it left."""
+    """A recorded run of a loop: its initial state, its sums, and its final state."""
 
     def __init__(self, closure: Closure, slots: _Slots) -> None:
         self.closure, self.slots = closure, slots
@@ -92,7 +91,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _slots_of(node: Loop | Unrolled, numbers: frozenset[int]) -> _Slots | None:
-    """None for a loop with a barrier in it, or with arrays of a thread whose contents decide what it does."""
+    """The slots of a loop; None if it contains a barrier or local arrays whose contents determine what it does."""
     declared: set[int] = set()
     decisive: dict[int, None] = {}
     changed: dict[int, None] = {}
@@ -129,5 +128,5 @@ def _holds_floats(ctype: PointerType) -> bool:
 
 
 def _is_float(ctype: Any) -> bool:
-    """Of a variable whose value decides nothing here; a pointer's does."""
+    """Whether a variable is a float, whose value determines nothing here; that of a pointer does."""
     return not isinstance(ctype, PointerType) and isinstance(ctype, Scalar | VectorType) and scalar_of(ctype).is_float

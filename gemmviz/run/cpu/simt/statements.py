@@ -1,4 +1,4 @@
-"""Compiles statement nodes to closures that give how control leaves them: on, or by break, continue or return."""
+"""Compiles statements to closures that return how control leaves them: normally, or by break, continue or return."""
 
 from typing import Any
 
@@ -152,7 +152,7 @@ def _if(compiler: Compiler, node: If) -> Closure:
 
 
 def _arm(machine: Machine, arm: Closure, lanes: ActiveMask) -> ActiveMask:
-    """Runs one arm for its lanes; those that go on after it, or None where nobody does."""
+    """Runs one branch for its lanes; returns the lanes that continue after it, or None if there are none."""
     machine.mask = lanes
     code = arm(machine)
     if code == NORMAL:
@@ -242,7 +242,7 @@ def _repeated(compiler: Compiler, node: Loop | Unrolled, closure: Closure) -> Cl
 
 
 def _staying(machine: Machine, chosen: Any) -> Any:
-    """True where all active lanes stay in the loop, False where none does, else the mask of those that do."""
+    """True if all active lanes stay in the loop, False if none does, else the mask of the lanes that stay."""
     if not isinstance(chosen, np.ndarray):
         return bool(chosen)
     lanes = chosen if machine.mask is None else chosen & machine.mask
@@ -284,8 +284,8 @@ def _barrier(node: Barrier) -> Closure:
 
 
 def _check_convergence(machine: Machine, node: Barrier) -> None:
-    """A barrier must be reached by all threads of a block that have not returned, or by none (CUDA C++ Programming Guide,
-    Synchronization Functions).
+    """Raises KernelFault unless a barrier is reached by all threads of a block that have not returned, or by none (CUDA C++
+    Programming Guide, Synchronization Functions).
     """
     shape = (1,) * len(machine.space.shape)
     arrived = np.asarray(machine.mask).reshape(np.shape(np.asarray(machine.mask)) or shape)

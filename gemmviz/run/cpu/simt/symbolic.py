@@ -1,8 +1,8 @@
-"""The interpreter without arithmetic: floats are tags that say which element a value is a copy of.
+"""The interpreter without arithmetic: floats are tags that name the element of which a value is a copy.
 
-Addresses and control flow of a multiplication don't depend on the contents of its matrices. So the accesses of a whole
-launch follow without multiplying anything, and what each cell of a shared tile holds follows exactly, through registers
-and shuffles alike. A kernel whose flow does depend on contents raises NeedsValues.
+Addresses and control flow of a multiplication don't depend on the contents of its matrices. So the accesses of a whole launch
+follow without multiplying anything, and the contents of each cell of a shared tile follow exactly, through registers and
+shuffles too. A kernel whose control flow does depend on contents raises NeedsValues.
 """
 
 from collections.abc import Callable
@@ -50,12 +50,12 @@ _COPIES = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync
 
 
 def constant_tag(value: float) -> int:
-    """The tag of a number that the source says: CONSTANT and below, by the bits of the float32."""
+    """The tag of a float32 literal: CONSTANT and below, by its bits."""
     return CONSTANT - int(np.float32(value).view(np.uint32))
 
 
 def tag_array(tags: Any) -> Any:
-    """Number of the array that each tag names; COMPUTED or CONSTANT where it names none."""
+    """Number of the array that each tag names; COMPUTED or CONSTANT if it names none."""
     found = np.asarray(tags)
     if not (found < 0).any():
         return found >> TAG_SHIFT
@@ -63,7 +63,7 @@ def tag_array(tags: Any) -> Any:
 
 
 def tag_element(tags: Any) -> Any:
-    """The element that each tag names, int32; of a CONSTANT the bits of its float32; meaningless where it is COMPUTED."""
+    """The element that each tag names, int32; of a CONSTANT, the bits of its float32; undefined for COMPUTED."""
     found = np.asarray(tags)
     if not (found < 0).any():
         return (found & ((1 << TAG_SHIFT) - 1)).astype(np.int32)
@@ -72,7 +72,7 @@ def tag_element(tags: Any) -> Any:
 
 
 class TagMemory(GlobalMemory):
-    """A matrix whose elements are known by name only."""
+    """A matrix whose elements are represented by their tags."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ class TagMemory(GlobalMemory):
 
 
 class UnseenMatrix(TagMemory):
-    """A matrix of which only is known that it is read and written."""
+    """A matrix whose accesses are reported and whose contents are not tracked."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ class UnseenMatrix(TagMemory):
 
 
 class UnseenShared(SharedMemory):
-    """Likewise of an array in shared memory."""
+    """A shared array whose accesses are reported and whose contents are not tracked."""
 
     __slots__ = ()
 
@@ -109,8 +109,8 @@ class UnseenShared(SharedMemory):
 
 
 class SymbolicCompiler(Compiler):
-    """Closures in which floating-point arithmetic keeps its accesses and loses its numbers; but for that which has nothing of a
-    matrix in it, and may say where the kernel goes.
+    """Compiles floating-point arithmetic to its accesses alone, except arithmetic on numbers that don't come from a matrix,
+    which may determine control flow.
     """
 
     def __init__(self, space: ThreadSpace, statement: Callable[[Compiler, Stmt], Closure]) -> None:
@@ -182,7 +182,7 @@ class SymbolicCompiler(Compiler):
         return _computed_after(self.effect(node))
 
     def effect(self, node: Expr) -> Closure | None:
-        """The accesses inside ``node`` and nothing else."""
+        """A closure of the accesses in ``node`` alone."""
         match node:
             case Const() | Index() | Extent() | Read():
                 return None
@@ -225,7 +225,7 @@ class SymbolicCompiler(Compiler):
 
 
 def _constant_of(number: Closure) -> Closure:
-    """The tag of a number that is known."""
+    """The tag of a known number."""
 
     def tag(machine: Machine) -> Any:
         value = number(machine)

@@ -1,4 +1,4 @@
-"""Values over lanes: how they convert, combine and merge by C's rules. Integers are Python ints where all lanes agree."""
+"""Values over lanes: conversion, arithmetic and merging by C's rules. Integers are Python ints if all lanes agree."""
 
 import operator
 from collections.abc import Callable
@@ -28,7 +28,9 @@ class Partial:
 
 
 def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
-    """``new`` for the lanes in ``mask``, ``old`` for the others. Vectors merge by component, pointers by offset."""
+    """The values of ``new`` for the lanes in ``mask``, of ``old`` for the others. Vectors merge by component, pointers by
+    offset.
+    """
     assert mask is not None
     if old is None:
         return [Partial(each, mask) for each in new] if isinstance(new, list) else Partial(new, mask)
@@ -51,7 +53,7 @@ def _typed(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
 
 
 def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
-    """``value``, after a check that all active lanes have written it."""
+    """The value, after a check that all active lanes have written it."""
     if value is None:
         raise machine.fault(f"{name} is read before it is written", place)
     if isinstance(value, Partial):
@@ -63,7 +65,7 @@ def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
 
 
 def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
-    """The function that converts a value from one type to another as nvcc does."""
+    """The function that converts a value between two types as nvcc does."""
     dtype = to.dtype
     if to.kind == "b":
         return lambda v: v != 0 if isinstance(v, ArrayValue) else bool(v)
@@ -75,12 +77,12 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
 
 
 def constant(value: Any, scalar: Scalar) -> Any:
-    """A folded number as a running value of its type."""
+    """A folded number as a runtime value of its type."""
     return np.float32(value) if scalar.is_float and scalar.bits == 32 else value
 
 
 def from_memory(value: Any, scalar: Scalar) -> Any:
-    """A single element of an array as a running value of its type."""
+    """One element of an array as a runtime value of its type."""
     return value if scalar.is_float and scalar.bits == 32 else value.item()
 
 
@@ -141,7 +143,9 @@ def _integer(apply: Callable[[Any, Any], Any], within: Scalar, a: Closure, b: Cl
 
 
 def _shift(op: str, within: Scalar, a: Closure, b: Closure) -> Closure:
-    """NumPy takes an amount for unsigned and clamps it, as PTX does; of an amount of 64 bits PTX takes 32."""
+    """The closure of a shift. NumPy takes the amount as unsigned and clamps it, as PTX does; PTX uses 32 bits of a 64-bit
+    amount.
+    """
     apply, bits = (np.left_shift if op == "<<" else np.right_shift), fold.SHIFT_BITS if within.bits == 64 else -1
 
     def run(machine: Machine) -> Any:
@@ -169,7 +173,7 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
 
 
 def _truncating(op: str, x: Any, y: Any, within: Scalar) -> Any:
-    """NumPy rounds quotients down, C towards zero; they differ where the signs do."""
+    """The quotient or remainder rounded towards zero, as in C; NumPy rounds down, which differs if the signs do."""
     if within.kind == "u" or (_least(x) >= 0 and _least(y) > 0):
         return x // y if op == "/" else x % y
     rest = np.fmod(_typed(x, within.dtype), y)
