@@ -1,4 +1,4 @@
-"""Draws every step of the course, small, on one sheet for the docs: make contact-sheet."""
+"""Draws a contact sheet of all steps of the course for the docs: make contact-sheet."""
 
 import io
 from contextlib import nullcontext

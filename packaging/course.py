@@ -1,9 +1,9 @@
-"""Records what the lessons show of a GPU, on a machine that has one: make course. Each result is written as it comes.
+"""Records the GPU results that lessons show, on a machine with a GPU: make course. Each result is saved at once.
 
     python packaging/course.py [host] [speeds] [schedules]
 
-Times of a host's calls go to assets/measurements/host-*.json, the speeds of the lessons' own kernels to
-benchmark-*-lessons.json, and the schedules of the launches that lessons show to the file that the others are in. Needs CuPy.
+Times of a host's calls are written to assets/measurements/host-*.json, speeds of the lessons' kernels to
+benchmark-*-lessons.json, and schedules of the lessons' launches are added to the GPU's schedule file. Needs CuPy.
 """
 
 import json
@@ -51,7 +51,7 @@ extern "C" __global__ void tiled(const float* A, const float* B, float* C, int n
 
 
 def record_host(gpu: Gpu, path: Path) -> None:
-    """Every call by itself, waited for: allocate three matrices, copy A, B and C, launch, copy C back, free."""
+    """Times each host call, synchronised: allocate three matrices, copy A, B and C, launch, copy C back, free."""
     import cupy
     import numpy as np
 
@@ -72,55 +72,59 @@ def record_host(gpu: Gpu, path: Path) -> None:
                 _once(runtime, kernel, host, n, times, np)
             calls = tuple(HostCall(name, what, median(taken[2:])) for (name, what), taken in times.items())
             runs.append(HostRun(n, memory, calls))  # type: ignore[arg-type]
-            found = HostRuns(gpu, _cpu(), str(date.today()), "tiled, 32 wide", REPEATS, tuple(runs))
-            path.write_text(json.dumps(to_plain(found), indent=0) + "\n", encoding="utf-8")
+            record = HostRuns(gpu, _cpu(), str(date.today()), "tiled, 32 wide", REPEATS, tuple(runs))
+            path.write_text(json.dumps(to_plain(record), indent=0) + "\n", encoding="utf-8")
             print(n, memory, {f"{c.name} {c.what}": round(c.us, 1) for c in calls}, flush=True)
 
 
 def _once(runtime: Any, kernel: Any, host: list[Any], n: int, times: dict[tuple[str, str], list[float]], np: Any) -> None:
     size, names = 4 * n * n, ("Ad", "Bd", "Cd")
-    held: dict[str, int] = {}
+    pointers: dict[str, int] = {}
 
     def timed(name: str, what: str, call: Callable[[], Any]) -> Any:
         runtime.deviceSynchronize()
         began = time.perf_counter()
-        found = call()
+        result = call()
         runtime.deviceSynchronize()
         times.setdefault((name, what), []).append((time.perf_counter() - began) * 1e6)
-        return found
+        return result
 
     for name in names:
-        held[name] = timed("Malloc", name, partial(runtime.malloc, size))
+        pointers[name] = timed("Malloc", name, partial(runtime.malloc, size))
     down, up = runtime.memcpyHostToDevice, runtime.memcpyDeviceToHost
     for name, matrix in zip(names, host, strict=True):
-        timed("Memcpy", f"{name} from {name[0]}", partial(runtime.memcpy, held[name], matrix.ctypes.data, size, down))
+        timed("Memcpy", f"{name} from {name[0]}", partial(runtime.memcpy, pointers[name], matrix.ctypes.data, size, down))
     grid, block = (n // TILE, n // TILE), (TILE, TILE)
-    arguments = (*(np.uintp(held[name]) for name in names), np.int32(n))
+    arguments = (*(np.uintp(pointers[name]) for name in names), np.int32(n))
     timed("launch", "Ad, Bd, Cd, N", lambda: kernel(grid, block, arguments))
-    timed("Memcpy", "C from Cd", partial(runtime.memcpy, host[2].ctypes.data, held["Cd"], size, up))
+    timed("Memcpy", "C from Cd", partial(runtime.memcpy, host[2].ctypes.data, pointers["Cd"], size, up))
     for name in names:
-        timed("Free", name, partial(runtime.free, held[name]))
+        timed("Free", name, partial(runtime.free, pointers[name]))
 
 
 def _cpu() -> str:
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").is_file() else ""
-    found = re.search(r"model name\s*:\s*(.+)", text)
-    return found[1] if found else platform.processor()
+    match = re.search(r"model name\s*:\s*(.+)", text)
+    return match[1] if match else platform.processor()
 
 
 def record_schedules(remote: RemoteGpu, path: Path) -> None:
-    """Of every launch on this GPU that a lesson shows block by block; those that are there already stay."""
-    found = read_schedules(path)
+    """Adds the schedules of all launches on this GPU that a lesson shows block by block and that aren't recorded yet."""
+    schedules = read_schedules(path)
     for name in lesson_names():
         for stop in shipped_lesson(name).stops:
             setup = stop.shot.setup
-            if view_named(stop.shot.view).subject is not GridCase or setup.device != "h200" or found.find(setup) is not None:
+            if (
+                view_named(stop.shot.view).subject is not GridCase
+                or setup.device != "h200"
+                or schedules.find(setup) is not None
+            ):
                 continue
             schedule = remote.schedule(setup)
             parameters = dict(setup.parameters)
             row = RecordedLaunch(setup.kernel.name, setup.kernel.text_hash, setup.problem, schedule.tick_ns, parameters)
-            found = Schedules(found.gpu, found.date, (*found.launches, row), (*found.schedules, schedule))
-            write_schedules(found, path)
+            schedules = Schedules(schedules.gpu, schedules.date, (*schedules.launches, row), (*schedules.schedules, schedule))
+            write_schedules(schedules, path)
             print(f"{name}/{stop.id}: {schedule.blocks} blocks", flush=True)
 
 

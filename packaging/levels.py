@@ -1,5 +1,6 @@
-"""Records what launches move between the levels of memory, and what limits their occupancy, as Nsight Compute counts it, on a
-machine with a GPU: make levels. Goes on where it stopped.
+"""Records launches' traffic between memory levels and their occupancy limits, as counted by Nsight Compute: make levels.
+
+Needs a GPU. Continues an unfinished record.
 """
 
 import json
@@ -26,22 +27,22 @@ OF_LESSONS = (
 )  # fmt: skip
 LESSON_SIZES = (512, 1024)
 MOST_OF_A_LESSONS = 3
-MOST_AT_LARGE = 4  # choices of a kernel's parameters at the largest size: those with the largest blocks
+MOST_AT_LARGE = 4  # setups per kernel at the largest sizes
 
 
 def setups_of(name: str, size: int) -> list[Setup]:
-    """The choices of a kernel's parameters at a size; at large ones those with the largest blocks."""
-    found = list(legal_choices(load_kernel(name), Problem(size, size, size)))
+    """Setups of a kernel at a size, one per choice of its parameters; at large sizes those with the largest blocks."""
+    setups = list(legal_choices(load_kernel(name), Problem(size, size, size)))
     most = MOST_OF_A_LESSONS if name in OF_LESSONS else MOST_AT_LARGE if size > 1024 else 12
-    return sorted(found, key=lambda setup: -launch_for(setup).threads_per_block)[:most]
+    return sorted(setups, key=lambda setup: -launch_for(setup).threads_per_block)[:most]
 
 
 def main() -> None:
     with closing(RemoteGpu()) as remote:
         gpu = remote.gpu()
     path = FOLDER / f"levels-{re.sub(r'[^0-9a-z]+', '-', gpu.name.lower())}.json"
-    known: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
-    done = {(row["sha256"], json.dumps(row["problem"]), json.dumps(row["parameters"])) for row in known}
+    launches: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["launches"] if path.is_file() else []
+    done = {(row["sha256"], json.dumps(row["problem"]), json.dumps(row["parameters"])) for row in launches}
     for size in SIZES:
         for name in (*kernel_names(), *(OF_LESSONS if size in LESSON_SIZES else ())):
             setups = [each for each in setups_of(name, size) if _key(each) not in done]
@@ -52,11 +53,11 @@ def main() -> None:
             except GemmvizError as error:
                 print(f"{name} {size}: {error}", flush=True)
                 continue
-            known += [{**_about(setup), **to_plain(said)} for setup, said in zip(setups, counted, strict=True)]
+            launches += [{**_about(setup), **to_plain(counters)} for setup, counters in zip(setups, counted, strict=True)]
             record = {
                 "device": gpu.name, "driver": gpu.driver, "compiler": gpu.compiler, "date": str(date.today()),
                 "tool": f"{profiler.profiler_version(profiler.find_profiler())}, clock control none, caches warm",
-                "gpu": to_plain(gpu), "metrics": profiler.LEVELS, "launches": known,
+                "gpu": to_plain(gpu), "metrics": profiler.LEVELS, "launches": launches,
             }  # fmt: skip
             path.write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
             print(f"{name} {size}: {len(setups)} launches", flush=True)

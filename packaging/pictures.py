@@ -1,4 +1,4 @@
-"""Makes the README's pictures anew: make pictures."""
+"""Draws the README's pictures: make pictures."""
 
 import os
 import time
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def _gallery(stage: Prepared) -> None:
-    """The first phase of a tiled multiplication in every format."""
+    """Saves the first phase of a tiled multiplication in every format."""
     GALLERY.mkdir(exist_ok=True)
     steps = range(14)
     for suffix, kind in formats().items():

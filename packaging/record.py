@@ -1,9 +1,9 @@
-"""Records what only a GPU can tell, on a machine that has one: make record.
+"""Records what needs a GPU, on a machine with one: make record.
 
     python packaging/record.py [traces] [speeds] [counters] [KERNEL ...]
 
-Speeds and counters go to assets/measurements, small traces for the tests to tests/data/device. Of kernels that are named, the
-new rows take the place of the old ones. Needs CuPy; counters need Nsight Compute.
+Speeds and counters are written to assets/measurements, small traces for the tests to tests/data/device. If kernels are named,
+only their rows are replaced. Needs CuPy; counters need Nsight Compute.
 """
 
 import json
@@ -57,22 +57,22 @@ def main() -> int:
 
 
 def merged(before: Benchmark, after: Benchmark, kernels: list[str]) -> Benchmark:
-    """What was recorded before, with the new rows of these kernels."""
-    kept = [row for row in before.rows if row.kernel not in kernels]
-    return replace(after, rows=(*kept, *(row for row in after.rows if row.kernel in kernels)))
+    """The benchmark ``before`` with the rows of these kernels replaced by those of ``after``."""
+    others = [row for row in before.rows if row.kernel not in kernels]
+    return replace(after, rows=(*others, *(row for row in after.rows if row.kernel in kernels)))
 
 
 def small_setup(kernel: KernelSpec) -> Setup:
-    """The first of the small problems that the kernel can run, with its smallest block."""
+    """A setup of the first small problem that the kernel can run, with its smallest block."""
     for problem in SMALL:
-        found = list(legal_choices(kernel, problem))
-        if found:
-            return min(found, key=lambda setup: launch_for(setup).threads_per_block)
+        setups = list(legal_choices(kernel, problem))
+        if setups:
+            return min(setups, key=lambda setup: launch_for(setup).threads_per_block)
     return setup_for(kernel)
 
 
 def record_traces(gpu: RemoteGpu) -> None:
-    """One small trace of every kernel, with values; and one of some blocks and phases."""
+    """Records a small trace of every kernel, with values, and one of some blocks and phases."""
     TRACES.mkdir(exist_ok=True)
     values = Recording(values=True)
     for name in kernel_names():

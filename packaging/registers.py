@@ -1,4 +1,4 @@
-"""Records how many registers nvcc gives every shipped kernel, for each choice of its parameters: make registers."""
+"""Records the registers that nvcc allocates for every shipped kernel and choice of its parameters: make registers."""
 
 import itertools
 import json
@@ -32,14 +32,14 @@ def main() -> None:
 def choices(spec: KernelSpec) -> dict[str, dict[str, int]]:
     names = [parameter.name for parameter in spec.parameters]
     values = [parameter.choices or (parameter.default,) for parameter in spec.parameters]
-    chosen = [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
-    jobs = list(itertools.product(chosen, ARCHITECTURES))
-    with ThreadPoolExecutor() as several:
-        counts = several.map(lambda job: registers(spec, *job), jobs)
-    found: dict[str, dict[str, int]] = {}
+    combinations = [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
+    jobs = list(itertools.product(combinations, ARCHITECTURES))
+    with ThreadPoolExecutor() as pool:
+        counts = pool.map(lambda job: registers(spec, *job), jobs)
+    by_parameters: dict[str, dict[str, int]] = {}
     for (parameters, architecture), count in zip(jobs, counts, strict=True):
-        found.setdefault(parameter_key(parameters), {})[architecture] = count
-    return found
+        by_parameters.setdefault(parameter_key(parameters), {})[architecture] = count
+    return by_parameters
 
 
 def registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) -> int:
@@ -60,10 +60,10 @@ def registers(spec: KernelSpec, parameters: dict[str, int], architecture: str) -
             str(source.with_suffix(".cubin")),
             str(source),
         ]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    found = re.search(r"Used (\d+) registers", said)
-    assert found is not None, said
-    return int(found[1])
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    match = re.search(r"Used (\d+) registers", output)
+    assert match is not None, output
+    return int(match[1])
 
 
 if __name__ == "__main__":

@@ -20,24 +20,24 @@ MOST_BLOCKS, LARGE_BLOCKS = 4096, 16_384
 
 
 def launches() -> list[Setup]:
-    """Every shipped kernel at its own sizes, then with its largest blocks at some others."""
-    found = []
+    """Setups of every shipped kernel at its own sizes, and with its largest blocks at other sizes."""
+    setups = []
     for name in kernel_names():
         kernel = load_kernel(name)
-        found.append(setup_for(kernel))
+        setups.append(setup_for(kernel))
         for size in (*SIZES, LARGE):
             choices = list(legal_choices(kernel, Problem(size, size, size)))
             most = LARGE_BLOCKS if size == LARGE else MOST_BLOCKS
             fitting = [each for each in choices if launch_for(each).block_count <= most]
-            found += sorted(fitting, key=lambda each: launch_for(each).block_count)[: 1 if size == LARGE else 2]
-    return found
+            setups += sorted(fitting, key=lambda each: launch_for(each).block_count)[: 1 if size == LARGE else 2]
+    return setups
 
 
 def main() -> None:
     with closing(RemoteGpu(timeout_s=60)) as gpu:
         about = gpu.gpu()
         name = re.sub(r"\W+", "-", about.name.lower())
-        kept = []
+        rows = []
         for setup in launches():
             try:
                 schedule = gpu.schedule(setup)
@@ -46,12 +46,12 @@ def main() -> None:
                 continue
             kernel = setup.kernel
             row = RecordedLaunch(kernel.name, kernel.text_hash, setup.problem, schedule.tick_ns, dict(setup.parameters))
-            kept.append((row, schedule))
+            rows.append((row, schedule))
             print(
                 f"{kernel.name} {setup.problem} {dict(setup.parameters)}: {schedule.blocks} blocks, {schedule.duration_ns} ns"
             )
-            found = Schedules(about, str(date.today()), tuple(r for r, _ in kept), tuple(s for _, s in kept))
-            write_schedules(found, FOLDER / f"schedules-{name}.npz")
+            recorded = Schedules(about, str(date.today()), tuple(r for r, _ in rows), tuple(s for _, s in rows))
+            write_schedules(recorded, FOLDER / f"schedules-{name}.npz")
 
 
 if __name__ == "__main__":

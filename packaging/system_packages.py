@@ -1,6 +1,7 @@
-"""Makes sure that Qt's system libraries are there. Debian and Ubuntu, as root: installs them. Elsewhere: names those that are
-missing and exits with 1. ``--for-tests``: installs as well the programs that read what is exported, where that can be done;
-tests that miss one are skipped.
+"""Checks for Qt's system libraries. Installs missing ones on Debian and Ubuntu as root; elsewhere prints their names and exits
+with 1.
+
+``--for-tests`` also installs programs that read exported files, where possible; tests that need a missing one are skipped.
 """
 
 import os
@@ -29,7 +30,7 @@ def main() -> int:
     if "--for-tests" in sys.argv:
         packages += [package for program, package in _READERS.items() if shutil.which(program) is None]
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("Installing what Qt and the tests need:", *packages, flush=True)
+        print("Installing packages for Qt and the tests:", *packages, flush=True)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "--quiet=2"], env=quiet, check=False)
         command = ["apt-get", "install", "--yes", "--no-install-recommends", "--quiet=2", *packages]

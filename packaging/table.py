@@ -1,4 +1,4 @@
-"""Writes the table of recorded speeds into the documentation, from the data file: make table."""
+"""Writes the table of recorded speeds into the documentation: make table."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def with_tables(text: str, tables: str) -> str:
 
 
 def table(benchmark: Benchmark) -> str:
-    """GFLOP/s of each kernel at its fastest parameters, by size; in brackets the share of cuBLAS."""
+    """A Markdown table of each kernel's GFLOP/s by size, at its fastest parameters, with its share of cuBLAS in parentheses."""
     curves = [curve for curve in rates(benchmark) if curve.main]
     sizes = sorted({x for curve in curves for x, _ in curve.points})
     base = dict(next(curve for curve in curves if curve.name == "cuBLAS").points)
@@ -36,7 +36,7 @@ def table(benchmark: Benchmark) -> str:
 
 
 def percent(share: float) -> str:
-    """Two digits; all of them from 100 on."""
+    """A percentage with two significant digits, or without decimals from 10 % on."""
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 

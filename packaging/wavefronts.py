@@ -1,6 +1,6 @@
-"""Records how many passes over the banks single shared-memory accesses take on the GPU of this machine: make wavefronts.
+"""Records the wavefronts of single shared-memory accesses on this machine's GPU: make wavefronts.
 
-Every access recorded before is measured again, and those of ``patterns`` with them. Needs CuPy and Nsight Compute.
+Measures the accesses of ``patterns`` and again every access recorded before. Needs CuPy and Nsight Compute.
 """
 
 import csv
@@ -30,17 +30,17 @@ Access = dict[str, Any]
 
 
 def kernel_text(op: str, bits: int) -> str:
-    """A kernel of one access that no compiler merges, moves or leaves out."""
-    several = bits // 32
-    names = ", ".join(f"%{i}" for i in range(several))
+    """CUDA text of a kernel with one access that no compiler merges, moves or removes."""
+    width = bits // 32
+    names = ", ".join(f"%{i}" for i in range(width))
     kind = {32: "f32", 64: "v2.f32", 128: "v4.f32"}[bits]
-    braces = names if several == 1 else f"{{{names}}}"
+    braces = names if width == 1 else f"{{{names}}}"
     if op == "ld":
-        values = ", ".join(f'"=f"(v[{i}])' for i in range(several))
-        access = f'asm volatile("ld.shared.{kind} {braces}, [%{several}];" : {values} : "r"(address));'
+        values = ", ".join(f'"=f"(v[{i}])' for i in range(width))
+        access = f'asm volatile("ld.shared.{kind} {braces}, [%{width}];" : {values} : "r"(address));'
     else:
-        values = ", ".join(f'"f"(v[{i}])' for i in range(several))
-        access = f'asm volatile("st.shared.{kind} [%{several}], {braces};" :: {values}, "r"(address));'
+        values = ", ".join(f'"f"(v[{i}])' for i in range(width))
+        access = f'asm volatile("st.shared.{kind} [%{width}], {braces};" :: {values}, "r"(address));'
     return f"""
 extern "C" __global__ void {op}{bits}(const int *words, unsigned active, float *out) {{
     extern __shared__ float4 tile[];
@@ -55,7 +55,7 @@ extern "C" __global__ void {op}{bits}(const int *words, unsigned active, float *
 
 
 def patterns() -> Iterator[Access]:
-    """Wide accesses of whole warps and of parts of them, in groups of equal and unequal neighbours."""
+    """Wide accesses of whole and partial warps, with equal and unequal neighbouring lanes."""
     chance = random.Random(9)
     for op, bits in (("ld", 128), ("ld", 64), ("st", 128), ("st", 64)):
         wide = bits // 32
@@ -96,7 +96,7 @@ def key_of(access: Access) -> tuple[Any, ...]:
 
 
 def launch(listed: Path) -> None:
-    """What the profiler watches: one launch for each access."""
+    """Launches one kernel per access, for the profiler to count."""
     import cupy
 
     out, kernels = cupy.zeros(32, cupy.float32), {}
@@ -113,23 +113,23 @@ def launch(listed: Path) -> None:
 def main() -> None:
     if len(sys.argv) == 2:
         return launch(Path(sys.argv[1]))
-    profiler, asked = find_profiler(), accesses()
+    profiler, requested = find_profiler(), accesses()
     with tempfile.TemporaryDirectory() as folder:
         listed, log = Path(folder) / "accesses.json", Path(folder) / "counters.csv"
-        listed.write_text(json.dumps(asked), encoding="utf-8")
+        listed.write_text(json.dumps(requested), encoding="utf-8")
         metrics = ",".join([TAKEN.format(op="ld"), TAKEN.format(op="st"), PROFILED, IDEAL])
         command = [str(profiler), "--clock-control", "none", "--csv", "--page", "raw", "--log-file", str(log)]
         command += ["--kernel-name", r"regex:^(ld|st)\d+$", "--metrics", metrics, sys.executable, __file__, str(listed)]
         subprocess.run(command, check=True)
         lines = [line for line in log.read_text(encoding="utf-8").splitlines() if line and not line.startswith("==")]
-    rows = list(csv.DictReader(lines))[1:]  # less the units
-    assert len(rows) == len(asked), f"{len(rows)} of {len(asked)} launches were seen"
-    for access, row in zip(asked, rows, strict=True):
+    rows = list(csv.DictReader(lines))[1:]  # without the row of units
+    assert len(rows) == len(requested), f"{len(rows)} of {len(requested)} launches were profiled"
+    for access, row in zip(requested, rows, strict=True):
         access["wavefronts"] = int(row[TAKEN.format(op=access["op"])].replace(",", ""))
         access["profiled"] = int(row[PROFILED].replace(",", ""))
         access["ideal"] = int(row[IDEAL].replace(",", ""))
     head = {"what": WHAT, "device": device(), "tool": f"{profiler_version(profiler)}, clock control off, {date.today()}"}
-    each = ",\n  ".join(map(json.dumps, asked))
+    each = ",\n  ".join(map(json.dumps, requested))
     text = json.dumps(head, indent=1)[:-2] + f',\n "accesses": [\n  {each}\n ]\n}}\n'
     RECORD.write_text(text, encoding="utf-8")
 

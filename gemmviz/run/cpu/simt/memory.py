@@ -34,7 +34,7 @@ class Memory:
         self.size = size
 
     def checked(self, machine: Machine, offset: ElementOffset, width: int, place: Place) -> ElementOffset:
-        """``offset`` with 0 for inactive lanes. Raises KernelFault for an active lane outside, or off its alignment."""
+        """The offset, with 0 for inactive lanes. Raises KernelFault for an active lane out of range or misaligned."""
         last = self.size - width
         if isinstance(offset, int):
             if not 0 <= offset <= last:
