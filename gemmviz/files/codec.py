@@ -135,7 +135,10 @@ def toml_to_plain(text: str) -> dict[str, Any]:
 
 
 def check_plain_file(path: Path, most_bytes: int | None = None) -> None:
-    """Raises FormatError if ``path`` exists but isn't a regular file (opening a FIFO may block), or exceeds ``most_bytes``."""
+    """Checks a path before it is opened, as opening a FIFO may block.
+
+    Raises FormatError if it exists but isn't a regular file, or has more than ``most_bytes`` bytes.
+    """
     if kind := special_kind(path):
         raise FormatError(f"this is {kind}", file=str(path), remedy="choose a file")
     size = path.stat().st_size if is_file(path) else 0

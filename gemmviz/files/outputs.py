@@ -12,7 +12,7 @@ _SHIPPED = ("kernels", "assets/devices", "assets/fonts", "assets/icons", "assets
 
 
 def check_output(path: Path, suffixes: Collection[str] = (), inputs: Iterable[Path] = ()) -> None:
-    """Raises UsageError if ``path`` has a wrong suffix or if writing it would destroy a file that is needed.
+    """Checks an output path. Raises UsageError for a wrong suffix, or if writing would destroy a file that is needed.
 
     ``suffixes``: valid suffixes with their dots; empty for any. ``inputs``: files that are read; they are recognized under
     other names and through links too. Files that ship with gemmviz and the user's devices are never overwritten.

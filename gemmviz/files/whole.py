@@ -16,7 +16,7 @@ def is_file(path: Path) -> bool:
 
 
 def special_kind(path: Path) -> str:
-    """What ``path`` is if not a regular file, such as "a folder"; "" for a regular file or nothing."""
+    """The kind of a path that isn't a regular file, such as "a folder"; "" for a regular file or nothing."""
     if is_file(path) or not os.path.exists(path):
         return ""
     return "a folder" if path.is_dir() else "not a regular file"
@@ -50,7 +50,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def _refuse(target: Path, path: Path) -> None:
-    """Raises GemmvizError if ``target`` can't be replaced by a file."""
+    """Checks that a file can replace ``target``. Raises GemmvizError otherwise."""
     if not target.name:
         raise GemmvizError("this is not the name of a file", file=str(path) or "-o")
     if not target.parent.is_dir():

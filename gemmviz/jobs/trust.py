@@ -1,4 +1,4 @@
-"""Which kernels may run on the GPU: those that ship with gemmviz, and those that the user allowed."""
+"""The kernels that may run on the GPU: those that ship with gemmviz, and those that the user allowed."""
 
 import hashlib
 from dataclasses import replace

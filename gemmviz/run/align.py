@@ -220,6 +220,6 @@ def outside(binding: Binding, space: ThreadSpace, slots: Slots, slot: int, numbe
 
 
 def check_hashes(used: Any, path: Any, first: Any, inverse: Any) -> None:
-    """Raises GemmvizError if two paths share a hash: threads of one hash then made different numbers of accesses."""
+    """Checks that threads of one hash made equally many accesses. Raises GemmvizError if not: two paths share a hash."""
     if not bool((used == used[first][inverse]).all()):
         raise GemmvizError("two paths through the kernel have the same hash", remedy="trace fewer blocks")

@@ -25,7 +25,7 @@ def _available() -> int:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a run records besides its accesses: the ``values`` read and written, and the ``origins``, the elements that the
+    """Options of a record besides accesses: the ``values`` read and written, and the ``origins``, the elements that the
     cells of shared arrays are copies of. ``limit_bytes`` is the largest size of the record, by default ``record_limit()``.
     """
 

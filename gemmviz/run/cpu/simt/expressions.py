@@ -7,6 +7,7 @@ import numpy as np
 
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.simt import values
+from gemmviz.run.cpu.simt.addresses import element_width, indexed_address, reinterpreted_address, shifted_address
 from gemmviz.run.cpu.simt.assignments import assignment, component_type
 from gemmviz.run.cpu.simt.intrinsics import intrinsic
 from gemmviz.run.cpu.simt.machine import Machine
@@ -38,9 +39,7 @@ from gemmviz.source.nodes import (
     Unary,
     Unrolled,
 )  # fmt: skip
-from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
-
-_FARTHEST = 1 << 62  # offset of an element
+from gemmviz.source.types import PointerType, Scalar, VectorType
 
 
 class Compiler:
@@ -77,15 +76,9 @@ class Compiler:
 
     def value(self, node: Expr) -> Closure:
         match node:
-            case Const(type=scalar, value=value):
-                number = values.constant(value, scalar)
-                return lambda machine: number
-            case Index(of_block=of_block, axis=axis):
-                index = self.space.index(of_block, axis)
-                return lambda machine: index
-            case Extent(of_grid=of_grid, axis=axis):
-                extent = (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
-                return lambda machine: extent
+            case Const() | Index() | Extent():
+                constant = self._constant(node)
+                return lambda machine: constant
             case Read(slot=slot) if slot in self.constants:
                 counter = self.constants[slot]
                 return lambda machine: counter
@@ -126,6 +119,16 @@ class Compiler:
                 return _sequence([self.value(part) for part in parts])
         raise AssertionError(node)
 
+    def _constant(self, node: Const | Index | Extent) -> Any:
+        """The value of a node that is the same whenever it is evaluated."""
+        match node:
+            case Const(type=scalar, value=value):
+                return values.constant(value, scalar)
+            case Index(of_block=of_block, axis=axis):
+                return self.space.index(of_block, axis)
+            case Extent(of_grid=of_grid, axis=axis):
+                return (self.space.launch.grid if of_grid else self.space.launch.block)[axis]
+
     def effect(self, node: Expr) -> Closure | None:
         """A closure of the side effects of ``node``, or None if it has none."""
         return self.value(node)
@@ -136,13 +139,13 @@ class Compiler:
             case Base(slot=slot):
                 return lambda machine: machine.slots[slot]
             case Offset(pointer=pointer, index=index, scale=scale):
-                width = _width(pointer)
+                width = element_width(pointer)
                 distance = known_trips(index, self.constants)
                 if distance is not None:
-                    return _shifted(pointer, self.address(pointer), distance * scale * width)
-                return _moved(self.address(pointer), self.value(index), scale * width)
+                    return shifted_address(pointer, self.address(pointer), distance * scale * width)
+                return indexed_address(self.address(pointer), self.value(index), scale * width)
             case Reinterpret(type=PointerType(to=to), pointer=pointer, place=place):
-                return _reinterpreted(self.address(pointer), to, place)
+                return reinterpreted_address(self.address(pointer), to, place)
         return self.value(node)
 
     def _load(self, node: Deref) -> Closure:
@@ -179,7 +182,7 @@ class Compiler:
         return load
 
     def _difference(self, node: PointerDifference) -> Closure:
-        left, right, place, width = self.address(node.left), self.address(node.right), node.place, _width(node.left)
+        left, right, place, width = self.address(node.left), self.address(node.right), node.place, element_width(node.left)
 
         def difference(machine: Machine) -> Any:
             (a, x), (b, y) = left(machine), right(machine)
@@ -313,83 +316,6 @@ def _read_component(node: Read, component: int) -> Closure:
 def _read_vector(machine: Machine, slot: int, name: str, place: Any) -> Any:
     vector = machine.slots[slot]
     return [values.read(machine, part, name, place) for part in vector] if vector else values.read(machine, None, name, place)
-
-
-def _moved(address: Address, index: Closure, scale: int) -> Address:
-    """The address plus an index. An array is converted to 64 bits only once while the index is the same array."""
-    last_index: Any = None
-    last_scaled: Any = None
-
-    def moved(machine: Machine) -> tuple[Any, Any]:
-        nonlocal last_index, last_scaled
-        memory, offset = address(machine)
-        i = index(machine)
-        if i.__class__ is int:
-            return memory, offset + i * scale
-        if i is not last_index:
-            last_index, last_scaled = i, _scaled(i, scale)
-        return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
-
-    return moved
-
-
-def _scaled(index: Any, scale: int) -> Any:
-    """Indices times ``scale``, int64, clipped so that overflowing offsets stay out of every array."""
-    if index.dtype.itemsize == 8:
-        most = _FARTHEST // abs(scale)
-        index = np.clip(index, -most, most)
-    wide = index.astype(np.int64, copy=False)
-    return wide * scale if scale != 1 else wide
-
-
-class _Fixed:
-    """The address of a local array plus a known distance, as for most registers."""
-
-    __slots__ = ("distance", "slot")
-
-    def __init__(self, slot: int, distance: int) -> None:
-        self.slot = slot
-        self.distance = distance
-
-    def __call__(self, machine: Machine) -> tuple[Any, Any]:
-        memory, offset = machine.slots[self.slot]
-        return memory, offset + self.distance
-
-
-def _shifted(pointer: Expr, address: Address, distance: int) -> Address:
-    if isinstance(address, _Fixed):
-        return _Fixed(address.slot, address.distance + distance)
-    if isinstance(pointer, Base):
-        return _Fixed(pointer.slot, distance)
-    if distance == 0:
-        return address
-
-    def shifted(machine: Machine) -> tuple[Any, Any]:
-        memory, offset = address(machine)
-        return memory, offset + distance
-
-    return shifted
-
-
-def _reinterpreted(address: Address, to: Scalar | VectorType, place: Any) -> Address:
-    wanted = scalar_of(to)
-
-    def reinterpreted(machine: Machine) -> tuple[Any, Any]:
-        memory, offset = address(machine)
-        if memory.scalar.dtype != wanted.dtype:
-            raise machine.fault(f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place)
-        return memory, offset
-
-    return reinterpreted
-
-
-def _width(pointer: Expr) -> int:
-    """Number of scalar elements per element of a pointer's type."""
-    match pointer.type:
-        case PointerType(to=VectorType(count=count)):
-            return count
-    element = getattr(pointer.type, "element", None)
-    return element.count if isinstance(element, VectorType) else 1
 
 
 def _sequence(closures: list[Closure]) -> Closure:

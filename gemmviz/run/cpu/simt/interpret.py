@@ -144,13 +144,7 @@ def interpret(
         machine.slots[parameter.slot] = _argument(
             binding.setup, argument, parameter, memories, symbolic and parameter.slot not in compiler.numbers
         )
-    for number, (array, info) in enumerate(
-        zip(binding.program.shared, binding.arrays[len(binding.matrices) :], strict=True), len(binding.matrices)
-    ):
-        scalar = scalar_of(array.element)
-        threads, blocks = len(space.thread_shape), len(space.block_shape)
-        shared = UnseenShared if sums_only else SharedMemory
-        machine.slots[array.slot] = shared(info, number, scalar, blocks, threads, symbolic), 0
+    _allocate_shared(binding, machine, UnseenShared if sums_only else SharedMemory, symbolic)
     sink.started(machine)
     try:
         with np.errstate(all="ignore"):
@@ -163,6 +157,15 @@ def interpret(
     finally:
         sink.ended()
     return memories
+
+
+def _allocate_shared(binding: Binding, machine: Machine, kind: type[SharedMemory], symbolic: bool) -> None:
+    """Creates the shared arrays of the program in their slots."""
+    first = len(binding.matrices)
+    threads, blocks = len(machine.space.thread_shape), len(machine.space.block_shape)
+    for number, array in enumerate(binding.program.shared, first):
+        memory = kind(binding.arrays[number], number, scalar_of(array.element), blocks, threads, symbolic)
+        machine.slots[array.slot] = memory, 0
 
 
 def _may_repeat(program: Program, sink: AccessSink) -> Callable[[Loop | Unrolled], bool]:

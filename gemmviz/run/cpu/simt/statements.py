@@ -169,8 +169,7 @@ def _loop(compiler: Compiler, node: Loop) -> Closure:
     tests_first, place = node.tests_first, node.place
 
     def loop(machine: Machine) -> int:
-        entry, level = machine.mask, machine.level
-        kept, returned = (machine.broken, machine.vanished), machine.returned
+        entry, level, returned, saved = machine.mask, machine.level, machine.returned, (machine.broken, machine.vanished)
         machine.broken, machine.vanished = None, False
         machine.visits.append(-1)
         active, tests, code = entry, tests_first, NORMAL
@@ -204,16 +203,21 @@ def _loop(compiler: Compiler, node: Loop) -> Closure:
             if step is not None:
                 step(machine)
         machine.visits.pop()
-        machine.broken, machine.vanished = kept
-        if machine.inline_depth and machine.returned is not returned:
-            machine.vanished = True  # lanes that returned from the function come back after it
-        machine.level = level + 1 if machine.vanished else level
-        if code == RETURN:
-            return RETURN
-        machine.mask = entry if machine.returned is returned else without(entry, machine.returned)
-        return GONE if is_empty(machine.mask) else NORMAL
+        machine.broken, machine.vanished = saved
+        return _after_loop(machine, entry, level, machine.returned is not returned, code)
 
     return loop
+
+
+def _after_loop(machine: Machine, entry: ActiveMask, level: int, has_returns: bool, code: int) -> int:
+    """Restores the mask and level of a loop's entry, without lanes that returned; gives how control leaves the loop."""
+    if machine.inline_depth and has_returns:
+        machine.vanished = True  # lanes that returned from the function come back after it
+    machine.level = level + 1 if machine.vanished else level
+    if code == RETURN:
+        return RETURN
+    machine.mask = without(entry, machine.returned) if has_returns else entry
+    return GONE if is_empty(machine.mask) else NORMAL
 
 
 def _unrolled(compiler: Compiler, trips: Unrolled) -> Closure:
