@@ -208,7 +208,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
 
 
 def test_names_as_long_as_the_system_allows_no_more_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(GemmvizError, match="can't be written"):
+    with pytest.raises(GemmvizError, match="can't write"):
         write_text(tmp_path / ("x" * 300 + ".txt"), "new")
 
 

@@ -65,13 +65,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         file = None if error.filename is None else str(error.filename)
-        return complain(GemmvizError(f"the file can't be written: {error.strerror or error}", file=file), 1)
+        return complain(GemmvizError(f"can't write: {error.strerror or error}", file=file), 1)
     except Cancelled:
         return complain(GemmvizError("interrupted; files that were not complete are as before"), 130)
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # nobody who uses the program has any use for a traceback
-        return complain(GemmvizError(f"gemmviz failed here: {type(error).__name__}: {error}", remedy="please report it"), 1)
+        return complain(GemmvizError(f"internal error: {type(error).__name__}: {error}", remedy="please report it"), 1)
 
 
 def _with_command(argv: list[str]) -> list[str]:

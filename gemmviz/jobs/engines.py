@@ -40,9 +40,9 @@ class Engines:
         self.gpu_error: GemmvizError | None = None
         self.has_cupy = False
         self.recorded = RecordedTimes()
-        self._cpu = FallbackEngine(Interpreter(), self.recorded)
-        self._gpu = FallbackEngine(self.remote, *self._cpu.engines)
-        self.search: LatestTask[Gpu] = LatestTask(post, self.on_gpu_found, self.on_gpu_missing)
+        self.cpu = FallbackEngine(Interpreter(), self.recorded)
+        self._gpu = FallbackEngine(self.remote, *self.cpu.engines)
+        self.worker: LatestTask[Gpu] = LatestTask(post, self.on_gpu_found, self.on_gpu_missing)
 
     @property
     def chosen(self) -> EngineName:
@@ -51,7 +51,7 @@ class Engines:
 
     def engine_for(self, kernel: KernelSpec) -> Engine:
         """The engine that runs this kernel."""
-        return self._gpu if self.chosen == "gpu" and self.trust.includes(kernel) else self._cpu
+        return self._gpu if self.chosen == "gpu" and self.trust.includes(kernel) else self.cpu
 
     def needs_permission(self, kernel: KernelSpec) -> bool:
         """Whether this kernel would run on the GPU if the user allowed it."""
@@ -81,12 +81,12 @@ class Engines:
         """Searches for a GPU in the background."""
         if has_cupy():
             self.has_cupy = True
-            self.search.start(self._open_gpu)
+            self.worker.start(self._open_gpu)
         else:
             self.on_gpu_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
 
     def close(self) -> None:
-        self.search.close()
+        self.worker.close()
         self.remote.close()
 
     def _open_gpu(self, cancelled: Cancel) -> Gpu:

@@ -33,7 +33,7 @@ class SaveQueue:
                 error = failure
                 self._post(lambda: on_failed(error))
             except Exception as failure:  # no save fails silently
-                unexpected = GemmvizError(f"the file can't be written: {type(failure).__name__} {failure}", file=str(path))
+                unexpected = GemmvizError(f"can't write: {type(failure).__name__} {failure}", file=str(path))
                 self._post(lambda: on_failed(unexpected))
             else:
                 self._post(lambda: on_saved(path))

@@ -61,7 +61,7 @@ class LatestTask(Generic[_Result]):
             too_much = GemmvizError(_NO_MEMORY, remedy="choose smaller sizes or fewer blocks")
             self._deliver(cancel, self._on_failed, too_much)
         except Exception as error:  # a bug in one task must not end the program
-            self._deliver(cancel, self._on_failed, GemmvizError(f"gemmviz failed here: {type(error).__name__}: {error}"))
+            self._deliver(cancel, self._on_failed, GemmvizError(f"internal error: {type(error).__name__}: {error}"))
         else:
             self._deliver(cancel, self._on_done, result)
 

@@ -36,7 +36,7 @@ def error_to_plain(error: Exception, fatal: bool = False) -> Payload:
     if isinstance(error, Cancelled):
         return {"kind": "Cancelled"}
     if not isinstance(error, GemmvizError):
-        return {"kind": "GemmvizError", "message": f"gemmviz failed here: {type(error).__name__}: {error}", "fatal": fatal}
+        return {"kind": "GemmvizError", "message": f"internal error: {type(error).__name__}: {error}", "fatal": fatal}
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
     facts: Payload = {
         "kind": kind, "message": error.message, "place": to_plain(error.place), "file": error.file, "remedy": error.remedy,

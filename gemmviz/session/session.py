@@ -449,7 +449,7 @@ class Session:
     def lanes(self) -> tuple[LatestTask[Any], ...]:
         """Whatever works for it beside it."""
         found: list[LatestTask[Any]] = [self._tracer, *self.reading.lanes, *self.cards.lanes]
-        return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.search)
+        return (*found, *self._findings.lanes, self.benchmarks.lane, self.runners.worker)
 
     # Running
 

@@ -66,7 +66,7 @@ def test_what_the_worker_does_not_know_is_an_answer(link: WorkerLink) -> None:
 
 
 def test_a_bug_in_the_worker_is_an_answer_and_the_next_one_is_fresh(link: WorkerLink) -> None:
-    with pytest.raises(GemmvizError, match="gemmviz failed here: KeyError"):
+    with pytest.raises(GemmvizError, match="internal error: KeyError"):
         link.run("host", {"method": "none", "problem": Problem(8, 8, 8)})
     assert link.lost == 1
     with pytest.raises(UsageError):

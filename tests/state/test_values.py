@@ -239,7 +239,7 @@ def test_the_latest_task_wins_and_errors_are_sentences() -> None:
     assert (done, failed) == (["right"], [])
     latest.start(lambda cancelled: 1 / 0)
     inbox.until(lambda: not latest.is_busy)
-    assert "gemmviz failed here: ZeroDivisionError" in str(failed[0])
+    assert "internal error: ZeroDivisionError" in str(failed[0])
     latest.start(lambda cancelled: [0] * (1 << 60))
     inbox.until(lambda: not latest.is_busy)
     assert "not enough memory" in str(failed[1])
