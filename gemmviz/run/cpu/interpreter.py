@@ -1,4 +1,4 @@
-"""The engine that is always there: the lockstep interpreter on the CPU."""
+"""The engine that needs no GPU: the lockstep interpreter on the CPU."""
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.outcome import Outcome
@@ -13,7 +13,7 @@ from gemmviz.run.recording import Recording
 
 
 class Interpreter(Engine):
-    """Traces, counts and watches; what only the real kernel can tell it can't."""
+    """An engine that traces, counts and watches. Times and schedules need a GPU."""
 
     name = "the interpreter"
 
