@@ -64,8 +64,8 @@ class Session:
     why the one is not the other's. ``post`` runs a function on the thread that owns the session; it alone calls what is here.
 
     Signals: ``shot_changed`` for another shot; ``position_changed`` for another step, moment or camera; ``run_changed`` for
-    another run; ``analysis_changed`` when more is known of the run; ``notices_changed`` for errors and notices; ``busy_changed``
-    when work begins and ends; ``message`` with a sentence for the status line.
+    another run; ``analysis_changed`` when more is known of the run; ``notices_changed`` for errors and notices;
+    ``busy_changed`` when work begins and ends; ``message`` with a sentence for the status line.
     """
 
     shot_changed = Signal()

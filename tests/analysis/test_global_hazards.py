@@ -15,7 +15,7 @@ from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.launch.catalog import all_kernel_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import Cancelled
-from gemmviz.model.trace import Trace
+from gemmviz.model.trace import INACTIVE, Trace
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from tests.conftest import kernel_from, trace_of
@@ -183,3 +183,13 @@ def test_of_wide_stores_only_the_first_values_are_compared() -> None:
     trace = traced(f"if (threadIdx.x == 0) {wide}")
     assert global_hazards(trace).hazards == ()
     assert global_hazards(trace).undecided == 3  # which is said
+
+
+def test_a_store_that_never_runs_is_no_hazard() -> None:
+    trace = traced("C[0] += A[i];")
+    silent = replace(trace, element=np.full_like(trace.element, INACTIVE))
+    without_stores = replace(trace, site=np.zeros_like(trace.site))
+    assert trace.sites[0].operands[0].access == "read"
+    assert global_hazards(trace).hazards
+    assert not global_hazards(silent).hazards
+    assert not global_hazards(without_stores).hazards

@@ -21,6 +21,11 @@ LINE = 10
         ("C[0] = A[threadIdx.x * 6];", r"A\[18\] is out of range: it has 16 elements", 3),
         ("C[(int)threadIdx.x - 1] = 0.0f;", r"C\[-1\] is out of range", 0),
         ("C[threadIdx.x - 1] = 0.0f;", r"C\[4294967295\] is out of range", 0),
+        (
+            "__shared__ float s[4][4]; C[0] = s[9223372036854775807][threadIdx.x];",
+            r"s\[.*\] is out of range: it has 16 elements",
+            0,
+        ),
         ("__shared__ float s[2]; s[threadIdx.x] = 1.0f;", r"s\[2\] is out of range: it has 2 elements", 2),
         ("float r[2]; r[threadIdx.x] = 1.0f;", r"r\[2\] is out of range", 2),
         ("__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = 1.0f; __syncthreads(); C[0] = s[threadIdx.x];", r"s\[3\] is read before it is written", 3),

@@ -99,11 +99,11 @@ class _Users:
         self.array, self.unit = trace.arrays[number], trace.space.threads_per_block
         self.touches = trace.touches_of(number)
         written = [np.unique(each.element) for touches in self.touches for each in self._accesses(touches, writes_only=True)]
-        self.elements = np.unique(np.concatenate(written))
+        self.elements = np.unique(np.concatenate([np.empty(0, np.int64), *written]))
         count = len(self.elements)
         self.readers, self.writers, self.bits = _Range(count), _Range(count), _Range(count)
         self.is_unknown = np.zeros(count, bool)
-        for touches in self.touches:
+        for touches in self.touches if count else ():
             for some in self._accesses(touches):
                 at = np.minimum(np.searchsorted(self.elements, some.element), count - 1)
                 is_written = self.elements[at] == some.element

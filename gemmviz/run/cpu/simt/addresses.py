@@ -9,7 +9,7 @@ from gemmviz.run.cpu.simt.values import Address, Closure
 from gemmviz.source.nodes import Base, Expr
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
-_FARTHEST = 1 << 62  # offset of an element
+_FARTHEST = 1 << 59  # limit of each term of an element's offset: a sum of several still fits 64 bits
 
 
 def indexed_address(address: Address, index: Closure, scale: int) -> Address:
@@ -22,12 +22,17 @@ def indexed_address(address: Address, index: Closure, scale: int) -> Address:
         memory, offset = address(machine)
         i = index(machine)
         if i.__class__ is int:
-            return memory, offset + i * scale
+            return memory, offset + _limited(i * scale)
         if i is not last_index:
             last_index, last_scaled = i, _scaled(i, scale)
         return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
 
     return moved
+
+
+def _limited(distance: int) -> int:
+    """A distance in elements, clipped so that overflowing offsets stay out of every array."""
+    return distance if -_FARTHEST <= distance <= _FARTHEST else _FARTHEST if distance > 0 else -_FARTHEST
 
 
 def _scaled(index: Any, scale: int) -> Any:
@@ -55,6 +60,7 @@ class _FixedAddress:
 
 def shifted_address(pointer: Expr, address: Address, distance: int) -> Address:
     """The address of ``pointer`` plus a known distance in scalar elements."""
+    distance = _limited(distance)
     if isinstance(address, _FixedAddress):
         return _FixedAddress(address.slot, address.distance + distance)
     if isinstance(pointer, Base):
