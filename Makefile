@@ -1,4 +1,5 @@
 # make run: opens the window. make check: lint, type checks and the fast tests. make test: all tests.
+# make bench AGAINST=COMMIT: performance figures of this tree and of another commit, measured alternately.
 # You need only Python 3.11+ and make.
 
 PYTHON ?= python3
