@@ -1,5 +1,6 @@
-# make run: opens the window. make check: what is quick to know. make test: everything that must hold.
-# All need nothing but Python 3.11+ and make.
+# make run: opens the window. make check: lint, type checks and the fast tests. make test: all tests.
+# make bench AGAINST=COMMIT: performance figures of this tree and of another commit, measured alternately.
+# You need only Python 3.11+ and make.
 
 PYTHON ?= python3
 VENV := .venv

@@ -1,4 +1,4 @@
-"""The documentation, built by ``make docs``. Layers, commands and the library's reference are made from the code."""
+"""Sphinx configuration, used by ``make docs``. The layer diagram, the commands and the API reference come from the code."""
 
 import ast
 import colorsys
@@ -24,18 +24,18 @@ autodoc_member_order, autodoc_typehints, autoclass_content = "bysource", "signat
 suppress_warnings = ["epub.unknown_project_files"]
 
 _WIDE, _HIGH, _GAP, _LEFT, _NAME = 900, 58, 8, 20, 140
-_WIDER = 1.15  # than ours the browser's font may be
+_WIDER = 1.15  # a browser's font may be this much wider than ours
 
 
 def layers() -> list[list[str]]:
-    """The packages from top to bottom, as the contract of imports names them: those in one row don't know each other."""
+    """Packages from top to bottom, as in the import contract. Packages in the same row don't import each other."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     rows = next(each["layers"] for each in contracts if each["type"] == "layers")
     return [[name.strip().removeprefix("gemmviz.") for name in row.split("|")] for row in rows]
 
 
 def sentence(name: str) -> str:
-    """The first of a package's or module's docstring."""
+    """First sentence of the docstring of a package or module."""
     path = ROOT / "gemmviz" / name
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
@@ -43,6 +43,7 @@ def sentence(name: str) -> str:
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
+    """Lines of the text, each at most ``width`` pixels wide at this font size."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -56,7 +57,7 @@ def _tint(share: float) -> str:
 
 
 def layers_svg() -> str:
-    """Each layer as a row; what stands higher may use what stands lower."""
+    """SVG diagram with one row per layer. A layer may import the layers below it."""
     rows = [row for row in layers() if "__main__" not in row]
     parts = []
     for number, row in enumerate(rows):

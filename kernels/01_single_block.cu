@@ -2,8 +2,8 @@
 // title = "Single block: one block of threads computes all of C"
 // description = """
 // The first step from a loop on the CPU to a kernel: the two outer loops become threads. Every thread computes one element of C and
-// walks along a row of A and a column of B. One block can hold only so many threads, so C can't be large: 32 x 32 where a block
-// holds 1024 threads, 22 x 22 where it holds 512.
+// loops over a row of A and a column of B. The number of threads in a block is limited, so C can't be large: at most 32 x 32 if a
+// block holds 1024 threads, and 22 x 22 if it holds 512.
 // """
 // entry = "sgemm_single_block"
 // args  = ["A", "B", "C", "M", "N", "K"]

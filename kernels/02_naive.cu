@@ -1,9 +1,9 @@
 // gemmviz = 1
 // title = "Naive: neighbouring threads go down a column of C"
 // description = """
-// Many blocks, so C can have any size. But threadIdx.x, which counts fastest within a warp, picks the row. So at every step the
-// lanes of a warp read one element each from as many rows of A: their addresses are K elements apart, each in a sector of its own.
-// The warp's request moves 32 bytes for every 4 that it uses.
+// With many blocks, C can have any size. But threadIdx.x, which varies fastest within a warp, selects the row. At every step, each
+// lane of a warp reads from a different row of A: the addresses are K elements apart, each in a different sector. The warp's
+// request moves 32 bytes for every 4 bytes that it uses.
 // """
 // entry = "sgemm_naive"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -20,7 +20,7 @@
 
 extern "C" __global__ void sgemm_naive(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    const int row = blockIdx.x * blockDim.x + threadIdx.x;   // x picks the row: neighbours are a whole row of A apart
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;   // x selects the row: neighbours are one row of A apart
     const int col = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= M || col >= N)
         return;

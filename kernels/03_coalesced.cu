@@ -1,8 +1,8 @@
 // gemmviz = 1
 // title = "Coalesced: neighbouring threads go along a row of C"
 // description = """
-// The naive kernel with x and y swapped, and nothing else. Now the lanes of a warp share a row of A, so all of them read the same
-// element (one sector for the whole warp), and read neighbouring elements of B, which fill the sectors that they touch.
+// The naive kernel with x and y swapped; nothing else changes. Now the lanes of a warp share a row of A, so all of them read the
+// same element (one sector for the whole warp). They read neighbouring elements of B, which fill the sectors that they touch.
 // """
 // entry = "sgemm_coalesced"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -19,7 +19,7 @@
 
 extern "C" __global__ void sgemm_coalesced(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    const int col = blockIdx.x * blockDim.x + threadIdx.x;   // x picks the column: neighbours read neighbouring elements of B
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;   // x selects the column: neighbours read neighbouring elements of B
     const int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= M || col >= N)
         return;

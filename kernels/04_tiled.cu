@@ -1,10 +1,10 @@
 // gemmviz = 1
 // title = "Tiled: one shared-memory tile of A and one of B per phase"
 // description = """
-// A block computes one TILE_WIDTH x TILE_WIDTH tile of C. It walks along K in phases: in each phase its threads fetch one tile of A
-// and one tile of B into shared memory, one element of each per thread, and then every thread reads a row of the first
-// and a column of the second from there. Each element of A and B is fetched from global memory once per block instead of once per
-// thread: TILE_WIDTH times less. The guards make it right for any M, N and K: what lies outside a matrix counts as zero.
+// A block computes one TILE_WIDTH x TILE_WIDTH tile of C. It iterates along K in phases. In each phase its threads load one tile
+// of A and one tile of B into shared memory, one element of each per thread. Then every thread reads a row of the first tile and a
+// column of the second. Each element of A and B is loaded from global memory once per block instead of once per thread: TILE_WIDTH
+// times less often. Because of the guards, any M, N and K work: elements outside a matrix count as zero.
 // """
 // entry = "sgemm_tiled"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -32,14 +32,14 @@ extern "C" __global__ void sgemm_tiled(const float* A, const float* B, float* C,
     for (int phase = 0; phase < (K + TILE_WIDTH - 1) / TILE_WIDTH; ++phase) {
         const int k0 = phase * TILE_WIDTH;
 
-        // Fetch: neighbouring threads take neighbouring elements, so a warp's loads are coalesced.
+        // Load: neighbouring threads take neighbouring elements, so a warp's loads are coalesced.
         tileA[y][x] = (row < M && k0 + x < K) ? A[row * K + k0 + x] : 0.0f;
         tileB[y][x] = (k0 + y < K && col < N) ? B[(k0 + y) * N + col] : 0.0f;
-        __syncthreads();   // nobody reads a tile before all of it is there
+        __syncthreads();   // no thread reads a tile before all of it is loaded
 
         for (int k = 0; k < TILE_WIDTH; ++k)
             sum += tileA[y][k] * tileB[k][x];
-        __syncthreads();   // nobody overwrites a tile that a neighbour still reads
+        __syncthreads();   // no thread overwrites a tile that another one still reads
     }
 
     if (row < M && col < N)

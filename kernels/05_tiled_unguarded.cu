@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Tiled, unguarded: for sizes that the tile divides"
+// title = "Tiled, unguarded: for multiples of the tile width"
 // description = """
-// The tiled kernel as a lecture first shows it: no guards, so each phase is two loads and nothing else. The price is that M, N and K
-// must be multiples of TILE_WIDTH; with other sizes the last tiles would reach outside the matrices.
+// The tiled kernel in its simplest form: without guards, loading in each phase is just two loads. The drawback is that M, N and K
+// must be multiples of TILE_WIDTH; with other sizes, the last tiles would extend beyond the matrices.
 // """
 // entry = "sgemm_tiled_unguarded"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -35,11 +35,11 @@ extern "C" __global__ void sgemm_tiled_unguarded(const float* A, const float* B,
 
         tileA[y][x] = A[row * K + k0 + x];
         tileB[y][x] = B[(k0 + y) * N + col];
-        __syncthreads();   // nobody reads a tile before all of it is there
+        __syncthreads();   // no thread reads a tile before all of it is loaded
 
         for (int k = 0; k < TILE_WIDTH; ++k)
             sum += tileA[y][k] * tileB[k][x];
-        __syncthreads();   // nobody overwrites a tile that a neighbour still reads
+        __syncthreads();   // no thread overwrites a tile that another one still reads
     }
 
     C[row * N + col] = sum;

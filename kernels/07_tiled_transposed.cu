@@ -1,9 +1,9 @@
 // gemmviz = 1
-// title = "Tiled, A transposed: all stores of a warp fall into one bank"
+// title = "Tiled, A transposed: all stores of a warp hit one bank"
 // description = """
-// The unguarded kernel with the tile of A stored transposed, as kernels do that want to read it along a row later. Loading from
-// global memory stays coalesced, but now neighbouring threads write elements TILE_WIDTH apart: with rows of 32 all 32 of them are in one
-// bank, and the store takes 32 wavefronts instead of one. PAD = 1 makes the rows 33 long; the same column then runs through all banks.
+// The unguarded kernel with the tile of A stored transposed, as in kernels that later read it along a row. Loads from global memory
+// stay coalesced, but neighbouring threads now write elements TILE_WIDTH apart. With rows of 32, all 32 elements are in one bank, and
+// the store takes 32 wavefronts instead of one. With PAD = 1, the rows are 33 long, and the same column covers all banks.
 // """
 // entry = "sgemm_tiled_transposed"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -39,13 +39,13 @@ extern "C" __global__ void sgemm_tiled_transposed(const float* A, const float* B
     for (int phase = 0; phase < K / TILE_WIDTH; ++phase) {
         const int k0 = phase * TILE_WIDTH;
 
-        tileA[x][y] = A[row * K + k0 + x];   // x picks the row of the tile: a warp's stores go down a column
+        tileA[x][y] = A[row * K + k0 + x];   // x selects the row of the tile: a warp's stores go down a column
         tileB[y][x] = B[(k0 + y) * N + col];
-        __syncthreads();   // nobody reads a tile before all of it is there
+        __syncthreads();   // no thread reads a tile before all of it is loaded
 
         for (int k = 0; k < TILE_WIDTH; ++k)
             sum += tileA[k][y] * tileB[k][x];
-        __syncthreads();   // nobody overwrites a tile that a neighbour still reads
+        __syncthreads();   // no thread overwrites a tile that another one still reads
     }
 
     C[row * N + col] = sum;

@@ -1,10 +1,10 @@
 // gemmviz = 1
 // title = "Register tiled: every thread computes several elements of C"
 // description = """
-// A block still walks along K with one tile of A and one of B in shared memory, but a thread now keeps PER_THREAD x PER_THREAD
-// elements of C in registers. For each k it reads PER_THREAD elements of a column of the first tile and as many of a row of the second, and
-// multiplies each with each: PER_THREAD * PER_THREAD multiplications for 2 * PER_THREAD reads, where the tiled kernel makes one
-// for two. So shared memory is no longer what the threads wait for. The sizes must be multiples of the tile.
+// A block still iterates along K with one tile of A and one of B in shared memory, but each thread now keeps PER_THREAD x PER_THREAD
+// elements of C in registers. For each k it reads PER_THREAD elements of a column of the first tile and PER_THREAD elements of a row of
+// the second, and computes their outer product: PER_THREAD * PER_THREAD multiplications for 2 * PER_THREAD reads, instead of one for
+// two. Shared memory is then no longer the bottleneck. The sizes must be multiples of the tile.
 // """
 // entry = "sgemm_register_tiled"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -27,13 +27,13 @@
 // else = "such a block has {TILE_WIDTH / PER_THREAD * (TILE_WIDTH / PER_THREAD)} threads; a block of this device holds at most {max_threads_per_block}"
 // [[require]]
 // that = "M % TILE_WIDTH == 0"
-// else = "M, N must be multiples of TILE_WIDTH = {TILE_WIDTH}"
+// else = "M and N must be multiples of TILE_WIDTH = {TILE_WIDTH}"
 // [[require]]
 // that = "N % TILE_WIDTH == 0"
-// else = "M, N must be multiples of TILE_WIDTH = {TILE_WIDTH}"
+// else = "M and N must be multiples of TILE_WIDTH = {TILE_WIDTH}"
 // [[require]]
 // that = "K % DEPTH == 0"
-// else = "K must be one of the multiples of DEPTH = {DEPTH}"
+// else = "K must be a multiple of DEPTH = {DEPTH}"
 
 extern "C" __global__ void sgemm_register_tiled(const float* A, const float* B, float* C, int M, int N, int K)
 {
@@ -50,7 +50,7 @@ extern "C" __global__ void sgemm_register_tiled(const float* A, const float* B, 
 
     float sum[PER_THREAD][PER_THREAD] = {};
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
-        // Fetch: the threads take the elements of each tile in turn, as many as it needs.
+        // Load: the threads take the elements of each tile in turn.
         for (int i = thread; i < TILE_WIDTH * DEPTH; i += threads)
             tileA[i / DEPTH][i % DEPTH] = A[(row0 + i / DEPTH) * K + k0 + i % DEPTH];
         for (int i = thread; i < DEPTH * TILE_WIDTH; i += threads)

@@ -1,9 +1,9 @@
 // gemmviz = 1
 // title = "Vectorised: four elements in one access"
 // description = """
-// The register-tiled kernel, its accesses made wide: a thread reads a float4, four neighbours in one request, from A, from B and from
-// both tiles. A quarter of the requests carries the same bytes. The tile of A is stored turned, so that what a thread needs of it for
-// one k lies side by side too. The sizes must be multiples of the tile.
+// The register-tiled kernel with wide accesses: a thread reads a float4, four neighbouring elements in one access, from A, from B and
+// from both tiles. A quarter of the requests moves the same bytes. The tile of A is stored transposed, so that the elements that a
+// thread needs for one k are contiguous too. The sizes must be multiples of the tile.
 // """
 // entry = "sgemm_vectorised"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -37,7 +37,7 @@
 
 extern "C" __global__ void sgemm_vectorised(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    __shared__ float tileA[DEPTH][TILE_WIDTH];     // turned: a column of A is a row here
+    __shared__ float tileA[DEPTH][TILE_WIDTH];     // transposed: a column of A is a row here
     __shared__ float tileB[DEPTH][TILE_WIDTH];
 
     const int across = TILE_WIDTH / PER_THREAD;    // threads of the block along x, and along y
@@ -50,7 +50,7 @@ extern "C" __global__ void sgemm_vectorised(const float* A, const float* B, floa
 
     float sum[PER_THREAD][PER_THREAD] = {};
     for (int k0 = 0; k0 < K; k0 += DEPTH) {
-        // Fetch: the threads take four neighbours at a time, in turn, as many as each tile needs.
+        // Load: the threads take four neighbouring elements at a time, in turn.
         for (int i = thread; i < TILE_WIDTH * DEPTH / 4; i += threads) {
             const int row = i / (DEPTH / 4), k = i % (DEPTH / 4) * 4;
             const float4 a = *reinterpret_cast<const float4*>(&A[(row0 + row) * K + k0 + k]);

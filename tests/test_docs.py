@@ -51,7 +51,7 @@ def test_figures_of_what_was_measured_are_those_of_the_data() -> None:
     text = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
     differ = sum(each["wavefronts"] != each["profiled"] for each in accesses)
     levels, schedules = recorded_levels()[0], recorded_schedules()[0]
-    assert f"{len(levels.launches)} launches of the kernels that come along" in text
+    assert f"{len(levels.launches)} launches of the included kernels" in text
     assert f"{len(schedules.launches)} launches, each" in text
     for said in ("more than 300 launches on", f"{len(others)} launches", f"{len(accesses):,} accesses", f"in {differ} of the"):
         assert said in text, said

@@ -1,4 +1,4 @@
-// Replays what gemmviz saved: draws the scene's own primitives on a canvas. No library, no network.
+// Plays a page that gemmviz exported: draws the scene's primitives on a canvas. Uses no library and no network.
 
 const ARRIVAL = 0.85;
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30];
@@ -15,19 +15,19 @@ function bytesOf(text) {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }
 
-/** A table row by row, of what the page holds column by column, in tenths, as differences. */
+/** Decodes a table: the page stores it by columns, as differences, in tenths. Returns its values by rows. */
 function rowsOf([columns, ...steps]) {
-  const rows = steps.length / columns, found = new Array(steps.length);
+  const rows = steps.length / columns, table = new Array(steps.length);
   for (let column = 0; column < columns; column++) {
     for (let row = 0, value = 0; row < rows; row++) {
       value += steps[column * rows + row];
-      found[row * columns + column] = value / 10;
+      table[row * columns + column] = value / 10;
     }
   }
-  return found;
+  return table;
 }
 
-/** The replay as a value: where it is, whom it watches, what is drawn. */
+/** The state of the player: the step, the selected threads, and the primitives to draw. */
 export class Replay {
   constructor(data) {
     this.data = data;
@@ -81,14 +81,14 @@ export class Replay {
     return [...below.map((at) => this.primitive(at)), ...this.motion(), ...above.map((at) => this.primitive(at))];
   }
 
-  /** With its boxes in place. */
+  /** Returns a primitive with its boxes decoded. */
   primitive(number) {
-    const found = this.data.primitives[number];
-    if (typeof found.b === "number") found.b = rowsOf(this.data.parts[found.b]);
-    return found;
+    const primitive = this.data.primitives[number];
+    if (typeof primitive.b === "number") primitive.b = rowsOf(this.data.parts[primitive.b]);
+    return primitive;
   }
 
-  /** What is on its way: between the two samples around the moment, as long as they hold the same things. */
+  /** Primitives in motion, interpolated between the two samples around the moment if both samples contain them. */
   motion() {
     if (this.moment >= ARRIVAL || !this.now.motion) return [];
     const share = eased(this.moment / ARRIVAL), fan = this.data.fan;
@@ -103,7 +103,7 @@ export class Replay {
     return this.fills.get(cells.f);
   }
 
-  /** Which threads touch which element of which array in this step: [array, thread, element], threads of all blocks in turn. */
+  /** Yields [array, thread, element] for each access of this step. Threads are numbered across all blocks. */
   *touches() {
     for (const row of this.now.rows ?? []) {
       const elements = this.elements[row.row];
@@ -121,7 +121,7 @@ export class Replay {
     return this.watched === null || (thread >= this.watched.first && thread <= this.watched.last);
   }
 
-  /** Row and column of an element as a table shows it. */
+  /** Row and column of an element in its table. */
   place(array, element) {
     const columns = array.columns, rows = array.rows;
     return array.columnMajor ? [element % rows, Math.floor(element / rows)] : [Math.floor(element / columns), element % columns];
@@ -139,8 +139,8 @@ export class Replay {
     });
   }
 
-  /** What is to be said of the cell at a point. */
-  told(x, y) {
+  /** A description of the cell at a point; "" if there is none. */
+  describe(x, y) {
     const cells = this.hit(x, y);
     if (!cells || !this.data.facts.arrays) return "";
     const array = this.data.facts.arrays.find((each) => cells.k === each.name || cells.k === `tile-${each.name}`);
@@ -172,8 +172,8 @@ const ICONS = {
   on: "M9 4v16l9-8zM5 4h2v16H5z", last: "M12 4v16l9-8zM3 4v16l9-8z", theme: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18v18",
 };
 
-/** An element with attributes and children. A string child becomes a text node: no text is ever parsed as markup. */
-function made(name, attributes = {}, ...children) {
+/** Creates an element with attributes and children. A string child becomes a text node: no text is ever parsed as markup. */
+function create(name, attributes = {}, ...children) {
   const element = name in SVG_TAGS ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
@@ -183,10 +183,10 @@ function made(name, attributes = {}, ...children) {
 const SVG_TAGS = { svg: true, path: true };
 
 const icon = (name) =>
-  made("svg", { viewBox: "0 0 24 24", width: 18, height: 18, "aria-hidden": true },
-    made("path", { d: ICONS[name], fill: name === "theme" ? "none" : "currentColor", stroke: "currentColor" }));
+  create("svg", { viewBox: "0 0 24 24", width: 18, height: 18, "aria-hidden": true },
+    create("path", { d: ICONS[name], fill: name === "theme" ? "none" : "currentColor", stroke: "currentColor" }));
 
-const button = (action, title, label) => made("button", { "data-do": action, title, "aria-label": label }, icon(action));
+const button = (action, title, label) => create("button", { "data-do": action, title, "aria-label": label }, icon(action));
 
 const FAMILIES = { regular: "400 Xpx gemmviz, sans-serif", semibold: "600 Xpx gemmviz-semibold, sans-serif", mono: "400 Xpx gemmviz-mono, monospace" };
 const ALIGN = { start: "left", middle: "center", end: "right" };
@@ -310,7 +310,7 @@ export class Painter {
     labels.s.forEach((text, at) => context.fillText(text, labels.b[2 * at], labels.b[2 * at + 1]));
   }
 
-  /** Rings around what the chosen threads touch. */
+  /** Draws rings around the elements that the selected threads access. */
   watch(context) {
     if (this.replay.watched === null) return;
     context.strokeStyle = this.replay.colour(this.replay.data.text);
@@ -326,31 +326,31 @@ export class Painter {
   }
 }
 
-/** A player with its buttons inside an element; gives back what moves it. */
+/** Adds a player with its buttons to an element. Returns its replay and the functions that control it. */
 export function mount(element, data) {
   const replay = new Replay(data), painter = new Painter(replay);
   element.classList.add("gemmviz");
   element.style.maxWidth = `min(1600px, calc((100vh - 170px) * ${data.width / data.height}))`;
-  const speeds = SPEEDS.map((value) => made("option", { value }, `${value} /s`));
+  const speeds = SPEEDS.map((value) => create("option", { value }, `${value} /s`));
   element.replaceChildren(
-    made("canvas", { tabindex: 0, role: "img", "aria-label": data.name }),
-    made("div", { class: "bar" },
-      button("first", "To the beginning (Home)", "To the beginning"),
-      button("back", "One step back (←)", "One step back"),
-      button("play", "Play and pause (Space)", "Play"),
-      button("on", "One step on (→)", "One step on"),
-      button("last", "To the end (End)", "To the end"),
-      made("input", { type: "range", min: 0, max: replay.steps - 1, value: 0, title: "Position in the run", "aria-label": "Step" }),
-      made("span", { class: "at" }),
-      made("select", { class: "speed", title: "Steps a second (+ and −)", "aria-label": "Speed" }, ...speeds),
-      made("select", { class: "whom", title: "Threads to watch", "aria-label": "Threads to watch" }),
+    create("canvas", { tabindex: 0, role: "img", "aria-label": data.name }),
+    create("div", { class: "bar" },
+      button("first", "First step (Home)", "First step"),
+      button("back", "Step back (←)", "Step back"),
+      button("play", "Play or pause (Space)", "Play or pause"),
+      button("on", "Step forward (→)", "Step forward"),
+      button("last", "Last step (End)", "Last step"),
+      create("input", { type: "range", min: 0, max: replay.steps - 1, value: 0, title: "Step of the run", "aria-label": "Step" }),
+      create("span", { class: "at" }),
+      create("select", { class: "speed", title: "Steps per second (+ and −)", "aria-label": "Speed" }, ...speeds),
+      create("select", { class: "threads", title: "Threads to watch", "aria-label": "Threads to watch" }),
       button("theme", "Dark or light (D)", "Dark or light")),
-    made("p", { class: "told", "aria-live": "polite" }),
-    made("p", { class: "hover" }));
+    create("p", { class: "caption", "aria-live": "polite" }),
+    create("p", { class: "hover" }));
   const find = (name) => element.querySelector(name);
   const canvas = find("canvas"), context = canvas.getContext("2d"), slider = find("input");
   find(".speed").value = String(replay.speed);
-  fillWhom(find(".whom"), data);
+  fillThreads(find(".threads"), data);
   if (replay.steps < 2) find(".bar").hidden = true;
 
   const draw = () => {
@@ -364,8 +364,8 @@ export function mount(element, data) {
     find(".at").textContent = `${replay.step + 1} / ${replay.steps}`;
     if (element.dataset.playing !== String(replay.isPlaying)) find("[data-do=play]").replaceChildren(icon(replay.isPlaying ? "pause" : "play"));
     element.dataset.playing = String(replay.isPlaying);
-    const told = `${replay.now.title}. ${replay.now.caption}`;
-    if (!replay.isPlaying && find(".told").textContent !== told) find(".told").textContent = told;
+    const caption = `${replay.now.title}. ${replay.now.caption}`;
+    if (!replay.isPlaying && find(".caption").textContent !== caption) find(".caption").textContent = caption;
     element.dataset.step = String(replay.step + 1);
     element.dataset.theme = replay.theme;
     element.style.background = replay.colour(data.background);
@@ -400,14 +400,14 @@ export function mount(element, data) {
   element.querySelectorAll("[data-do]").forEach((button) => button.addEventListener("click", () => act(button.dataset.do)));
   slider.addEventListener("input", () => { replay.isPlaying = false; replay.go(Number(slider.value)); draw(); });
   find(".speed").addEventListener("change", (event) => { replay.speed = Number(event.target.value); });
-  find(".whom").addEventListener("change", (event) => {
+  find(".threads").addEventListener("change", (event) => {
     const [first, last] = event.target.value.split("-").map(Number);
     replay.watched = event.target.value === "" ? null : { first, last };
     draw();
   });
   canvas.addEventListener("pointermove", (event) => {
     const scale = canvas.clientWidth / data.width;
-    find(".hover").textContent = replay.told(event.offsetX / scale, event.offsetY / scale);
+    find(".hover").textContent = replay.describe(event.offsetX / scale, event.offsetY / scale);
   });
   canvas.addEventListener("pointerleave", () => (find(".hover").textContent = ""));
 
@@ -430,13 +430,13 @@ export function mount(element, data) {
   return { replay, act, draw };
 }
 
-function fillWhom(select, data) {
+function fillThreads(select, data) {
   const facts = data.facts;
   if (!facts.threads) {
     select.hidden = true;
     return;
   }
-  const options = [["", data.watched || "everyone"]], own = facts.own * facts.threads;
+  const options = [["", data.watched || "all threads"]], own = facts.own * facts.threads;
   const add = (first, last, name) => options.push([`${first}-${last}`, name]);
   facts.blocks.forEach((name, at) => facts.blocks.length > 1 && add(at * facts.threads, (at + 1) * facts.threads - 1, name));
   const warps = Math.ceil(facts.threads / facts.warp);
@@ -445,7 +445,7 @@ function fillWhom(select, data) {
   select.append(...options.map(([value, text]) => new Option(text, value)));
 }
 
-/** For notebooks, through anywidget. */
+/** The entry point for notebooks, through anywidget. */
 export default {
   async render({ model, el }) {
     const style = document.createElement("style");

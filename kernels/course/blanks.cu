@@ -1,7 +1,7 @@
 // gemmviz = 1
 // title = "Tiled, with blanks to fill in"
 // description = """
-// The tiled kernel of square matrices as a worksheet: its blanks are to be filled by whoever learns it.
+// The tiled kernel for square matrices as a worksheet with blanks to fill in.
 // """
 // entry = "tiled_worksheet"
 // args  = ["A", "B", "C", "N"]
@@ -17,21 +17,21 @@
 // else = "a tile {TILE_WIDTH} wide needs {TILE_WIDTH * TILE_WIDTH} threads; a block of this device holds at most {max_threads_per_block}"
 // [[require]]
 // that = "M == N and N == K"
-// else = "this kernel multiplies square matrices alone: M, N and K ({M}, {N}, {K}) must be the same"
+// else = "this kernel multiplies only square matrices: M, N and K ({M}, {N}, {K}) must be the same"
 
 extern "C" __global__ void tiled_worksheet(
     const float* Md, const float* Nd, float* Pd, int width)
 {
-    // Step 1: room for a tile of each matrix
+    // Step 1: space for a tile of each matrix
     __shared__ float Mds[/*?*/][TILE_WIDTH];
     __shared__ float Nds[TILE_WIDTH][TILE_WIDTH];
 
-    // Step 2: which element is mine, and how many tiles are there?
+    // Step 2: this thread's element, and the number of tiles
     int row = /*?*/;
     int col = blockIdx.x * TILE_WIDTH + threadIdx.x;
     int tiles = /*?*/;
 
-    // Step 3: one pair of tiles after the other
+    // Step 3: loop over the pairs of tiles
     float sum = 0.0f;
     for (int m = 0; m < tiles; ++m) {
         // Step 3a: load, then wait
@@ -48,7 +48,7 @@ extern "C" __global__ void tiled_worksheet(
         /*?*/
     }
 
-    // Step 4: write the value where it belongs
+    // Step 4: write the result
     if (/*?*/)
         Pd[row * width + col] = sum;
 }

@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Tiled, as slides write it: Md, Nd and Pd"
+// title = "Tiled, in the notation of slides: Md, Nd, Pd"
 // description = """
-// The tiled kernel of square matrices with the names of the lecture: Mds and Nds are the tiles of Md and Nd in shared memory, m counts
-// the phases, and the sum is Pvalue. Its labels count the column first.
+// The tiled kernel for square matrices with the names of the lecture: Mds and Nds are the tiles of Md and Nd in shared memory, m counts
+// the phases, and the sum is Pvalue. Its labels are written column first.
 // """
 // entry = "column_first"
 // args  = ["A", "B", "C", "N"]
@@ -18,7 +18,7 @@
 // else = "a tile {TILE_WIDTH} wide needs {TILE_WIDTH * TILE_WIDTH} threads; a block of this device holds at most {max_threads_per_block}"
 // [[require]]
 // that = "M == N and N == K"
-// else = "this kernel multiplies square matrices alone: M, N and K ({M}, {N}, {K}) must be the same"
+// else = "this kernel multiplies only square matrices: M, N and K ({M}, {N}, {K}) must be the same"
 // [[require]]
 // that = "N % TILE_WIDTH == 0"
 // else = "this kernel has no guards: N ({N}) must be a multiple of TILE_WIDTH = {TILE_WIDTH}"

@@ -1,7 +1,7 @@
 // gemmviz = 1
 // title = "A block in three dimensions"
 // description = """
-// A block of 4 × 4 × 2 threads: x picks the column, and y and z together the row.
+// A block of 4 × 4 × 2 threads: x selects the column, and y and z together select the row.
 // """
 // entry = "cube_block"
 // args  = ["A", "B", "C", "M", "N", "K"]

@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Early return: who has no element leaves"
+// title = "Early return: threads without an element exit"
 // description = """
-// The guard turned round: a thread that lies outside of C returns at once, and all others go on without a thought for it. That
-// works as long as nobody waits for them: a barrier behind such a return would wait for threads that are gone.
+// The inverted guard: a thread outside C returns at once, and the other threads continue. This works as long as no thread waits for
+// the returned ones: a barrier after such a return would wait for threads that have exited.
 // """
 // entry = "gemm_early_return"
 // args  = ["A", "B", "C", "N"]
@@ -15,10 +15,10 @@
 // description = "threads of a block along each axis"
 // [[require]]
 // that = "BLOCK * BLOCK <= max_threads_per_block"
-// else = "a tile {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
+// else = "a block {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
 // [[require]]
 // that = "M == N and N == K"
-// else = "this kernel multiplies square matrices alone: M, N and K ({M}, {N}, {K}) must be the same"
+// else = "this kernel multiplies only square matrices: M, N and K ({M}, {N}, {K}) must be the same"
 
 extern "C" __global__ void gemm_early_return(float* Md, float* Nd, float* Pd, int width)
 {

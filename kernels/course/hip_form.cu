@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "HIP: unsigned indices, and other names"
+// title = "HIP: unsigned indices, different names"
 // description = """
-// The tiled kernel as a HIP program has it: the same language, indices without a sign, and dimensions of its own: A is M × N and B is
-// N × K there, so its N is the K of everybody else.
+// The tiled kernel as in a HIP program: the same language, unsigned indices, and different dimensions. A is M × N and B is N × K, so its
+// N is the K of the other kernels.
 // """
 // entry = "hip_form"
 // args  = ["A", "B", "C", "M", "K", "N"]

@@ -1,7 +1,7 @@
 // gemmviz = 1
 // title = "A block in one dimension"
 // description = """
-// A block of BLOCK threads in a row: each takes the element of C that has its number, counted along the rows.
+// A block of BLOCK threads in one dimension: each computes the element of C with its own number, counted along the rows.
 // """
 // entry = "linear_block"
 // args  = ["A", "B", "C", "M", "N", "K"]

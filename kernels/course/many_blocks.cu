@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Many blocks: a tile of P each"
+// title = "Many blocks: one tile of P each"
 // description = """
-// The lecture's second kernel: a grid of (WIDTH / TILE_WIDTH)² blocks, each of which computes one tile of the product with a thread
-// for every element. It still reads everything from global memory, and it has no guard.
+// The lecture's second kernel: a grid of (WIDTH / TILE_WIDTH)² blocks, each of which computes one tile of the product with one
+// thread per element. It still reads everything from global memory, and it has no guard.
 // """
 // entry = "many_blocks"
 // args  = ["A", "B", "C", "N"]
@@ -18,7 +18,7 @@
 // else = "a tile {TILE_WIDTH} wide needs {TILE_WIDTH * TILE_WIDTH} threads; a block of this device holds at most {max_threads_per_block}"
 // [[require]]
 // that = "M == N and N == K"
-// else = "this kernel multiplies square matrices alone: M, N and K ({M}, {N}, {K}) must be the same"
+// else = "this kernel multiplies only square matrices: M, N and K ({M}, {N}, {K}) must be the same"
 // [[require]]
 // that = "N % TILE_WIDTH == 0"
 // else = "this kernel has no guards: N ({N}) must be a multiple of TILE_WIDTH = {TILE_WIDTH}"

@@ -1,7 +1,7 @@
 // gemmviz = 1
-// title = "Tiled, with its barriers left out"
+// title = "Tiled, without its barriers"
 // description = """
-// Three places where a barrier may stand, each with a blank: write one where it is needed, and nothing where it is not.
+// Three blanks where a barrier can be: write one where it is needed, and leave the others empty.
 // """
 // entry = "missing_barriers"
 // args  = ["A", "B", "C", "M", "N", "K"]

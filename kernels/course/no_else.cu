@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Broken: nobody writes the zeros"
+// title = "Broken: the zeros are never written"
 // description = """
-// The tiled kernel without the else: where a tile reaches beyond a matrix, its cells are never written, and what is read there is
-// whatever was there before.
+// The tiled kernel without the else: where a tile extends beyond a matrix, its cells are never written, so reads return
+// uninitialised values.
 // """
 // entry = "phases_by_ceil"
 // args  = ["A", "B", "C", "M", "N", "K"]

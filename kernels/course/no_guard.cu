@@ -1,7 +1,7 @@
 // gemmviz = 1
-// title = "Broken: nobody asks where the matrix ends"
+// title = "Broken: no check for the end of the matrix"
 // description = """
-// The tiled kernel without guards: for sizes that the tile does not divide, threads read and write beyond the matrices.
+// The tiled kernel without guards: if the sizes are not multiples of the tile, threads read and write beyond the matrices.
 // """
 // entry = "no_guard"
 // args  = ["A", "B", "C", "M", "N", "K"]

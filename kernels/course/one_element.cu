@@ -1,8 +1,8 @@
 // gemmviz = 1
 // title = "Grid of threads: one element each"
 // description = """
-// What is left of the loops when a grid of threads takes the two outer ones over: each thread knows its row and its column, and
-// the guard keeps those out that have none.
+// A grid of threads replaces the two outer loops: each thread computes its row and its column, and the guard excludes threads
+// without an element.
 // """
 // entry = "gemm_one_element"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -15,7 +15,7 @@
 // description = "threads of a block along each axis"
 // [[require]]
 // that = "BLOCK * BLOCK <= max_threads_per_block"
-// else = "a tile {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
+// else = "a block {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
 
 extern "C" __global__ void gemm_one_element(
     const float* A, const float* B, float* C, int M, int N, int K)

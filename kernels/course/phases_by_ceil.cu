@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Tiled, its phases counted by ceil"
+// title = "Tiled, with its phases counted by ceil"
 // description = """
-// A tile of A and one of B per phase; how many phases there are is a float of the sizes, rounded up. What lies outside of the
-// matrices is loaded as zero, so that it changes no sum.
+// A tile of A and one of B per phase. The number of phases is computed in floating point from the sizes and rounded up. Elements
+// outside the matrices are loaded as zero, so they don't change any sum.
 // """
 // entry = "phases_by_ceil"
 // args  = ["A", "B", "C", "M", "N", "K"]

@@ -1,5 +1,5 @@
 // gemmviz = 1
-// title = "Step 2 of 8: who am I, and where is the room for the tiles"
+// title = "Step 2 of 8: indices, and space for the tiles"
 // description = """
 // The tiled kernel, built up piece by piece: step 2 of 8.
 // """

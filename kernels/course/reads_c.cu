@@ -1,8 +1,8 @@
 // gemmviz = 1
 // title = "Alpha and beta: a product that reads C"
 // description = """
-// As SGEMM has it, C = alpha · A · B + beta · C with alpha = 1 and beta = 0: nothing of the old C is left, and yet each element of it
-// is read. Where C was never written and holds a NaN or an infinity, zero times that is NaN.
+// As in SGEMM, C = alpha · A · B + beta · C, with alpha = 1 and beta = 0. The old C doesn't contribute, but each of its elements is
+// read. If C was never written and holds a NaN or an infinity, the result is NaN.
 // """
 // entry = "reads_c"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -15,7 +15,7 @@
 // description = "threads of a block along each axis"
 // [[require]]
 // that = "BLOCK * BLOCK <= max_threads_per_block"
-// else = "a tile {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
+// else = "a block {BLOCK} wide needs {BLOCK * BLOCK} threads; a block of this device holds at most {max_threads_per_block}"
 
 extern "C" __global__ void reads_c(
     const float* A, const float* B, float* C, int M, int N, int K)

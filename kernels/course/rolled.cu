@@ -1,7 +1,7 @@
 // gemmviz = 1
-// title = "Tiled, its inner loop kept a loop"
+// title = "Tiled, inner loop not unrolled"
 // description = """
-// The inner loop with unroll 1: the compiler may not write it out, so each multiply-add pays for its counter, its compare and its branch.
+// The inner loop with unroll 1: the compiler can't unroll it, so each multiply-add also costs a counter, a compare and a branch.
 // """
 // entry = "tiled_rolled"
 // args  = ["A", "B", "C", "M", "N", "K"]

@@ -1,8 +1,8 @@
 // gemmviz = 1
-// title = "Sequential: one thread does it all"
+// title = "Sequential: one thread does all the work"
 // description = """
-// The three loops of a CPU, run by a single thread: every element of C, one after the other, and for each of them K products.
-// The two outer loops are what a grid of threads takes over.
+// The three loops of a CPU program, run by a single thread: every element of C in sequence, and K products for each.
+// A grid of threads replaces the two outer loops.
 // """
 // entry = "gemm_sequential"
 // args  = ["A", "B", "C", "M", "N", "K"]

@@ -1,7 +1,7 @@
 // gemmviz = 1
-// title = "Tiled, its inner loop written out"
+// title = "Tiled, inner loop unrolled"
 // description = """
-// The same kernel with its inner loop unrolled: TILE_WIDTH multiply-adds in a row, and no counter.
+// The same kernel with its inner loop unrolled: TILE_WIDTH multiply-adds in sequence, without a counter.
 // """
 // entry = "tiled_unrolled"
 // args  = ["A", "B", "C", "M", "N", "K"]

@@ -8,7 +8,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import kernel_from, trace_of
 
-BARRIERS = ("        __syncthreads();   // nobody reads", "        __syncthreads();   // nobody overwrites")
+BARRIERS = ("        __syncthreads();   // no thread reads", "        __syncthreads();   // no thread overwrites")
 
 
 def without_barrier(number: int) -> KernelSpec:

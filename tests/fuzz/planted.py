@@ -136,7 +136,8 @@ def _as_markup(patch: Patch) -> None:
         def read_text(self, encoding: str) -> str:
             text: str = read(self.name).read_text(encoding=encoding)
             return text.replace(
-                'find(".told").textContent = told', 'find(".told").innerHTML = told; find(".hover").innerHTML = data.name'
+                'find(".caption").textContent = caption',
+                'find(".caption").innerHTML = caption; find(".hover").innerHTML = data.name',
             )
 
     patch.setattr(page, "resource", Spoiled)

@@ -251,7 +251,7 @@ def test_a_page_runs_no_script_but_its_own(browser: webdriver.Chrome, tmp_path: 
         unharmed(browser, tmp_path / f"{name}.html")
         assert browser.execute_script("return document.scripts.length") == 2
         assert "onerror" in browser.execute_script(
-            "return document.querySelector('canvas').getAttribute('aria-label') + document.title + document.querySelector('.told').textContent"
+            "return document.querySelector('canvas').getAttribute('aria-label') + document.title + document.querySelector('.caption').textContent"
         )
         log: Any = browser.get_log
         assert [each for each in log("browser") if "Security Policy" in each["message"]] == []

@@ -98,7 +98,7 @@ def test_keys_move_it(page: webdriver.Chrome) -> None:
     WebDriverWait(page, 10).until(lambda driver: step(driver) > 1)
     press(page, " ")
     assert page.find_element(By.CSS_SELECTOR, ".gemmviz").get_attribute("data-playing") == "false"
-    assert "16 threads" in page.find_element(By.CSS_SELECTOR, ".told").text  # what a screen reader says
+    assert "16 threads" in page.find_element(By.CSS_SELECTOR, ".caption").text  # what a screen reader says
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -113,19 +113,17 @@ def test_it_draws_what_the_picture_shows(page: webdriver.Chrome, tmp_path: Path,
 
 def test_a_thread_is_chosen_and_a_cell_is_pointed_at(page: webdriver.Chrome) -> None:
     before = drawn(page)
-    page.execute_script("const s = document.querySelector('.whom'); s.value = '5-5'; s.dispatchEvent(new Event('change'))")
+    page.execute_script("const s = document.querySelector('.threads'); s.value = '5-5'; s.dispatchEvent(new Event('change'))")
     ringed = np.abs(drawn(page) - before).sum(axis=2) > 0
     assert 0 < ringed.mean() < 0.02  # the one element that it reads
-    choose = (
-        "const s = document.querySelector('.whom'); s.value = [...s.options].find((each) => each.text === arguments[0]).value;"
-    )
+    choose = "const s = document.querySelector('.threads'); s.value = [...s.options].find((each) => each.text === arguments[0]).value;"
     page.execute_script(f"{choose} s.dispatchEvent(new Event('change'))", "block (1, 0)")
     assert (np.abs(drawn(page) - before).sum(axis=2) > 0).mean() > 4 * ringed.mean()  # it reads the same tile of A
-    told = page.execute_script(
+    description = page.execute_script(
         "return window.gemmviz.then(({replay}) => { const A = replay.primitives.find((each) => each.k === 'A');"
-        " return replay.told(A.x + 1.5 * A.s, A.y + 1.5 * A.h); })"
+        " return replay.describe(A.x + 1.5 * A.s, A.y + 1.5 * A.h); })"
     )
-    assert told == "A[1, 1]: thread 5 of the block in this step"
+    assert description == "A[1, 1]: thread 5 of the block in this step"
 
 
 def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp: QApplication) -> None:
@@ -137,7 +135,7 @@ def test_a_lesson_is_a_page_too(browser: webdriver.Chrome, tmp_path: Path, qapp:
     save_reel(lesson_reel(lesson, interpreter, ExportOptions()), tmp_path / "l.html")
     page = opened(browser, tmp_path / "l.html")
     press(page, Keys.ARROW_RIGHT)
-    assert page.find_element(By.CSS_SELECTOR, ".told").text == "View 1. words 1"
+    assert page.find_element(By.CSS_SELECTOR, ".caption").text == "View 1. words 1"
 
 
 def test_it_is_small(tmp_path: Path, qapp: QApplication) -> None:
