@@ -37,9 +37,9 @@ class Runners:
         self.why_not: GemmvizError | None = None
         self.is_meant = False  # whether somebody installed what a GPU needs
         self.recorded = Recorded()
-        self._cpu = FirstToAnswer(Interpreter(), self.recorded)
-        self._gpu = FirstToAnswer(self.remote, *self._cpu.engines)
-        self.lane: LatestTask[Gpu] = LatestTask(post, self.on_found, self.on_missing)
+        self.cpu = FirstToAnswer(Interpreter(), self.recorded)
+        self._gpu = FirstToAnswer(self.remote, *self.cpu.engines)
+        self.worker: LatestTask[Gpu] = LatestTask(post, self.on_found, self.on_missing)
 
     @property
     def chosen(self) -> Runner:
@@ -48,7 +48,7 @@ class Runners:
 
     def engine_for(self, kernel: KernelSpec) -> Engine:
         """Who runs this one."""
-        return self._gpu if self.chosen == "gpu" and self.trust.includes(kernel) else self._cpu
+        return self._gpu if self.chosen == "gpu" and self.trust.includes(kernel) else self.cpu
 
     def keeps_from_gpu(self, kernel: KernelSpec) -> bool:
         """Whether it would run on the GPU if a person said so."""
@@ -77,12 +77,12 @@ class Runners:
         """Looks for a GPU."""
         if has_cupy():
             self.is_meant = True
-            self.lane.start(self._found)
+            self.worker.start(self._found)
         else:
             self.on_missing(DeviceError("CuPy is not installed", remedy=INSTALL_CUPY))
 
     def close(self) -> None:
-        self.lane.close()
+        self.worker.close()
         self.remote.close()
 
     def _found(self, cancelled: Cancel) -> Gpu:

@@ -72,6 +72,6 @@ class LatestTask(Generic[Result]):
         self._post(tell)
 
 
-def have_ended(lanes: Iterable[LatestTask[Any]], timeout_s: float) -> bool:
+def have_ended(workers: Iterable[LatestTask[Any]], timeout_s: float) -> bool:
     """Whether all their work comes to its end within this time."""
-    return not wait([lane.last for lane in lanes if lane.last is not None], timeout_s).not_done
+    return not wait([worker.last for worker in workers if worker.last is not None], timeout_s).not_done

@@ -1,11 +1,12 @@
 """What things that a person did and sees are called: changes in the menu, the picture in the window's title."""
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.setup import Setting, changes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.state.fields import device_title
 from gemmviz.state.shot import Shot
+
+DRAGGED = "what is tried out"  # a change that goes on as long as the same value is dragged
 
 
 def change_name(before: Shot, after: Shot) -> str:
@@ -22,7 +23,7 @@ def change_name(before: Shot, after: Shot) -> str:
     if before.against != after.against:
         found.append("what it is held against")
     if before.trial != after.trial:
-        found.append("what is tried out")
+        found.append(DRAGGED)
     if before.labels != after.labels:
         found.append("labels")
     if (before.lens, before.code, before.type_scale) != (after.lens, after.code, after.type_scale):
@@ -48,11 +49,11 @@ def focus_name(focus: Focus) -> str:
     return block if focus.warp is None else f"{block}, warp {focus.warp}"
 
 
-def title_of(shot: Shot, subject: object) -> str:
-    """The picture in a line, for the window's title."""
+def title_of(shot: Shot, name: str = "") -> str:
+    """The picture in a line, for the window's title. ``name``: what it shows, by default the setup of the shot."""
     view = view_named(shot.view).title
-    if isinstance(subject, Benchmark):
-        return f"{view} · {subject.gpu.name} – gemmviz"
+    if name:
+        return f"{view} · {name} – gemmviz"
     setup = shot.setup
     sizes = " × ".join(map(str, setup.problem.sizes.values()))
     parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())

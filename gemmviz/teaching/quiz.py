@@ -14,18 +14,17 @@ from gemmviz.analysis.replay.moment import Moment, Reader, Touched
 from gemmviz.analysis.replay.position import position_of
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.legality import device_for
-from gemmviz.model.errors import GemmvizError, Place, UsageError
+from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.labels import PLAIN
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Site, Space
 from gemmviz.model.threads import Triple
 from gemmviz.model.words import capital, many
-from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.picture import run
-from gemmviz.subjects.subjects import title_of_launch
+from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.titles import launch_title
 from gemmviz.teaching.lesson import Choice, Lesson, LessonStep, Question
 
 _MOST_CHOICES, _LEAST_CHOICES = 4, 3
@@ -42,6 +41,7 @@ class _Source:
 
     setup: Setup
     replay: Replay
+    engine: Engine
     random: Random
 
     def step(self, wanted: Callable[[Site], bool]) -> int | None:
@@ -104,9 +104,9 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
     if count < 1:
         raise UsageError("a quiz has at least one question")
     outcome = run(setup, (0, 0, 0), engine, values=False)
-    if outcome.trace is None or outcome.fault is not None:
-        raise outcome.fault or GemmvizError("the kernel gives no trace")
-    source = _Source(setup, Replay.of(outcome.trace), Random(seed))
+    if outcome.fault is not None:
+        raise outcome.fault
+    source = _Source(setup, replay_of(outcome, hazards=False), engine, Random(seed))
     stops: list[LessonStep] = []
     asked: set[str] = set()
     for number in range(_TRIES * count):
@@ -123,7 +123,7 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
         raise UsageError(
             f"this run gives {many(len(stops), 'question')}, not {count}", remedy="ask for fewer, or choose larger sizes"
         )
-    about = f"{title_of_launch(setup)}, on {device_for(setup).name}; steps count from 1"
+    about = f"{launch_title(setup)}, on {device_for(setup).name}; steps count from 1"
     return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), about)
 
 
@@ -403,7 +403,7 @@ def _barrier(source: _Source) -> GeneratedQuestion | None:
             wrong.append((f"that in line {line}", why))
     said = " and ".join(map(str, lines))
     text = (
-        f"{title_of_launch(source.setup)} has barriers in lines {said}. "
+        f"{launch_title(source.setup)} has barriers in lines {said}. "
         "Which one may go in this launch, with C right in every order of threads?"
     )
     first = next(step for step in range(trace.steps) if trace.site_of(step).kind == "barrier")
@@ -423,7 +423,7 @@ def _may_go(source: _Source, places: tuple[Place, ...]) -> bool:
                 line[: place.column - 1] + " " * (place.end_column - place.column) + line[place.end_column - 1 :]
             )
         other = replace(source.setup, kernel=replace(kernel, text="\n".join(lines), is_shipped=False))
-        outcome = run(other, (0, 0, 0), Interpreter())
+        outcome = run(other, (0, 0, 0), source.engine)
         return outcome.fault is None and outcome.trace is not None and not ordering_of(outcome.trace).hazards
 
     return source.replay.kept(("may go", places), made)
