@@ -63,7 +63,9 @@ def test_render_shows_whom_what_and_when(tmp_path: Path, capsys: pytest.CaptureF
     assert "lane-titles" in frame("--view", "warp")
     assert main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), "--thread", "99"]) == 2
     assert "thread 99 is not in the trace" in capsys.readouterr().err
-    for wrong in (["--moment", "2"], ["--warp", "0", "--thread", "1"], ["--device", "toaster"]):
+    assert main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), "--moment", "2"]) == 2
+    assert "Moment can't be 2 (choose 0 to 1)" in capsys.readouterr().err
+    for wrong in (["--warp", "0", "--thread", "1"], ["--device", "toaster"]):
         with pytest.raises(SystemExit):
             main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), *wrong])
 

@@ -85,9 +85,6 @@ class Commands:
     def toggle_lens(self) -> None:
         self.show_lens("whole" if self.session.display.lens == "lens" else "lens")
 
-    def show_code(self, on: bool) -> None:
-        self.session.show(replace(self.session.shot, code=on))
-
     def set_labels(self, labels: LabelStyle) -> None:
         """How elements and threads are written, in every view."""
         self.session.show(replace(self.session.shot, labels=labels))

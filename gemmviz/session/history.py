@@ -1,8 +1,7 @@
 """What can be undone: shots, each with the sizes that were requested for it."""
 
-from gemmviz.state.naming import DRAGGED
 from gemmviz.state.requested_sizes import RequestedSizes
-from gemmviz.state.shot import Shot
+from gemmviz.state.shot import DRAGGED, Shot
 from gemmviz.state.undo import Undo
 
 Entry = tuple[Shot, RequestedSizes]

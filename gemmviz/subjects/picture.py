@@ -1,9 +1,10 @@
 """From a shot and the value of its subject to a scene: the options that it is drawn with, and the picture."""
 
+from dataclasses import fields
 from typing import Any
 
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, ViewOptions
+from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, DrawingOptions, ViewOptions
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import Theme, load_theme
@@ -30,9 +31,8 @@ def options_for(
     label_zoom = float(1 << (int(camera.zoom).bit_length() - 1))
     clip = None if camera.zoom == 1.0 else seen or camera_box(camera, width, height)
     return ViewOptions(
-        theme, label_zoom, width, height, shot.layer, shot.moment, clip=clip, curves=shot.chart.shown,
-        lens=shot.lens, code=shot.code, scale=scale or _SLIDE_PIXELS / width,
-        instant=shot.instant, is_even=shot.chart.is_even, labels=shot.labels,
+        theme, label_zoom, width, height, clip=clip, curves=shot.chart.shown, scale=scale or _SLIDE_PIXELS / width,
+        is_even=shot.chart.is_even, **{each.name: getattr(shot, each.name) for each in fields(DrawingOptions)},
     )  # fmt: skip
 
 

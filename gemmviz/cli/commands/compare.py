@@ -30,7 +30,8 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, stills
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.state.arguments import add_setup, parameter, setup_from, share
+from gemmviz.state.arguments import add_setup, parameter, setup_from
+from gemmviz.state.flags import share
 from gemmviz.state.shot import Against, Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.counting import LaunchFacts, launch_facts

@@ -12,7 +12,7 @@ from gemmviz.launch.catalog import all_names
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.state.fields import Field, fields_of, launch_lines, limits_line
+from gemmviz.state.fields import Field, FieldValue, fields_of, launch_lines, limits_line
 
 _NO_LAUNCH = "Block –\nGrid –"
 _LONGEST_LABEL = 18
@@ -107,7 +107,7 @@ class SetupForm(QWidget):
             QWidget.setTabOrder(before, control)
             before = control
 
-    def _change(self, name: str, value: int | str) -> None:
+    def _change(self, name: str, value: FieldValue) -> None:
         field = next(field for field in fields_of(self.desk.session.shot.setup) if field.name == name)
         if field.value != value:
             self.desk.commands.change(name, value)

@@ -19,11 +19,12 @@ from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.keys import show_keys
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.legality import device_for
+from gemmviz.model.setting import Setting, settings_of
 from gemmviz.render.export import formats
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.state.shot import SYSTEM_THEME, Camera
+from gemmviz.state.shot import SYSTEM_THEME, Camera, Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.teaching.lesson import lesson_title
 
@@ -245,10 +246,7 @@ def _views() -> Iterator[Action]:
         why_not=lambda p: _needs_time(p) or _needs_lens(p),
         is_on=lambda p: p.desk.session.display.lens == "lens",
     )  # fmt: skip
-    yield Action(
-        "View", "Source &code on the stage", lambda p: p.desk.commands.show_code(not p.desk.session.shot.code), ("C",),
-        "source code on the stage", why_not=_needs_time, is_on=lambda p: p.desk.session.shot.code,
-    )  # fmt: skip
+    yield from _options()
     for words, changed in _LABELS.items():
         yield Action("View|La&bels", words, partial(_write_labels, changed), is_on=partial(_writes_labels, changed))
     for text, factor, keys in (
@@ -278,6 +276,33 @@ def _views() -> Iterator[Action]:
 
 def _needs_lens(parts: ActionContext) -> str:
     return "" if parts.desk.session.display.lens != "auto" else "All of the matrices matters here"
+
+
+def _options() -> Iterator[Action]:
+    """Entries of the drawing options that have one in their Control: a switch, or each choice of several."""
+    for setting in (each for each in settings_of(Shot) if each.control.menu):
+        text, keys = setting.control.menu, setting.control.keys
+        if setting.kind == "switch":
+            yield Action(
+                "View", text, partial(_toggle_option, setting), keys, text.replace("&", "").lower(), why_not=_needs_time,
+                is_on=partial(_has_option, setting, True),
+            )  # fmt: skip
+        for value, words in setting.choices.items():
+            run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
+            yield Action(f"View|{text}", words, run, why_not=_needs_time, is_on=is_on)
+
+
+def _set_option(setting: Setting, value: object, parts: ActionContext) -> None:
+    session = parts.desk.session
+    session.show(setting.put(session.shot, value))
+
+
+def _toggle_option(setting: Setting, parts: ActionContext) -> None:
+    _set_option(setting, not setting.of(parts.desk.session.shot), parts)
+
+
+def _has_option(setting: Setting, value: object, parts: ActionContext) -> bool:
+    return bool(setting.of(parts.desk.session.shot) == value)
 
 
 def _show(name: str, parts: ActionContext) -> None:
