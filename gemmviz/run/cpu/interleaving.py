@@ -115,7 +115,7 @@ class Interleaving:
         first = self._run(0, [])
         guess = Log(tuple(replace(each, array=-1, read=None, stored=None) for each in first.events))
         self._logs = [first, *[guess] * (len(self._lanes) - 1)]
-        order = list(schedule(self._logs, 0, 0))
+        order = list(self._turns(0, 0))
         for unit in range(1, len(self._lanes)):
             self._logs[unit] = self._run(unit, order)
 
@@ -139,9 +139,7 @@ class Interleaving:
         order: Order = []
         stale: set[int] = set()
         memory = {number: self._initial(number) for number in self._written}
-        for unit, step in schedule(self._logs, lead, ahead):
-            if self._stopped():
-                raise Cancelled
+        for unit, step in self._turns(lead, ahead):
             order.append((unit, step))
             event = self._logs[unit].events[step]
             if event.array not in memory:
@@ -152,6 +150,13 @@ class Interleaving:
             if event.stored is not None:
                 held[event.cells] = event.stored
         return order, sorted(stale), memory
+
+    def _turns(self, lead: int, ahead: int) -> Iterator[tuple[int, int]]:
+        """The schedule of the logs. Raises Cancelled once ``stopped`` is true."""
+        for turn in schedule(self._logs, lead, ahead):
+            if self._stopped():
+                raise Cancelled
+            yield turn
 
     def _initial(self, number: int) -> Any:
         """A copy of an array as the kernel finds it, flat. Shared memory that nobody has stored into is zero."""
