@@ -112,10 +112,11 @@ assert "Rule can't be 5 (choose 0 to 4)" in refused(lambda: parse_shot(shot_text
 
 
 @pytest.mark.slow
-def test_a_setting_with_decimals_is_one_field(tmp_path: Path, edit: Edit) -> None:
+def test_settings_with_decimals_and_switches_are_one_field_each(tmp_path: Path, edit: Edit) -> None:
     device = "    device: Annotated[str, Control("
     alpha = '    alpha: Annotated[float, Control("Alpha", "A factor of the result", "--alpha", least=-8, most=8)] = 1.0\n'
-    edit("model/setup.py", device, alpha + device)
+    fast = '    fast: Annotated[bool, Control("Fast", "Whether it hurries", "--fast")] = False\n'
+    edit("model/setup.py", device, alpha + fast + device)
     run(
         tmp_path,
         _WINDOW
@@ -134,6 +135,13 @@ box.setValue(2.25)
 assert session.history.undo_name == "alpha 2.25", session.history.undo_name
 session.undo()
 assert session.shot.setup.alpha == box.value() == 8.0
+# A check box
+check = form.controls["fast"]
+check.setChecked(True)
+assert session.shot.setup.fast is True and session.history.undo_name == "fast on"
+session.undo()
+assert session.shot.setup.fast is check.isChecked() is False
+assert words_of(replace(session.shot, setup=replace(session.shot.setup, fast=True))).count("--fast") == 1
 # A saved view
 shot = replace(session.shot, setup=replace(session.shot.setup, alpha=1.5))
 assert "alpha = 1.5\\n" in shot_text(shot)
