@@ -13,8 +13,8 @@ to do.
 """
 
 import atexit
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from html import escape
@@ -25,20 +25,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
+from gemmviz.analysis.memory.counts import LaunchCounts, totals
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.prepare import ExportOptions, prepare, prepare_run, run_reel
-from gemmviz.export.stills import check_view, focus_inside, phase_numbered, step_numbered
+from gemmviz.export.prepare import ExportOptions, Prepared, no_engine, prepare, prepare_benchmark, run_reel
+from gemmviz.export.stills import phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import benchmark_text, read_benchmark
 from gemmviz.files.kinds import KINDS, kind_of
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
-from gemmviz.launch.legality import device_for, launch_for, setup_for
+from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, KernelFault, UsageError
 from gemmviz.model.kernel import KernelSpec
@@ -55,12 +54,16 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import CHOICES, EngineChoice, choice_for, engine_for
 from gemmviz.run.engine import Engine
 from gemmviz.run.recording import record_limit
-from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import Layer
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import SYSTEM_THEME, Shot, save_view
-from gemmviz.subjects.benchmarks import named, recorded
-from gemmviz.subjects.picture import moment_of, picture, run, searched_blocks, with_hazards
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.gathering import Given
+from gemmviz.subjects.picture import picture
+from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.subject import Subject
 from gemmviz.teaching.lesson import Lesson, named_lesson, save_lesson
 from gemmviz.teaching.reel import lesson_reel
 
@@ -139,7 +142,7 @@ class Run:
     @cached_property
     def replay(self) -> Replay:
         """The record with what follows from it: phases, costs of steps, hazards."""
-        return with_hazards(Replay.of(self.trace), searched_blocks(self.trace))
+        return replay_of(self._outcome)
 
     @property
     def hazards(self) -> list[str]:
@@ -162,7 +165,7 @@ class Run:
         """A frame of the run at a ``step`` or at the beginning of a ``phase``, both counted from 1 as in the window; by default
         at the first step, or where the run was stopped. Raises UsageError for what there is none of.
         """
-        check_view(view, Moment)
+        _check_view(view, lambda subject: subject.is_of_run)
         if step is not None and phase is not None:
             raise UsageError("a frame is at a step or at the beginning of a phase", remedy="leave one of them out")
         x, y, z = (*(block or (start for start, _ in self.trace.blocks.ranges)), 0)[:3]
@@ -171,11 +174,12 @@ class Run:
             at = phase_numbered(_whole("phase", phase), self.replay)
         elif step is not None:
             at = step_numbered(_whole("step", step), self.replay)
-        return self._pictured(Shot(self.setup, Focus((x, y, z), warp, thread, everyone), view, at, layer=layer, theme=theme))
+        shot = Shot(self.setup, Focus((x, y, z), warp, thread, everyone), view, at, layer=layer, theme=theme)
+        return _picture(prepare(shot, no_engine, Given(self._outcome, self.replay, goes_to_fault=False)))
 
-    def _pictured(self, shot: Shot) -> Picture:
-        seen = replace(shot, focus=focus_inside(shot.focus, self.trace))
-        return Picture(picture(seen, moment_of(seen, self.replay)))
+    @property
+    def _outcome(self) -> Outcome:
+        return Outcome(self.trace, self.trace.by, self.fault)
 
     def __repr__(self) -> str:
         trace = self.trace
@@ -226,8 +230,9 @@ class Measurements:
 
     def scene(self, *, view: str = "rate", theme: str = SYSTEM_THEME) -> Picture:
         """A chart of them. Raises UsageError for a view that is none."""
-        check_view(view, Benchmark)
-        return Picture(picture(Shot(setup_for(load_kernel(kernel_names()[0])), view=view, theme=theme), self.benchmark))
+        _check_view(view, lambda subject: subject.page == "benchmark")
+        shot = Shot(setup_for(load_kernel(kernel_names()[0])), view=view, theme=theme)
+        return _picture(prepare_benchmark(shot, self.benchmark))
 
     def __repr__(self) -> str:
         return f"<Measurements {self.benchmark.source}, {many(len(self.benchmark.rows), 'row')}>"
@@ -309,9 +314,7 @@ def count(
     """
     setup = _setup(kernel, {**(parameters or {}), **numbers})
     launch_for(setup)
-    counter = LaunchCounter(device_for(setup).rules)
-    _engine(on, setup.kernel).count(setup, counter)
-    return Count(setup, counter.counts)
+    return Count(setup, launch_counts(setup, _engine(on, setup.kernel)))
 
 
 def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
@@ -324,7 +327,7 @@ def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
     if isinstance(found, Shot):
         if options:
             raise UsageError("a saved view is drawn as it was saved", remedy="leave the options out, or change the view")
-        return _of_view(found)
+        return _picture(prepare(found, _cpu_engine))
     if isinstance(found, Lesson):
         raise UsageError("a lesson has many pictures", remedy="show it or save it, or take the shot of one of its stops")
     if isinstance(found, Kernel):
@@ -338,13 +341,15 @@ def scene(what: Named | Run | Shot | Measurements, **options: Any) -> Picture:
     return found.scene(**options)
 
 
-def _of_view(shot: Shot) -> Picture:
-    if view_named(shot.view).subject is Moment:
-        return trace(shot, on="cpu", values=True)._pictured(shot)
-    measured = named(recorded(), shot.chart.source)
-    if measured is None:
-        raise UsageError("there are no measurements to show")
-    return Picture(picture(shot, measured))
+def _picture(prepared: Prepared) -> Picture:
+    return Picture(picture(prepared.shot, prepared.subject(prepared.step)))
+
+
+def _check_view(name: str, fits: Callable[[Subject], bool]) -> None:
+    """Raises UsageError for a view that shows something else."""
+    if not fits(subject_of_view(name)):
+        fitting = [view for view in views() if fits(subject_of_view(view))]
+        raise UsageError(f"the view {name!r} shows something else", remedy=f"choose {', '.join(fitting)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,11 +395,9 @@ def show(what: Named | Run | Shot | Lesson, *, theme: str = "light", **options: 
 def _reel(what: Run | Shot | Lesson) -> Reel:
     """All steps of a run or of a lesson, as pictures, a film or a page."""
     if isinstance(what, Lesson):
-        return lesson_reel(what, lambda kernel: closing(_engine("cpu", kernel)), ExportOptions())
-    if isinstance(what, Run):
-        stage = prepare_run(Shot(what.setup, theme="light"), Outcome(what.trace, what.trace.by, what.fault))
-    else:
-        stage = prepare(what, lambda kernel: closing(_engine("cpu", kernel)))
+        return lesson_reel(what, _cpu_engine, ExportOptions())
+    given = Given(what._outcome, what.replay) if isinstance(what, Run) else None
+    stage = prepare(Shot(what.setup, theme="light") if isinstance(what, Run) else what, _cpu_engine, given)
     return run_reel(stage, ExportOptions(), list(range(stage.steps)), range(stage.steps))
 
 
@@ -433,6 +436,10 @@ def save(what: Kernel | Run | Shot | Lesson | Picture | Measurements, path: str 
                 f"{type(what).__name__} can't be saved",
                 remedy="save a kernel, a run, a view, a lesson, a picture or measurements",
             )
+
+
+def _cpu_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
+    return nullcontext(_engine("cpu", kernel))
 
 
 def _engine(on: EngineChoice, kernel: KernelSpec) -> Engine:

@@ -30,10 +30,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Against, Shot, default_shot, shot_text
-from gemmviz.subjects.pairs import counted_by, pair_at, reader_by
-from gemmviz.subjects.picture import Subject, picture
-from gemmviz.subjects.speeds import speed_case_by
-from gemmviz.subjects.subjects import grid_case
+from gemmviz.subjects.picture import picture
 
 GALLERY = Path(__file__).resolve().parent.parent / "assets" / "gallery"
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "pictures"
@@ -48,17 +45,17 @@ def main() -> None:
     window.show()
     window.start()
     _until(app, lambda: session.shown is not None and session.shown.counts is not None)
-    session.go(1, 0.55)
+    session.navigation.go_to_step(1, 0.55)
     _run(app, _SETTLED_S)
     window.grab().save(str(FOLDER / "window.png"))
-    session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     _run(app, 2 * _SETTLED_S)
     window.grab().save(str(FOLDER / "benchmark.png"))
-    session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     conflict = setup_for(load_kernel("07_tiled_transposed"), Problem(64, 64, 64), {"TILE_WIDTH": 32, "PAD": 0})
-    session.ask(replace(session.shot, setup=conflict, theme="light", layer="warp"))
+    session.show(replace(session.shot, setup=conflict, theme="light", layer="warp"))
     _until(app, lambda: session.shown is not None and session.shown.setup == conflict and session.shown.counts is not None)
-    session.go(1)
+    session.navigation.go_to_step(1)
     _run(app, _SETTLED_S)
     window.grab().save(str(FOLDER / "conflict.png"))
     window.close()
@@ -67,16 +64,14 @@ def main() -> None:
     save_frame(stage.scene(Reader(naive).at(2), light), FOLDER / "naive.png")
     save_frame(view_named("memory").scene(Reader(naive, Focus(warp=0)).at(2), light), FOLDER / "memory.png")
     launch = Shot(_setup("04_tiled", 1024, TILE_WIDTH=32), view="grid", instant=0.35, theme="dark")
-    _save(launch, grid_case(launch), "grid.png")
+    _save(launch, "grid.png")
     slow = Shot(_setup("02_naive", 4096, BLOCK=32), view="why", theme="dark")
-    _save(slow, speed_case_by(slow, Interpreter()), "why.png")
+    _save(slow, "why.png")
     setups = [_setup(name, 16, BLOCK=16) for name in ("02_naive", "03_coalesced")]
     one = Focus(warp=0)
     both = Shot(setups[1], one, "pair", Position(6), theme="light", lens="whole", against=Against(setups[0]))
-    left, right = (reader_by(setup, Interpreter(), one)[0] for setup in setups)
-    first, second = (counted_by(setup, Interpreter()) for setup in setups)
-    _save(both, pair_at(both, left, right, (first, second)), "pair.png")
-    tiled = prepare(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"), lambda kernel: nullcontext(Interpreter()))
+    _save(both, "pair.png")
+    tiled = _prepared(Shot(_setup("04_tiled", 8, TILE_WIDTH=4), theme="dark"))
     manner = ExportOptions(RenderOptions(960, 540, fps=10), speed=1.6)
     save_reel(run_reel(tiled, manner, [0], range(tiled.steps)), FOLDER / "tiled.gif", manner.look)
     _gallery(tiled)
@@ -102,9 +97,13 @@ def _setup(name: str, size: int, **parameters: int) -> Setup:
     return setup_for(load_kernel(name), Problem(size, size, size), parameters)
 
 
-def _save(shot: Shot, subject: Subject | None, name: str) -> None:
-    assert subject is not None
-    save_frame(picture(shot, subject), FOLDER / name)
+def _prepared(shot: Shot) -> Prepared:
+    return prepare(shot, lambda kernel: nullcontext(Interpreter()))
+
+
+def _save(shot: Shot, name: str) -> None:
+    prepared = _prepared(shot)
+    save_frame(picture(prepared.shot, prepared.subject(prepared.step)), FOLDER / name)
 
 
 def _replay(name: str, problem: Problem, **parameters: int) -> Replay:

@@ -208,7 +208,7 @@ def settings_to_picture(app: Any, shown: Any) -> None:
     for round_ in range(24):
         before = session.shown
         start = time.perf_counter()
-        session.change("TILE_WIDTH", (8, 16)[round_ % 2])
+        shown.desk.commands.change("TILE_WIDTH", (8, 16)[round_ % 2])
         wait(app, partial(is_another, session, before))
         shown.replay.stage.repaint()
         times.append(time.perf_counter() - start)
@@ -224,14 +224,14 @@ def clicks_on_the_gpu(app: Any, shown: Any) -> None:
     if session.runners.gpu is None:
         return
     for name, tiles in (("04_tiled", (8, 16, 32)), ("08_register_tiled", (32, 64, 8))):
-        session.ask(replace(session.shot, setup=setup_for(load_kernel(name), Problem(1024, 1024, 1024)), camera=Camera()))
+        session.show(replace(session.shot, setup=setup_for(load_kernel(name), Problem(1024, 1024, 1024)), camera=Camera()))
         wait(app, lambda: not session.is_working)
         fresh: list[float] = []
         again: list[float] = []
         for number in range(10):
             tile = tiles[number % len(tiles)]
             before, start = session.shown, time.perf_counter()
-            session.change("TILE_WIDTH", tile)
+            shown.desk.commands.change("TILE_WIDTH", tile)
             wait(app, partial(is_another, session, before))
             shown.replay.stage.repaint()
             (fresh if number < len(tiles) else again).append((time.perf_counter() - start) * 1e3)
@@ -250,8 +250,8 @@ def ask(app: Any, shown: Any, size: int, **parameters: int) -> None:
     """Shows another size, and waits for what follows the picture: the counts of the launch and the search for hazards, too."""
     session = shown.session
     setup = setup_of(load_kernel("04_tiled"), size, **parameters)
-    session.ask(replace(session.shot, setup=setup, camera=Camera()))
-    wait(app, lambda: session.shown.setup == setup and session.watched is not None)
+    session.show(replace(session.shot, setup=setup, camera=Camera()))
+    wait(app, lambda: session.shown.setup == setup and session.slot.watched is not None)
     wait(app, lambda: not session.is_working)
 
 
@@ -261,14 +261,14 @@ def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.
     """
     session, stage = shown.session, shown.replay.stage
     ask(app, shown, size, TILE_WIDTH=tile)
-    session.show_layer("warp")
+    shown.desk.commands.show_layer("warp")
     stage.zoom_by(zoom)
     wait_ms(app, 500)
-    lens = ", lens" if session.lens == "lens" else ""
-    frames = timed_frames(shown, lambda number: session.go(number % session.steps, 0.5))
+    lens = ", lens" if session.display.lens == "lens" else ""
+    frames = timed_frames(shown, lambda number: session.navigation.go_to_step(number % session.navigation.run_steps, 0.5))
     show(f"step to frame, {size}³{lens}{f', zoom {zoom:g}' if zoom > 1 else ''}", statistics.median(frames), "ms", 6)
     show("    99 of 100 within", sorted(frames)[297], "ms", 12)
-    session.show_layer("matrix")
+    shown.desk.commands.show_layer("matrix")
 
 
 def timed_frames(shown: Any, act: Callable[[int], object]) -> list[float]:
@@ -286,23 +286,23 @@ def two_stages(app: Any, shown: Any) -> None:
     """Both in mid-flight, with the table below them."""
     session = shown.session
     ask(app, shown, 64, TILE_WIDTH=16)
-    session.hold_against_this()
+    shown.desk.commands.toggle_comparison()
     ask(app, shown, 64, TILE_WIDTH=8)
-    wait(app, lambda: session.subject is not None and not session.is_working)
-    frames = timed_frames(shown, lambda number: session.go(number % session.steps, 0.5))
+    wait(app, lambda: session.display.subject is not None and not session.is_working)
+    frames = timed_frames(shown, lambda number: session.navigation.go_to_step(number % session.navigation.run_steps, 0.5))
     show("two stages, step to frame, 64³", statistics.median(frames), "ms", 10)
-    session.hold_against_this()
+    shown.desk.commands.toggle_comparison()
 
 
 def the_grid(app: Any, shown: Any) -> None:
     """16,384 blocks in the middle of their time."""
     session = shown.session
     ask(app, shown, 4096, TILE_WIDTH=32)
-    session.show_view("grid")
-    wait(app, lambda: session.subject is not None)
-    frames = timed_frames(shown, lambda number: session.go_to_instant(number / 320))
-    show(f"grid of {session.subject.schedule.blocks:,} blocks, instant to frame", statistics.median(frames), "ms", 6)
-    session.show_view("stage")
+    shown.desk.commands.show_view("grid")
+    wait(app, lambda: session.display.subject is not None)
+    frames = timed_frames(shown, lambda number: session.navigation.go_to_instant(number / 320))
+    show(f"grid of {session.display.subject.schedule.blocks:,} blocks, instant to frame", statistics.median(frames), "ms", 6)
+    shown.desk.commands.show_view("stage")
 
 
 def shrunk(app: Any, shown: Any) -> None:

@@ -5,10 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gemmviz.session.lesson_editor import LessonEditor
-from gemmviz.session.lesson_player import LessonPlayer
-from gemmviz.session.opening import Opening
-from gemmviz.session.session import Session
+from gemmviz.session.app_model import AppModel
 
 _LONG_S = 30.0
 
@@ -33,15 +30,14 @@ class Inbox:
                 continue
 
 
-class AppModel:
-    """A session with what opens files into it."""
+class TestDesk(AppModel):
+    """An application whose posted work is done while a test waits."""
+
+    __test__ = False
 
     def __init__(self) -> None:
         self.inbox = Inbox()
-        self.session = Session(self.inbox.post)
-        self.bookmarks = LessonEditor(self.session, self.inbox.post)
-        self.course = LessonPlayer(self.session, self.inbox.post)
-        self.opening = Opening(self.session, self.inbox.post, self.bookmarks, self.course)
+        super().__init__(self.inbox.post)
 
     def open(self, path: Path) -> None:
         """Opens a file, and waits until it is read."""
@@ -49,9 +45,9 @@ class AppModel:
         self.inbox.until(lambda: not self.opening.is_busy)
 
     def settle(self) -> None:
-        """Until the picture is that of what is asked for, or it is known why not."""
+        """Waits until the picture is that of the shot, or can't be had."""
         self.inbox.until(lambda: not self.opening.is_busy and not self.session.is_busy)
 
     def know(self) -> None:
-        """Until all is known of it."""
+        """Waits until everything about it is known."""
         self.inbox.until(lambda: not self.session.is_working)

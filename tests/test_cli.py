@@ -63,7 +63,9 @@ def test_render_shows_whom_what_and_when(tmp_path: Path, capsys: pytest.CaptureF
     assert "lane-titles" in frame("--view", "warp")
     assert main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), "--thread", "99"]) == 2
     assert "thread 99 is not in the trace" in capsys.readouterr().err
-    for wrong in (["--moment", "2"], ["--warp", "0", "--thread", "1"], ["--device", "toaster"]):
+    assert main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), "--moment", "2"]) == 2
+    assert "Moment can't be 2 (choose 0 to 1)" in capsys.readouterr().err
+    for wrong in (["--warp", "0", "--thread", "1"], ["--device", "toaster"]):
         with pytest.raises(SystemExit):
             main(["export", "04_tiled", "-o", str(tmp_path / "f.svg"), *wrong])
 
@@ -174,7 +176,7 @@ def test_blocks_left_open_are_as_many_as_are_quick(
     command = ["trace", "02_naive", "-m", "64", "-n", "64", "-k", "64", "-D", "BLOCK=8", "-o", path]
     assert main(command) == 0
     assert "64 of 64 blocks" in capsys.readouterr().out
-    monkeypatch.setattr("gemmviz.subjects.picture.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
+    monkeypatch.setattr("gemmviz.subjects.runs.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
     assert main(command) == 0
     assert "4 of 64 blocks" in (said := capsys.readouterr().out)
     assert "--blocks all records all blocks" in said

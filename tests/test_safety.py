@@ -28,7 +28,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.trace import Trace
 from gemmviz.run.worker.link import gemmviz_command
-from gemmviz.subjects.background_analysis import recorded_run
+from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson import Choice, Exercise, Lesson, LessonStep, Question
 from tests.conftest import trace_of
 
@@ -91,7 +91,7 @@ def test_what_looks_like_html_is_shown_as_it_is(qtbot: QtBot) -> None:
     qtbot.addWidget(window)
     window.show()
     window.session.show_recorded(recorded_run(named("evil", EVIL)), "evil")
-    window.session.complain("result", GemmvizError(EVIL))
+    window.session.notices.complain("result", GemmvizError(EVIL))
     qtbot.wait(50)
     QApplication.processEvents()
     labels = [label for label in window.findChildren(QLabel) if "<img" in label.text()]

@@ -22,6 +22,7 @@ from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageErr
 from gemmviz.model.words import capital
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions
+from gemmviz.subjects.catalog import subject_extensions
 
 _WINDOW = "gui"
 
@@ -38,8 +39,9 @@ def commands() -> dict[str, Command]:
 
 
 def broken_extensions() -> list[GemmvizError]:
-    """One error for each command, view, format and device that was left out."""
-    return [*command_extensions().broken, *view_extensions().broken, *format_extensions().broken, *device_extensions().broken]
+    """One error for each command, view, subject, format and device that was left out."""
+    found = command_extensions(), view_extensions(), subject_extensions(), format_extensions(), device_extensions()
+    return [error for extensions in found for error in extensions.broken]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

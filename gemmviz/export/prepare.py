@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -10,27 +10,20 @@ from typing import Any
 import numpy as np
 
 from gemmviz.analysis.replay.focus import Focus, focus_text, scope_of
-from gemmviz.analysis.replay.moment import Moment, Reader
-from gemmviz.analysis.replay.pairing import Pair
-from gemmviz.analysis.replay.position import Position, position_of, step_at
+from gemmviz.analysis.replay.position import step_at
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.export.stills import focus_inside
 from gemmviz.export.time import INSTANTS, instant_place
 from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.cancelling import is_cancelled
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
-from gemmviz.model.schedule import GridCase
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import Watched
 from gemmviz.render.format import RenderOptions
 from gemmviz.render.page import THEMES
 from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.run.engine import Engine
+from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.charts.speeds import narrowed
-from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
 from gemmviz.scenes.kit.frame import ARRIVAL, eased
 from gemmviz.scenes.kit.magnify import magnified
@@ -39,14 +32,11 @@ from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.scenes.stage.layout import shown_shape
 from gemmviz.scenes.stage.motion import FAN
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.benchmarks import named, recorded
-from gemmviz.subjects.cases import OF_SHOTS
-from gemmviz.subjects.pairs import counted_by, pair_at, reader_by
-from gemmviz.subjects.picture import Subject, frame_for, options_for, run, searched_blocks, theme_of, watched_in, with_hazards
-from gemmviz.subjects.speeds import speed_case_by
-from gemmviz.subjects.subjects import OF_LAUNCHES
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.gathering import EngineOf, Given, engines, gather
+from gemmviz.subjects.picture import frame_for, options_for, theme_of
+from gemmviz.subjects.subject import Subject
 
-EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
 PARTS: dict[str, tuple[str, ...]] = {
     "title": ("title", "parameters", "note"),
     "step": ("progress",),
@@ -64,117 +54,77 @@ def _moment_at(share: float) -> float:
 
 
 _SAMPLES = (0.0, _moment_at(FAN) - _NEAR, _moment_at(FAN) + _NEAR, ARRIVAL - _NEAR)
-_COUNTED = "Every number is counted from the trace of the run."
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``subject`` tells what is shown at a step. ``replay`` and ``outcome``: of the run that it is of, None where there is
-    none.
+    """A shot that can be drawn at each of its ``steps``: ``subject`` gives what its view draws there. ``replay`` and
+    ``outcome`` are those of its run, None where it needs none. Any number of threads may draw it.
     """
 
     shot: Shot
     steps: int
-    subject: Callable[[int], Subject]
+    subject: Callable[[int], Any]
     replay: Replay | None = None
     outcome: Outcome | None = None
 
     @property
+    def kind(self) -> Subject:
+        """The kind of subject that is drawn."""
+        return subject_of_view(self.shot.view)
+
+    @property
     def step(self) -> int:
-        """That of the shot."""
+        """The step of the shot."""
         if self.is_launch:
             return instant_place(self.shot.instant)[0]
         return 0 if self.replay is None else step_at(self.replay.trace, self.shot.at)
 
     def moment(self, step: int) -> float:
-        """How much of a step a picture shows: as much as the shot does; of another instant of a launch all."""
+        """How much of a step has passed in its picture: as much as in the shot; all, in another instant of a launch."""
         if self.is_launch:
             return instant_place(self.shot.instant)[1] if step == self.step else 1.0
         return self.shot.moment
 
     @property
     def is_launch(self) -> bool:
-        """Whether its time is that of a launch."""
-        return view_named(self.shot.view).subject is GridCase
+        """Whether it goes through the time of a launch."""
+        return self.kind.time == "launch"
 
     def phase_steps(self) -> list[int]:
-        """Where phases begin."""
+        """The first step of each phase."""
         return [0] if self.replay is None else [int(step) for step in self.replay.phase_starts]
 
 
-def prepare(shot: Shot, engine_of: EngineOf) -> Prepared:
-    """Has run what the shot is about. Raises GemmvizError where there is nothing to show."""
-    kind = view_named(shot.view).subject
-    if kind is Moment:
-        with engine_of(shot.setup.kernel) as engine:
-            outcome = run(shot.setup, shot.focus.block, engine, values=True)
-            if outcome.trace is None:
-                raise outcome.fault or GemmvizError("the kernel gives no trace")
-            watched = watched_in(shot, outcome.trace, engine)
-        return prepare_run(shot, outcome, watched)
-    if kind is Pair:
-        return _staged_pair(shot, engine_of)
-    if kind in OF_LAUNCHES:
-        return _staged_launch(shot)
-    if kind in OF_SHOTS:
-        made = OF_SHOTS[kind](shot, is_cancelled)
-        if made is None:
-            raise _nothing(shot)
-        return Prepared(shot, 1, lambda step: made)
-    if kind is Benchmark:
-        return prepare_benchmark(shot, named(recorded(), shot.chart.source))
-    with engine_of(shot.setup.kernel) as engine:
-        case = speed_case_by(shot, engine)
-    return Prepared(shot, 1, lambda step: case)
+def prepare(shot: Shot, engine_of: EngineOf, given: Given | None = None) -> Prepared:
+    """Runs what a shot shows. ``given``: a run or measurements that are there already. Raises GemmvizError where there is
+    nothing to show.
+    """
+    subject = subject_of_view(shot.view)
+    with ExitStack() as stack:
+        found = gather(shot, subject, engines(stack, engine_of), given)
+        if found.reader is not None:
+            return Prepared(found.shot, found.reader.replay.steps, found.at, found.replay, found.outcome)
+        value = found.at(0)
+    return Prepared(shot, INSTANTS if subject.time == "launch" else 1, lambda step: value)
 
 
-def prepare_run(shot: Shot, outcome: Outcome, watched: Watched | None = None) -> Prepared:
-    """Of a run that is over. Raises UsageError for whom it doesn't hold."""
-    assert outcome.trace is not None
-    trace = outcome.trace
-    replay = with_hazards(Replay.of(trace), searched_blocks(trace))
-    if outcome.fault is not None and shot.at == Position():
-        focus = shot.focus if outcome.fault.block is None else Focus(outcome.fault.block)
-        shot = replace(shot, at=Position(replay.steps - 1), focus=focus)
-    shot = replace(shot, focus=focus_inside(shot.focus, trace))
-    reader = Reader(replay, shot.focus)
-    reader.watched = watched
-    replay.terms(reader.scope)
-    return Prepared(shot, replay.steps, reader.at, replay, outcome)
+def prepare_run(shot: Shot, outcome: Outcome) -> Prepared:
+    """A shot of a run that is over. Raises UsageError for a view that needs more, or threads outside of it."""
+    subject = subject_of_view(shot.view)
+    if subject.needs_run and not subject.is_of_run:
+        raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
+    return prepare(shot, no_engine, Given(outcome))
 
 
-def prepare_benchmark(shot: Shot, found: Benchmark | None) -> Prepared:
-    """Of measurements. Raises UsageError where there are none."""
-    if found is None:
-        raise _nothing(shot)
-    shown = narrowed(found, shot.chart.width, shot.chart.with_host)
-    return Prepared(shot, 1, lambda step: shown)
+def prepare_benchmark(shot: Shot, benchmark: Benchmark) -> Prepared:
+    """A shot of measurements."""
+    return prepare(shot, no_engine, Given(measurements={benchmark.source: benchmark}))
 
 
-def _staged_launch(shot: Shot) -> Prepared:
-    case: Subject | None = OF_LAUNCHES[view_named(shot.view).subject](shot)
-    if case is None:
-        raise _nothing(shot)
-    return Prepared(shot, INSTANTS if isinstance(case, GridCase) else 1, lambda step: case)
-
-
-def _staged_pair(shot: Shot, engine_of: EngineOf) -> Prepared:
-    if shot.against is None:
-        raise UsageError("there is nothing to hold this against", remedy="gemmviz compare A B -o FRAME.png")
-    sides = []
-    for setup in (shot.against.setup, shot.setup):
-        with engine_of(setup.kernel) as engine:
-            sides.append((counted_by(setup, engine), reader_by(setup, engine, shot.focus)[0]))
-    (one, left), (other, right) = sides
-
-    def subject(step: int) -> Pair:
-        return pair_at(replace(shot, at=position_of(right.replay.trace, step)), left, right, (one, other))
-
-    return Prepared(shot, right.replay.steps, subject, right.replay)
-
-
-def _nothing(shot: Shot) -> UsageError:
-    return UsageError(f"there is nothing to show in the view {shot.view!r}")
+def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
+    """Runs nothing."""
+    return nullcontext(RecordedTimes())
 
 
 # Pictures
@@ -197,7 +147,7 @@ class ExportOptions:
 
 
 def frame_at(
-    stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Subject | None = None,
+    stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Any = None,
     still: Scene | None = None, said: Caption = NOTHING,
 ) -> Frame:  # fmt: skip
     """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before;
@@ -234,16 +184,14 @@ def slide_at(stage: Prepared, step: int, manner: ExportOptions, said: Caption = 
     """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
     subject = stage.subject(step)
     scene = frame_at(stage, step, stage.moment(step), manner, subject, said=said).scene
-    title, caption, told = texts_of(subject, scene)
+    title, caption, told = texts_of(stage.kind, subject, scene)
     return Slide(scene, said.title or title, said.caption or caption, notes or told)
 
 
-def texts_of(subject: Subject, scene: Scene) -> tuple[str, str, str]:
+def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
     """Title, caption and notes of what is shown."""
-    if isinstance(subject, Moment):
-        setup = subject.trace.setup
-        title = f"{setup.kernel.name}: {sentence.step_title(subject)}"
-        return title, f"{sentence.action(subject)}; {sentence.cost(subject)}", f"{_COUNTED} {subject.trace.check}"
+    if kind.texts is not None:
+        return kind.texts(subject)
     texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
     return texts.get("title", "gemmviz"), texts.get("action", ""), texts.get("note", "")
 
@@ -319,14 +267,14 @@ def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
         own = with_theme(stage, theme)
         before[theme], after[theme] = (frame_at(own, step, moment, manner, subject).still for moment in (0.0, 1.0))
         motion[theme] = tuple(frame_at(own, step, each, manner, subject, before[theme]).motion for each in moments)
-    title, caption, _ = texts_of(subject, after[THEMES[0]])
+    title, caption, _ = texts_of(stage.kind, subject, after[THEMES[0]])
     phase = int(stage.replay.trace.phase[step]) if stage.replay is not None else 0
     return Step(before, after, motion, title, caption, phase, _rows(stage, step))
 
 
 def _record(stage: Prepared) -> Trace | None:
     """The trace that a page can answer from; None where it shows no run, or one of which there is too much."""
-    if stage.replay is None or view_named(stage.shot.view).subject is not Moment:
+    if stage.replay is None or not stage.kind.is_of_run:
         return None
     trace = stage.replay.trace
     return trace if trace.steps * trace.space.threads_per_block <= _MOST_FACTS else None

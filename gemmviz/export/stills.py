@@ -1,23 +1,8 @@
-"""One frame of a run: whom it watches, where, and in which view; or a sentence about what there is none of."""
+"""A step or a phase of a run by its number."""
 
-from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.errors import UsageError
-from gemmviz.model.trace import Trace
-from gemmviz.scenes.catalog import view_named, views_of
-
-
-def focus_inside(focus: Focus, trace: Trace) -> Focus:
-    """The focus with all that follows from it. Raises UsageError for one that the trace doesn't hold."""
-    found = focus.within(trace)
-    is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
-    if not is_there or (found.block, found.thread) != (focus.block, focus.thread) or focus.warp not in (None, found.warp):
-        warp = "" if focus.warp is None else f", warp {focus.warp}"
-        thread = "" if focus.thread is None else f", thread {focus.thread}"
-        x, y, _ = focus.block
-        raise UsageError(f"block {x},{y}{warp}{thread} is not in the trace (blocks {trace.blocks})")
-    return found
 
 
 def step_numbered(step: int, replay: Replay) -> Position:
@@ -36,9 +21,3 @@ def phase_numbered(phase: int, replay: Replay) -> Position:
     if replay.trace.phases is not None:
         which = f"of the phases, {replay.trace.phases[0] + 1} to {replay.phases} are in the trace"
     raise UsageError(f"there is no phase {phase}: {which}")
-
-
-def check_view(name: str, subject: type) -> None:
-    """Raises UsageError for a view that doesn't show such a subject."""
-    if view_named(name).subject is not subject:
-        raise UsageError(f"the view {name!r} shows something else", remedy=f"choose {', '.join(views_of(subject))}")

@@ -1,10 +1,14 @@
-"""The devices that gemmviz knows, one TOML file each, from ``assets/devices`` and the user's ``devices`` folder."""
+"""The devices that gemmviz knows, one TOML file each: in ``assets/devices``, in the user's ``devices`` folder, or in a package
+that an entry point of ``gemmviz.devices`` names.
+"""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from gemmviz.files.codec import read_toml
-from gemmviz.files.extensions import Extensions
+from gemmviz.files.entry_points import entry_points, folders_of, package_of
+from gemmviz.files.extensions import Extensions, duplicate, left_out
 from gemmviz.files.resources import resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device
 from gemmviz.model.errors import GemmvizError, UsageError
@@ -13,16 +17,20 @@ from gemmviz.model.gpu import Gpu
 
 @cache
 def device_extensions() -> Extensions[Device]:
-    """All devices, NVIDIA's by compute capability before others, and the user's files that can't be used.
+    """All devices, NVIDIA's by compute capability before others, and the files of users and packages that can't be used.
 
-    A user's file doesn't replace a shipped device. Raises InstallationError if no shipped device is there, FormatError if
-    one is damaged.
+    A user's file or an installed package doesn't replace a device that ships with gemmviz. Raises InstallationError if no
+    shipped device is there, FormatError if one is damaged.
     """
     devices = {path.stem: read_toml(path, Device) for path in resources("assets/devices", "*.toml")}
-    broken = []
-    for path in sorted(user_folder("devices").glob("*.toml")):
+    origins = dict.fromkeys(devices, "a device of gemmviz")
+    broken: list[GemmvizError] = []
+    for path, origin in (*_own_files(), *_packaged_files(broken)):
+        if path.stem in devices:
+            broken.append(duplicate(path.stem, origin, origins[path.stem]))
+            continue
         try:
-            devices.setdefault(path.stem, read_toml(path, Device))
+            devices[path.stem], origins[path.stem] = read_toml(path, Device), origin
         except GemmvizError as error:
             broken.append(error.in_file(str(path)))
 
@@ -31,6 +39,25 @@ def device_extensions() -> Extensions[Device]:
         return device.vendor != "NVIDIA", device.compute_capability, device.name
 
     return Extensions(dict(sorted(devices.items(), key=order)), tuple(broken))
+
+
+def _own_files() -> Iterator[tuple[Path, str]]:
+    """The user's files and their names in errors."""
+    for path in sorted(user_folder("devices").glob("*.toml")):
+        yield path, str(path)
+
+
+def _packaged_files(broken: list[GemmvizError]) -> Iterator[tuple[Path, str]]:
+    """Files of installed packages; an entry point without a folder goes to ``broken``."""
+    for point in entry_points("devices"):
+        origin = f"{point.name} of the package {package_of(point)}"
+        try:
+            paths = sorted(path for folder in folders_of(point) for path in folder.glob("*.toml"))
+        except (Exception, SystemExit) as error:
+            broken.append(left_out(point.module, origin, error))
+            continue
+        for path in paths:
+            yield path, f"{path.name} of the package {package_of(point)}"
 
 
 def device_names() -> tuple[str, ...]:

@@ -1,14 +1,18 @@
-"""Finds what a folder of modules adds to the program: each module ends with one object, such as ``VIEW = View(...)``."""
+"""Finds what extends the program: each module of a folder ends with one object, such as ``VIEW = View(...)``, and installed
+packages name more such objects in their entry points.
+"""
 
 import importlib
 import importlib.util
 import pkgutil
 import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+from gemmviz.files.entry_points import entry_points, package_of
 from gemmviz.model.errors import GemmvizError, Place
 
 T = TypeVar("T")
@@ -17,32 +21,62 @@ _PLAIN = (str, int, bool)
 
 @dataclass(frozen=True, slots=True)
 class Extensions(Generic[T]):
-    """``items``: the objects by name, sorted by their ``order`` and then by name. ``broken``: one error for each module that
-    can't be used; the others are not affected.
+    """``items``: the objects by name, sorted by their ``order`` and then by name. ``broken``: one error for each module or
+    entry point that can't be used; the others are not affected.
     """
 
     items: dict[str, T]
     broken: tuple[GemmvizError, ...]
 
 
-def extensions_in(folder: ModuleType, attribute: str, *kinds: type[T], suffix: str = "") -> Extensions[T]:
-    """Objects of one of the types ``kinds`` that the modules of a package define under the name ``attribute``.
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where an extension is from: ``origin`` as errors name it, and the ``module`` that ``load`` gets its object of."""
 
-    An object is named after its module, without ``suffix``; modules that don't end with it are not looked at. A module that
-    raises while it is imported, or whose object is missing or has a field of the wrong type, is left out.
+    name: str
+    origin: str
+    module: str
+    load: Callable[[], Any]
+
+
+def extensions_in(folder: ModuleType, attribute: str, *kinds: type[T], suffix: str = "") -> Extensions[T]:
+    """Objects of one of the types ``kinds`` that the modules of a package define under the name ``attribute``, and those that
+    installed packages have in their entry points: of the group "gemmviz.views" for "VIEW".
+
+    An object is named after its module, without ``suffix``, or after its entry point; modules that don't end with the suffix
+    are not looked at. A module that raises while it is imported, or whose object is missing or has a field of the wrong type,
+    is left out. So is a second one of the same name.
     """
     items: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     broken: list[GemmvizError] = []
-    for module in pkgutil.iter_modules(folder.__path__):
-        if not module.name.endswith(suffix):
+    for source in (*_modules(folder, attribute, suffix), *_entries(attribute)):
+        if source.name in items:
+            broken.append(duplicate(source.name, source.origin, origins[source.name]))
             continue
         try:
-            loaded = importlib.import_module(f"{folder.__name__}.{module.name}")
-            items[module.name.removesuffix(suffix)] = _checked(getattr(loaded, attribute, None), attribute, kinds)
+            items[source.name] = _checked(source.load(), attribute, kinds)
+            origins[source.name] = source.origin
         except (Exception, SystemExit) as error:
-            broken.append(_left_out(folder, module.name, error))
+            broken.append(left_out(source.module, source.origin, error))
     ordered = sorted(items.items(), key=lambda item: (item[1].order, item[0]))
     return Extensions(dict(ordered), tuple(broken))
+
+
+def _modules(folder: ModuleType, attribute: str, suffix: str) -> Iterator[_Source]:
+    for module in pkgutil.iter_modules(folder.__path__):
+        if module.name.endswith(suffix):
+            path = f"{folder.__name__}.{module.name}"
+
+            def load(path: str = path) -> Any:
+                return getattr(importlib.import_module(path), attribute, None)
+
+            yield _Source(module.name.removesuffix(suffix), f"{module.name}.py", path, load)
+
+
+def _entries(attribute: str) -> Iterator[_Source]:
+    for point in entry_points(f"{attribute.lower()}s"):
+        yield _Source(point.name, f"{point.name} of the package {package_of(point)}", point.module, point.load)
 
 
 def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
@@ -56,9 +90,18 @@ def _checked(item: Any, attribute: str, kinds: tuple[type[T], ...]) -> T:
     return item
 
 
-def _left_out(folder: ModuleType, name: str, error: BaseException) -> GemmvizError:
+def duplicate(name: str, origin: str, first: str) -> GemmvizError:
+    """The error for a second extension of the same name."""
+    what = f"{origin} is left out: {first} is named {name!r}, too"
+    return GemmvizError(what, remedy="rename one of them, or uninstall its package")
+
+
+def left_out(module: str, origin: str, error: BaseException) -> GemmvizError:
     """What is wrong with a module, with the line of it that the error comes from."""
-    spec = importlib.util.find_spec(f"{folder.__name__}.{name}")
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):  # its package can't be imported
+        spec = None
     file = None if spec is None else spec.origin
     line, column = 0, 1
     if isinstance(error, SyntaxError):
@@ -69,5 +112,5 @@ def _left_out(folder: ModuleType, name: str, error: BaseException) -> GemmvizErr
         )
     place = Place(line, column, line, column + 1) if line else None
     reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
-    what = f"{Path(file).name if file else name} is left out: {type(error).__name__}: {reason}"
+    what = f"{origin if file is None or ' ' in origin else Path(file).name} is left out: {type(error).__name__}: {reason}"
     return GemmvizError(what, place, file=file, remedy="mend the file, or remove it")

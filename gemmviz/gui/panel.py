@@ -6,7 +6,7 @@ from typing import Literal
 
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.window_model import WindowModel
 
 DockArea = Literal["left", "right", "bottom"]
 
@@ -20,7 +20,7 @@ class Panel:
 
     title: str
     area: DockArea
-    make: Callable[[AppModel], QWidget]
+    make: Callable[[WindowModel], QWidget]
     order: int = 99
     least_width: int = 0
     scrolls: bool = False

@@ -17,14 +17,14 @@ class Plotting:
 
     def __init__(self, session: Session, post: Post) -> None:
         self.is_loaded = False
-        self.lane: LatestTask[ModuleType] = LatestTask(
-            post, self._on_loaded, lambda error: session.complain("benchmark", error)
+        self.worker: LatestTask[ModuleType] = LatestTask(
+            post, self._on_loaded, lambda error: session.notices.complain("benchmark", error)
         )
 
     def load(self) -> None:
         """Begins with the first plot that is asked for: who looks at none need not wait for it."""
-        if not self.is_loaded and not self.lane.is_busy:
-            self.lane.start(_load)
+        if not self.is_loaded and not self.worker.is_busy:
+            self.worker.start(_load)
 
     def _on_loaded(self, library: ModuleType) -> None:
         self.is_loaded = True

@@ -1,18 +1,18 @@
 """A view in a dock: the picture alone, as wide as the dock."""
 
-from gemmviz.analysis.replay.moment import Moment
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.stage.replay_page import over_the_picture
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.scene_widget import SceneDock
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.subjects.catalog import subject_of_view
 
 
 class ViewDock(SceneDock):
     """Follows the session in one of its views, whichever the stage shows."""
 
-    def __init__(self, desk: AppModel, view: str, what: str) -> None:
+    def __init__(self, desk: WindowModel, view: str, what: str) -> None:
         super().__init__(view_named(view).title, what)
         self.desk, self.view_name = desk, view
         self._refresh = Refresh(self, self.draw)
@@ -25,12 +25,12 @@ class ViewDock(SceneDock):
             desk.theme_changed,
         ):
             event.connect(self._refresh.due)
-        if view_named(view).subject is Moment:
-            session.notices_changed.connect(lambda: self.set_stale(over_the_picture(session)))
+        if subject_of_view(view).is_of_run:
+            session.notices.changed.connect(lambda: self.set_stale(over_the_picture(session)))
         self.resized.connect(self._refresh.due)
 
     def draw(self) -> None:
         view = view_named(self.view_name)
-        subject = self.desk.session.subject_of(view.subject)
+        subject = self.desk.session.display.subject_of(view.subject)
         if subject is not None:
             self.set_scene(view.still(subject, ViewOptions(self.desk.theme, height=self.frame_height, words=False)))

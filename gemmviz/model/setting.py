@@ -1,18 +1,29 @@
-"""How a person sets one field of a dataclass: what a form, a flag and a message say of it."""
+"""How a person sets one field of a dataclass: what a form, a flag, a menu and a message say of it.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Forms, command lines, files, menus and the names of undone changes all follow from the fields of a dataclass and their controls.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+FieldKind = Literal["number", "decimal", "choice", "switch", "text", "other"]
+_KINDS: dict[Any, FieldKind] = {bool: "switch", int: "number", float: "decimal", str: "text"}
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
     """What ``Annotated[int, Control(...)]`` says of a field: ``label`` stands before it, ``help`` in its tooltip and in the
-    command line's help; ``flag`` is its option there, "" for none.
+    command line's help; ``flag`` is its option there, "" for none, and ``metavar`` its argument.
 
     ``choices``: what may be chosen, each with the words that it is shown by; None where that is open, or known elsewhere.
-    ``least`` and ``most`` bound a number, ``unit`` follows it. ``empty``: what an empty text means. ``needs``: the name and the
-    value of another field without which this one means nothing, and ``unless`` says so. ``of_record``: it says what of a run is
-    recorded, and nothing of the run.
+    ``least`` and ``most`` bound a number, ``unit`` follows it; ``digits``: significant ones in a command line, 0 for all.
+    ``empty``: what an empty text means. ``needs``: the name and the value of another field without which this one means
+    nothing, and ``unless`` says so. ``of_record``: it says what of a run is recorded, and nothing of the run.
+
+    ``undo`` names its change in the Edit menu, "{}" standing for the value: None for label and value, "" for a change that is
+    not undone by itself. ``menu``: its entry in the View menu, "" for none, and ``keys`` the shortcuts of that entry.
     """
 
     label: str
@@ -26,8 +37,106 @@ class Control:
     needs: tuple[str, str] | None = None
     unless: str = ""
     of_record: bool = False
+    metavar: str = ""
+    digits: int = 0
+    undo: str | None = None
+    menu: str = ""
+    keys: tuple[str, ...] = ()
 
     @property
     def is_symbol(self) -> bool:
         """Whether the label is a letter of a formula, as M is."""
         return len(self.label) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field of a dataclass, or of a dataclass within it. ``path`` leads to it, ``type`` is its type."""
+
+    path: tuple[str, ...]
+    type: Any
+    default: Any
+    control: Control
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def kind(self) -> FieldKind:
+        """What sort of control sets it; "other" for a dataclass."""
+        return "choice" if self.choices else _KINDS.get(self.type, "other")
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """What may be chosen and the words that it is shown by; empty where that is open, or known elsewhere."""
+        if self.control.choices is not None:
+            return dict(self.control.choices)
+        return {value: value for value in get_args(self.type)} if get_origin(self.type) is Literal else {}
+
+    def of(self, value: Any) -> Any:
+        """What it is in a dataclass of that type."""
+        for name in self.path:
+            value = getattr(value, name)
+        return value
+
+    def put(self, value: Any, new: Any) -> Any:
+        """A copy of the dataclass with another value here. Raises GemmvizError where a dataclass around it refuses that."""
+        return _put(value, self.path, new)
+
+    def within(self, name: str) -> "Setting":
+        """The same, seen from a dataclass that has the present one as its field ``name``."""
+        return replace(self, path=(name, *self.path))
+
+    def shown(self, value: Any) -> str:
+        """A value as people read it."""
+        if self.kind == "switch":
+            return "on" if value else "off"
+        return self.choices.get(value, str(value)) if isinstance(value, str) else str(value)
+
+    def trouble(self, value: Any) -> tuple[str, str] | None:
+        """Why this can't be a value, and what can; None where it can."""
+        control = self.control
+        match self.kind:
+            case "choice" if value not in self.choices:
+                return f"{control.label} can't be {value!r}", f"choose {', '.join(self.choices)}"
+            case "number" | "decimal" if not control.least <= value <= control.most:
+                bounds = f"choose {control.least:g} to {control.most:.10g}"
+                return f"{control.label} can't be {value:.10g}{control.unit and ' ' + control.unit}", bounds
+        return None
+
+
+def settings_of(kind: Any) -> tuple[Setting, ...]:
+    """All fields of a dataclass that have a control, those of dataclasses within it among them, in order."""
+    return _cached_settings(kind)
+
+
+@cache
+def _cached_settings(kind: Any) -> tuple[Setting, ...]:
+    return tuple(_settings(kind))
+
+
+def _settings(kind: Any) -> Iterator[Setting]:
+    hints = get_type_hints(kind, include_extras=True)
+    for each in fields(kind):
+        hint = hints[each.name]
+        if get_origin(hint) is Annotated:
+            hint, *extras = get_args(hint)
+            control = next(extra for extra in extras if isinstance(extra, Control))
+            yield Setting((each.name,), hint, each.default, control)
+        inner = settings_of(hint) if isinstance(hint, type) and is_dataclass(hint) else ()
+        if any(len(within.path) == 1 for within in inner):  # a kernel has no settings of its own
+            yield from (within.within(each.name) for within in inner)
+
+
+def first_trouble(value: Any) -> tuple[Setting, str, str] | None:
+    """The first field of a dataclass that has a value that it can't have, why, and what it can have."""
+    for setting in settings_of(type(value)):
+        if len(setting.path) == 1 and (trouble := setting.trouble(setting.of(value))) is not None:
+            return setting, *trouble
+    return None
+
+
+def _put(value: Any, path: Sequence[str], new: Any) -> Any:
+    inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
+    return replace(value, **{path[0]: inner})

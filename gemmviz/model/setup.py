@@ -4,18 +4,17 @@ A new setting is a field here, with its ``Control``, and the place that uses it:
 messages and the names of undone changes all follow from the field.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import SettingError
 from gemmviz.model.filling import Filling
 from gemmviz.model.kernel import LARGEST_NUMBER, KernelSpec
 from gemmviz.model.problem import Problem
-from gemmviz.model.setting import Control
+from gemmviz.model.setting import Control, Setting, first_trouble, settings_of
 
-_PARTS = (Problem, Filling)
 _LONGEST = 200  # characters
 _BLOCKS = "Which blocks to trace: all, or X0:X1,Y0:Y1[,Z0:Z1] (half-open). Empty: as many around the watched one as are quick"
 _PHASES = "Which phases to trace: 2 or 2-3, counted from 1 as on the stage, with what is before and after them. Empty: all"
@@ -48,6 +47,8 @@ class Setup:
         for name in ("device", "blocks", "phases"):
             if len(getattr(self, name)) > _LONGEST:
                 raise SettingError(f"{name} has more than {_LONGEST} characters", names=(name,))
+        if (trouble := first_trouble(self)) is not None:
+            raise SettingError(trouble[1], names=(trouble[0].name,), remedy=trouble[2])
         if len(self.parameters) < len(own):
             object.__setattr__(self, "parameters", {**own, **self.parameters})
 
@@ -64,56 +65,13 @@ class Setup:
         return replace(self, problem=problem, parameters={**self.parameters, **others})
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One field of a setup, or of a dataclass within it. ``path`` leads to it, ``kind`` is its type."""
-
-    path: tuple[str, ...]
-    kind: Any
-    default: Any
-    control: Control
-
-    @property
-    def name(self) -> str:
-        return self.path[-1]
-
-    def of(self, value: Any) -> Any:
-        """What it is in a setup."""
-        for name in self.path:
-            value = getattr(value, name)
-        return value
-
-    def put(self, value: Any, new: Any) -> Any:
-        """The setup with another value here. Raises SettingError where the dataclass around it refuses that."""
-        return _put(value, self.path, new)
-
-
-def settings_of(kind: type) -> Iterator[Setting]:
-    """All fields of a dataclass that have a control, those of dataclasses within it among them, in order."""
-    hints = get_type_hints(kind, include_extras=True)
-    for each in fields(kind):
-        hint = hints[each.name]
-        if get_origin(hint) is Annotated:
-            inner, *extras = get_args(hint)
-            control = next(extra for extra in extras if isinstance(extra, Control))
-            yield Setting((each.name,), inner, each.default, control)
-        elif isinstance(hint, type) and hint in _PARTS:
-            for within in settings_of(hint):
-                yield replace(within, path=(each.name, *within.path))
-
-
-def _put(value: Any, path: Sequence[str], new: Any) -> Any:
-    inner = new if len(path) == 1 else _put(getattr(value, path[0]), path[1:], new)
-    return replace(value, **{path[0]: inner})
-
-
 def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = lambda setting, value: str(value)) -> list[str]:
     """What differs between two setups, in words. ``shown`` tells a value as people read it."""
     if before.kernel.name != after.kernel.name:
         return [f"kernel {after.kernel.name}"]
     found = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
     found += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
-    for each in settings_of(Setup):
+    for each in settings_of(type(after)):
         if each.of(before) != each.of(after):
             label, value = each.control.label, shown(each, each.of(after))
             found.append(f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}")

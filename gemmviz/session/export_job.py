@@ -13,7 +13,7 @@ from gemmviz.render.export import formats
 from gemmviz.render.format import Film, Still
 from gemmviz.state.arguments import view_words
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.background_analysis import Shown
+from gemmviz.subjects.runs import KnownRun
 from gemmviz.teaching.lesson import Lesson, LessonStep, save_lesson
 
 SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
@@ -73,7 +73,7 @@ def order_words(order: ExportJob, source: Path, target: Path, shot: Shot, on: st
 
 
 def write_source(
-    order: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: Shown | None, measured: Benchmark | None
+    order: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: KnownRun | None, measured: Benchmark | None
 ) -> Path:
     """A file that the command line reads: views, a trace that was opened, or measurements. Raises GemmvizError."""
     if order.what == "lesson":

@@ -13,6 +13,7 @@ from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import BUILDS, Build, Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
@@ -32,19 +33,19 @@ class LessonEditor:
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
-        self.lane: LatestTask[tuple[int, str]] = LatestTask(post, self._on_told, self._on_not_told)
+        self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_told, self._on_not_told)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
         self._made: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
         session.run_changed.connect(self._on_pictured)
 
     @property
-    def lanes(self) -> tuple[LatestTask[Any], ...]:
-        return (self.lane,)
+    def workers(self) -> tuple[LatestTask[Any], ...]:
+        return (self.worker,)
 
     def close(self) -> None:
-        for lane in self.lanes:
-            lane.close()
+        for worker in self.workers:
+            worker.close()
 
     @property
     def now(self) -> LessonStep | None:
@@ -141,7 +142,7 @@ class LessonEditor:
 
     def _become(self, lesson: Lesson, at: int | None) -> None:
         self.lesson, self.at = lesson, at
-        self.lane.cancel()
+        self.worker.cancel()
         self._captions, self._made = {}, None
         if self.now is not None:
             self._tell_numbers(self.now)
@@ -173,7 +174,8 @@ class LessonEditor:
         """Has the numbers of its caption worked out, unless they are known."""
         at = self.at
         if at is not None and stop.needed and at not in self._captions:
-            self.lane.start(lambda cancelled: (at, caption_with_numbers(stop)))
+            engine = self.session.runners.cpu
+            self.worker.start(lambda cancelled: (at, caption_with_numbers(stop, ShotFacts(stop.shot, engine))))
 
     def _on_told(self, told: tuple[int, str]) -> None:
         self._captions[told[0]] = told[1]
@@ -200,7 +202,7 @@ class LessonEditor:
         self.session.player.play(False)
         self.session.unread = ""
         present = self.session.shot
-        self.session.ask(replace(shot, theme=present.theme, type_scale=present.type_scale), RequestedSizes.of(shot.setup))
+        self.session.show(replace(shot, theme=present.theme, type_scale=present.type_scale), RequestedSizes.of(shot.setup))
         self.changed.emit()
 
 

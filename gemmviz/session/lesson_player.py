@@ -8,12 +8,11 @@ from psygnal import Signal
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
-from gemmviz.model.code_case import CodeCase
-from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.session import Session
 from gemmviz.state.requested_sizes import RequestedSizes
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.teaching.exercises import Verdict, judged
 from gemmviz.teaching.lesson import Lesson, LessonStep
 
@@ -35,8 +34,8 @@ class LessonPlayer(LessonEditor):
         self.judging: LatestTask[Verdict] = LatestTask(post, self._on_judged, lambda error: self._on_judged(Verdict((), error)))
 
     @property
-    def lanes(self) -> tuple[LatestTask[Any], ...]:
-        return (*super().lanes, self.judging)
+    def workers(self) -> tuple[LatestTask[Any], ...]:
+        return (*super().workers, self.judging)
 
     @property
     def is_on(self) -> bool:
@@ -134,12 +133,13 @@ class LessonPlayer(LessonEditor):
         if self.blanks:
             kernel = stop.shot.setup.kernel.filled(answers)
             setup = replace(stop.shot.setup, kernel=kernel)
-            view = "stage" if view_named(stop.shot.view).subject is CodeCase else stop.shot.view
+            view = stop.shot.view if subject_of_view(stop.shot.view).needs_run else "stage"
             shot = replace(stop.shot, setup=setup, view=view, theme=shot.theme, type_scale=shot.type_scale)
-            self.session.ask(shot, RequestedSizes.of(setup))
+            self.session.show(shot, RequestedSizes.of(setup))
         self.verdict = None
         empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
-        self.judging.start(lambda cancelled: judged(exercise, shot, empty))
+        engine = self.session.runners.cpu
+        self.judging.start(lambda cancelled: judged(exercise, shot, engine, empty))
 
     def _on_judged(self, verdict: Verdict) -> None:
         self.verdict = verdict

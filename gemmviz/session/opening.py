@@ -7,7 +7,6 @@ from pathlib import Path
 
 from psygnal import Signal
 
-from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kernel_file import kernel_text
 from gemmviz.files.kinds import kind_of
@@ -17,7 +16,6 @@ from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
 from gemmviz.launch.catalog import load_kernel
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.session.lesson_editor import LessonEditor
@@ -26,15 +24,15 @@ from gemmviz.session.session import Session
 from gemmviz.state.notices import Notice
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, granted
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.background_analysis import recorded_run
+from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson import read_lesson, shipped_lesson
 
 Show = Callable[[], None]
 
 
 class Opening:
-    """Opens files into a session, and follows a kernel's own file: whenever that is saved it runs again. ``opened`` tells the
-    path of what was opened, ``busied`` when reading begins and ends.
+    """Opens files into a session, and follows a kernel's own file: whenever that is saved it runs again. ``opened`` with the
+    path of what was opened, ``busy_changed`` when reading begins and ends.
     """
 
     opened = Signal(object)
@@ -43,14 +41,14 @@ class Opening:
     def __init__(self, session: Session, post: Post, bookmarks: LessonEditor, course: LessonPlayer) -> None:
         self.session, self.bookmarks, self.course = session, bookmarks, course
         self.followed: Path | None = None
-        self.lane: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
+        self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
         self._otherwise: Shot | None = None
         self._following = FileWatcher(post, self._on_written)
 
     @property
     def is_busy(self) -> bool:
         """Whether a file is being read."""
-        return self.lane.is_busy
+        return self.worker.is_busy
 
     def start(self, shot: Shot | None, plays: bool = False) -> None:
         """The first picture: of a shot, its kernel as it is in its file by now; or of the session's own."""
@@ -82,17 +80,17 @@ class Opening:
     def choose_kernel(self, name: str) -> None:
         """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
         path = Path(name).resolve() if Path(name).suffix == ".cu" or is_file(Path(name)) else None
-        wishes, before = self.session.wishes, self.session.shot.setup
+        requested, before = self.session.requested, self.session.shot.setup
         self._follow(path)
         if path is None:
-            self.lane.cancel()
+            self.worker.cancel()
             self.busy_changed.emit()
             try:
-                self._kernel(name, wishes, before)()  # one of ours is small
+                self._kernel(name, requested, before)()  # one of ours is small
             except GemmvizError as error:
                 self._on_failed(error)
         else:
-            self._read(lambda: self._own_kernel(path, wishes, before))
+            self._read(lambda: self._own_kernel(path, requested, before))
 
     def reload(self) -> None:
         """Reads the person's own file again."""
@@ -101,12 +99,12 @@ class Opening:
 
     def close(self) -> None:
         self._following.close()
-        self.lane.close()
+        self.worker.close()
 
     # Reading
 
     def _read(self, work: Callable[[], Show]) -> None:
-        self.lane.start(lambda cancelled: work())
+        self.worker.start(lambda cancelled: work())
         self.busy_changed.emit()
 
     def _on_read(self, show: Show) -> None:
@@ -114,19 +112,19 @@ class Opening:
         self.busy_changed.emit()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        self.session.complain("file", error)
+        self.session.notices.complain("file", error)
         if self.session.shown is None and not self.session.is_busy and self.session.error is None:
             self.start(self._otherwise)
         self.busy_changed.emit()
 
-    def _kernel(self, name: str, wishes: RequestedSizes, before: Setup) -> Show:
-        found = granted(wishes.for_kernel(load_kernel(name), before))
-        return lambda: self._show_kernel(name, found, wishes, before)
+    def _kernel(self, name: str, requested: RequestedSizes, before: Setup) -> Show:
+        found = granted(requested.for_kernel(load_kernel(name), before))
+        return lambda: self._show_kernel(name, found, requested, before)
 
-    def _own_kernel(self, path: Path, wishes: RequestedSizes, before: Setup) -> Show:
+    def _own_kernel(self, path: Path, requested: RequestedSizes, before: Setup) -> Show:
         """A file that is no kernel is shown as text, with what is wrong marked in it."""
         try:
-            show = self._kernel(str(path), wishes, before)
+            show = self._kernel(str(path), requested, before)
         except GemmvizError as failed:
             text, error = "", failed
             with contextlib.suppress(GemmvizError):
@@ -163,7 +161,7 @@ class Opening:
                 self.bookmarks.open(lesson)
             else:
                 shot = lesson.stops[0].shot
-                self.session.ask(shot, RequestedSizes.of(shot.setup))
+                self.session.show(shot, RequestedSizes.of(shot.setup))
 
         return self._and_tell(path, show)
 
@@ -174,32 +172,31 @@ class Opening:
             session = self.session
             chart = replace(session.shot.chart, source=session.benchmarks.add(found, path.name))
             session.player.play(False)
-            session.ask(replace(session.shot, view=session.latest_view(Benchmark), chart=chart))
+            session.show(replace(session.shot, view=session.display.latest_chart, chart=chart))
 
         return self._and_tell(path, show)
 
     def _and_tell(self, path: Path, show: Show) -> Show:
         def both() -> None:
             show()
-            self.session.close_notice("file")
+            self.session.notices.drop("file")
             self.opened.emit(path)
 
         return both
 
     # Showing
 
-    def _show_kernel(self, name: str, found: ResolvedSetup, wishes: RequestedSizes, before: Setup) -> None:
+    def _show_kernel(self, name: str, found: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
         session = self.session
-        if (session.wishes, session.shot.setup) != (wishes, before):  # something was set while it was read
+        if (session.requested, session.shot.setup) != (requested, before):  # something was set while it was read
             self.choose_kernel(name)
             return
         session.unread = ""
         session.notices.drop("file", "sizes")
         if found.instead:
             session.notices.put(Notice("sizes", found.instead, warns=False))
-        view = session.latest_view(Moment) if session.is_benchmark else session.shot.view
-        session.ask(replace(session.shot, setup=found.setup, view=view))
-        session.notices_changed.emit()
+        view = session.display.latest_replay if session.display.is_benchmark else session.shot.view
+        session.show(replace(session.shot, setup=found.setup, view=view))
 
     def _show_unread(self, text: str, error: GemmvizError) -> None:
         self.session.player.play(False)

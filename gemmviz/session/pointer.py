@@ -18,28 +18,28 @@ class PointerTool:
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        self.lane: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_found, lambda error: None)
+        self.worker: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_found, lambda error: None)
 
     def at(self, hit: Hit | None) -> None:
         """The pointer is over this cell now, or over none."""
         if hit is not None and hit.cells.tips is not None:
-            self.lane.cancel()
+            self.worker.cancel()
             self.lines_changed.emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
             return
         now = self.session.now
         found = None if hit is None or now is None else pointed_at(now.trace, hit)
         if hit is None or now is None or found is None:
-            self.lane.cancel()
+            self.worker.cancel()
             self.lines_changed.emit([])
         elif hit.cells.factor > 1:
-            self.lane.cancel()
+            self.worker.cancel()
             self.lines_changed.emit(hover_lines(now, hit, labels=self.session.shot.labels))
         else:
             number, element = found
-            self.lane.start(lambda cancelled: (now, hit, element_history(now, number, element)))
+            self.worker.start(lambda cancelled: (now, hit, element_history(now, number, element)))
 
     def close(self) -> None:
-        self.lane.close()
+        self.worker.close()
 
     def _on_found(self, found: tuple[Moment, Hit, ElementHistory]) -> None:
         moment, hit, history = found

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from gemmviz.files.devices import device_names, load_device
 from gemmviz.files.measurements import recorded_registers
@@ -10,17 +10,21 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.device import Device
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch, Parameter
-from gemmviz.model.setup import Setting, Setup, settings_of
+from gemmviz.model.setting import FieldKind, Setting, settings_of
+from gemmviz.model.setup import Setup
 from gemmviz.model.words import many
 
 MOST = 2**31 - 1
-FieldValue = int | str
-FieldKind = Literal["number", "choice", "text"]
+FieldValue = int | float | str
+_TYPES: dict[FieldKind, tuple[type, ...]] = {
+    "number": (int,), "decimal": (int, float), "choice": (str, int), "switch": (bool,), "text": (str,), "other": (),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``kind``: a number within bounds, one of ``choices`` (values, and the words that they are shown by), or a text.
+    """``kind``: a whole number or one with decimals, within bounds; one of ``choices`` (values, and the words that they are
+    shown by); on or off; or a text.
 
     ``empty``: what an empty text means. ``why_not``: why it can't be set now, "" where it can.
     """
@@ -31,8 +35,8 @@ class Field:
     kind: FieldKind
     value: FieldValue
     choices: Mapping[FieldValue, str] | None = None
-    least: int = 0
-    most: int = MOST
+    least: float = 0
+    most: float = MOST
     empty: str = ""
     why_not: str = ""
     is_parameter: bool = False
@@ -50,13 +54,21 @@ def fields_of(setup: Setup) -> list[Field]:
 def put(setup: Setup, name: str, value: FieldValue) -> Setup:
     """The setup with another value of one field. Raises SettingError where that can't be."""
     field = next(each for each in fields_of(setup) if each.name == name)
-    is_text = field.kind == "text" or (field.choices is not None and not field.is_parameter)
-    if isinstance(value, str) != is_text or (is_text and field.choices is not None and value not in field.choices):
+    if not _is_possible(field, value):
         raise SettingError(f"{field.label} can't be {value!r}", names=(name,))
     if name in setup.parameters:
         return setup.changed(**{name: int(value)})
     setting = next(each for each in settings_of(type(setup)) if each.name == name)
-    return setting.put(setup, value)  # type: ignore[no-any-return]
+    return setting.put(setup, float(value) if field.kind == "decimal" else value)  # type: ignore[no-any-return]
+
+
+def _is_possible(field: Field, value: FieldValue) -> bool:
+    """Whether a value is of the right type and one of the choices; a parameter may have others than its header names."""
+    if not isinstance(value, _TYPES[field.kind]) or isinstance(value, bool) != (field.kind == "switch"):
+        return False
+    if field.choices is None or field.is_parameter:
+        return isinstance(value, str) == isinstance(field.value, str)
+    return value in field.choices
 
 
 def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
@@ -70,12 +82,10 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
         other, wanted = control.needs
         present = next(each for each in settings if each.name == other).of(setup)
         why_not = "" if present == wanted else control.unless
-    known = _KNOWN[setting.name]() if setting.name in _KNOWN else control.choices
-    choices: dict[FieldValue, str] | None = None if known is None else {value: words for value, words in known.items()}
-    kind: FieldKind = "choice" if choices or get_args(setting.kind) else "number" if setting.kind is int else "text"
-    return Field(
-        setting.name, control.label, tip, kind, value, choices, int(control.least), int(control.most), control.empty, why_not
-    )
+    known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
+    choices: dict[FieldValue, str] | None = {value: words for value, words in known.items()} or None
+    kind: FieldKind = "choice" if choices else setting.kind
+    return Field(setting.name, control.label, tip, kind, value, choices, control.least, control.most, control.empty, why_not)
 
 
 def _of_parameter(parameter: Parameter, value: int) -> Field:

@@ -1,8 +1,11 @@
 """What things that a person did and sees are called: changes in the menu, the picture in the window's title."""
 
+from collections.abc import Callable
+from typing import Any
+
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.model.benchmark import Benchmark
-from gemmviz.model.setup import Setting, changes
+from gemmviz.model.setting import Setting, settings_of
+from gemmviz.model.setup import changes
 from gemmviz.scenes.catalog import view_named
 from gemmviz.state.fields import device_title
 from gemmviz.state.shot import Shot
@@ -10,31 +13,16 @@ from gemmviz.state.shot import Shot
 
 def change_name(before: Shot, after: Shot) -> str:
     """What of a shot was changed on purpose, "" for nothing: where one is in time and how near one looks are no such thing."""
-    found = changes(before.setup, after.setup, _shown)
-    if before.view != after.view:
-        found.append(f"view {view_named(after.view).title}")
-    if before.focus != after.focus:
-        found.append(f"watch {focus_name(after.focus)}")
-    if before.layer != after.layer:
-        found.append("colours")
-    if before.chart != after.chart:
-        found.append("curves")
-    if before.against != after.against:
-        found.append("what it is held against")
-    if before.trial != after.trial:
-        found.append("what is tried out")
-    if before.labels != after.labels:
-        found.append("labels")
-    if (before.lens, before.code, before.type_scale) != (after.lens, after.code, after.type_scale):
-        found.append("how it is seen")
-    if before.theme != after.theme:
-        found.append(f"theme {after.theme}")
-    return ", ".join(found)
+    names = changes(before.setup, after.setup, _shown)
+    for setting in settings_of(Shot):
+        if len(setting.path) == 1 and setting.of(before) != setting.of(after):
+            name, value = setting.control.undo, _shown(setting, setting.of(after))
+            names.append(f"{setting.control.label.lower()} {value}" if name is None else name.format(value))
+    return ", ".join(name for name in dict.fromkeys(names) if name)
 
 
-def _shown(setting: Setting, value: object) -> str:
-    choices = setting.control.choices or {}
-    return device_title(str(value)) if setting.name == "device" else choices.get(str(value), str(value))
+def _shown(setting: Setting, value: Any) -> str:
+    return _SHOWN[setting.name](value) if setting.name in _SHOWN else setting.shown(value)
 
 
 def focus_name(focus: Focus) -> str:
@@ -48,11 +36,16 @@ def focus_name(focus: Focus) -> str:
     return block if focus.warp is None else f"{block}, warp {focus.warp}"
 
 
-def title_of(shot: Shot, subject: object) -> str:
-    """The picture in a line, for the window's title."""
+_SHOWN: dict[str, Callable[[Any], str]] = {
+    "device": device_title, "focus": focus_name, "view": lambda name: view_named(name).title,
+}  # fmt: skip
+
+
+def title_of(shot: Shot, name: str = "") -> str:
+    """The picture in a line, for the window's title. ``name``: what it shows, by default the setup of the shot."""
     view = view_named(shot.view).title
-    if isinstance(subject, Benchmark):
-        return f"{view} · {subject.gpu.name} – gemmviz"
+    if name:
+        return f"{view} · {name} – gemmviz"
     setup = shot.setup
     sizes = " × ".join(map(str, setup.problem.sizes.values()))
     parameters = "".join(f", {name} = {value}" for name, value in setup.parameters.items())

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from psygnal import Signal
+
 from gemmviz.model.errors import GemmvizError, Place
 
 Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark", "elsewhere", "extension"]
@@ -30,28 +32,32 @@ class Notice:
 
 
 class Notices:
-    """At most one a topic, in the order in which they came."""
+    """At most one a topic, in the order in which they came. ``changed`` when there are others."""
+
+    changed = Signal()
 
     def __init__(self) -> None:
-        self._found: dict[Topic, Notice] = {}
+        self._by_topic: dict[Topic, Notice] = {}
 
     @property
     def all(self) -> list[Notice]:
-        return list(self._found.values())
+        return list(self._by_topic.values())
 
     @property
     def place(self) -> Place | None:
         """The place in the kernel's text that the latest notice is about."""
         return next((each.place for each in reversed(self.all) if each.place is not None), None)
 
-    def say(self, topic: Topic, error: GemmvizError) -> None:
+    def complain(self, topic: Topic, error: GemmvizError) -> None:
         self.put(Notice(topic, str(error), error.place))
 
     def put(self, notice: Notice) -> None:
-        self._found.pop(notice.topic, None)
-        self._found[notice.topic] = notice
+        self._by_topic.pop(notice.topic, None)
+        self._by_topic[notice.topic] = notice
+        self.changed.emit()
 
     def drop(self, *topics: Topic) -> None:
-        """What is no longer true, or was closed."""
-        for topic in topics:
-            self._found.pop(topic, None)
+        """Removes notices that are no longer true, or that were closed."""
+        removed = [self._by_topic.pop(topic) for topic in topics if topic in self._by_topic]
+        if removed:
+            self.changed.emit()

@@ -6,7 +6,7 @@ Undo is a list of shots; what is restored at the start, a saved view, a frame of
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.pairing import LOCKS, Lock
@@ -16,19 +16,25 @@ from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import DEFAULT_KERNEL, load_kernel
 from gemmviz.launch.legality import device_for, setup_for
 from gemmviz.model.errors import GemmvizError, UsageError, closest
-from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.setting import Control, first_trouble
 from gemmviz.model.setup import Setup
 from gemmviz.scenes.catalog import view_named
-from gemmviz.scenes.kit.frame import LAYERS, Layer
+from gemmviz.scenes.kit.frame import DrawingOptions
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.scenes.kit.window import LENSES, Lens
 
 FORMAT = "gemmviz view"
 VERSION = 1
 SYSTEM_THEME = "system"
+DRAGGED = "what is tried out"  # name of a change that goes on as long as the same value is dragged
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
-_WIDEST = 4096
+_WIDTH = "Of a chart: all kernels at this width of tiles and blocks (default: the fastest)"
+_CAMERA = "How near to look, and at which point of the frame, 0,0 to 1,1"
+_TYPE_SCALE = Control(
+    "Type", "How much larger words are, 0.75 to 2 (default: 1)", "--type", least=LEAST_TYPE, most=MOST_TYPE, digits=6,
+    metavar="SCALE", undo="how it is seen",
+)  # fmt: skip
+_TRIAL = "Of occupancy: threads, registers or shared bytes to try out instead of the kernel's own"
 _RENAMED_VIEWS = {
     "tile": "tile_size",
     "tiles": "block_tiles",
@@ -62,13 +68,12 @@ class ChartChoice:
 
     source: str = ""
     shown: dict[str, bool] = field(default_factory=dict)
-    width: int = 0
-    with_host: bool = True
-    is_even: bool = False
+    width: Annotated[int, Control("Width", _WIDTH, "--width", most=4096)] = 0
+    with_host: Annotated[bool, Control("CPU", "Of a chart: without what the CPU measured", "--no-cpu")] = True
+    is_even: Annotated[bool, Control("Even axes", "Of a chart: axes divided evenly, and not by powers", "--even")] = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.width <= _WIDEST:
-            raise UsageError(f"no tile is {self.width} wide", remedy=f"choose 0 to {_WIDEST}; 0 is whichever is fastest")
+        _check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,46 +122,39 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
-    """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run, and ``moment``,
-    how much of the step has passed; ``layer``: what colours tell; ``lens``: all of the matrices or what matters of them;
-    ``code``: with source lines beside them; ``type_scale``: how much larger words are than the theme has them, 0.75 to 2;
-    ``trial``: what is tried out of occupancy; ``instant``: how much of a whole launch's time has passed, 0 to 1;
-    ``against``: what it is held against; ``labels``: how elements and threads are written. Raises UsageError for what there is
-    none of.
+class Shot(DrawingOptions):
+    """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run;
+    ``type_scale``: how much larger words are than the theme has them, 0.75 to 2; ``trial``: what is tried out of occupancy;
+    ``against``: what it is compared with; and all DrawingOptions. Raises UsageError for what there is none of.
     """
 
     setup: Setup
-    focus: Focus = field(default_factory=Focus)
-    view: str = "stage"
-    at: Position = field(default_factory=Position)
-    moment: float = 1.0
-    layer: Layer = "matrix"
-    camera: Camera = field(default_factory=Camera)
-    chart: ChartChoice = field(default_factory=ChartChoice)
-    theme: str = SYSTEM_THEME
-    lens: Lens = "auto"
-    code: bool = False
-    type_scale: float = 1.0
-    trial: Trial = field(default_factory=Trial)
-    instant: float = 0.5
-    against: Against | None = None
-    labels: LabelStyle = PLAIN
+    focus: Annotated[Focus, Control("Watched", "The threads to watch", undo="watch {}")] = field(default_factory=Focus)
+    view: Annotated[str, Control("View", "What to look at (default: stage)", "--view", undo="view {}")] = "stage"
+    at: Annotated[Position, Control("Step", "The step that is shown", undo="")] = field(default_factory=Position)
+    camera: Annotated[Camera, Control("Camera", _CAMERA, "--camera", metavar="ZOOM,X,Y", undo="")] = field(
+        default_factory=Camera
+    )
+    chart: Annotated[ChartChoice, Control("Curves", "The curves of a chart", undo="curves")] = field(
+        default_factory=ChartChoice
+    )
+    theme: Annotated[str, Control("Theme", "Colours (default: dark)", "--theme", undo="theme {}")] = SYSTEM_THEME
+    type_scale: Annotated[float, _TYPE_SCALE] = 1.0
+    trial: Annotated[Trial, Control("Tried out", _TRIAL, "--try", metavar="NAME=N", undo=DRAGGED)] = field(
+        default_factory=Trial
+    )
+    against: Annotated[Against | None, Control("Comparison", "The other run", undo="what it is held against")] = None
 
     def __post_init__(self) -> None:
         view_named(self.view)
-        if self.layer not in LAYERS:
-            raise UsageError(f"colours can't tell {self.layer!r}", remedy=f"choose {', '.join(LAYERS)}")
-        if not 0.0 <= self.instant <= 1.0:
-            raise UsageError(f"{self.instant:g} of a launch can't have passed", remedy="choose between 0 and 1")
-        if self.lens not in LENSES:
-            raise UsageError(f"there is no lens {self.lens!r}", remedy=f"choose {', '.join(LENSES)}")
-        if not LEAST_TYPE <= self.type_scale <= MOST_TYPE:
-            raise UsageError(f"words can't be {self.type_scale:g} times as large", remedy=f"choose {LEAST_TYPE} to {MOST_TYPE}")
         if self.theme not in (SYSTEM_THEME, *theme_names()):
             raise UsageError(f"there is no theme {self.theme!r}", remedy=f"choose {', '.join((SYSTEM_THEME, *theme_names()))}")
-        if not 0.0 <= self.moment <= 1.0:
-            raise UsageError(f"{self.moment:g} of a step can't have passed", remedy="choose between 0 and 1")
+        _check(self)
+
+
+def _check(value: object) -> None:
+    if (trouble := first_trouble(value)) is not None:
+        raise UsageError(trouble[1], remedy=trouble[2])
 
 
 def default_shot() -> Shot:

@@ -1,5 +1,7 @@
 """The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
 
+from collections.abc import Mapping
+
 from psygnal import Signal
 
 from gemmviz.files.benchmark_file import recorded_benchmarks, recorded_lesson_benchmarks
@@ -13,7 +15,6 @@ from gemmviz.model.words import capital
 from gemmviz.run.engine import Cancel
 from gemmviz.run.measure.benchmarking import cases_for, run_benchmark
 from gemmviz.run.worker.remote import RemoteGpu
-from gemmviz.scenes.charts.speeds import narrowed
 
 HERE = "measured here"
 _LESSONS = ", kernels of the lessons"
@@ -30,8 +31,7 @@ class Benchmarks:
         self._post = post
         self._others: dict[str, Benchmark] = {}
         self._measured: Benchmark | None = None
-        self._narrowed: tuple[Benchmark, tuple[int, bool], Benchmark] | None = None
-        self.lane: LatestTask[Benchmark] = LatestTask(post, self._on_done, self._on_failed)
+        self.worker: LatestTask[Benchmark] = LatestTask(post, self._on_done, self._on_failed)
 
     @property
     def all(self) -> dict[str, Benchmark]:
@@ -42,15 +42,6 @@ class Benchmarks:
     def named(self, name: str) -> Benchmark | None:
         """The one of this name; the first where there is none of it; None where there is none at all."""
         return named(self.all, name)
-
-    def narrowed(self, name: str, width: int, with_host: bool) -> Benchmark | None:
-        """The benchmark of this name with some of its rows, cached (see ``gemmviz.scenes.charts.speeds.narrowed``)."""
-        benchmark = self.named(name)
-        if benchmark is None:
-            return None
-        if self._narrowed is None or self._narrowed[0] is not benchmark or self._narrowed[1] != (width, with_host):
-            self._narrowed = benchmark, (width, with_host), narrowed(benchmark, width, with_host)
-        return self._narrowed[2]
 
     def add(self, found: Benchmark, file: str) -> str:
         """What a file of this name holds; its name from now on."""
@@ -63,7 +54,7 @@ class Benchmarks:
 
     @property
     def is_measuring(self) -> bool:
-        return self.lane.is_busy
+        return self.worker.is_busy
 
     @property
     def progress(self) -> str:
@@ -84,16 +75,16 @@ class Benchmarks:
         def work(cancelled: Cancel) -> Benchmark:
             return run_benchmark(gpu, cases, device, on_row=measured, cancelled=cancelled)
 
-        self.lane.start(work)
+        self.worker.start(work)
         self.changed.emit()
 
     def cancel(self) -> None:
         """What was measured so far stays."""
-        self.lane.cancel()
+        self.worker.cancel()
         self.changed.emit()
 
     def close(self) -> None:
-        self.lane.close()
+        self.worker.close()
 
     def _on_measured(self, benchmark: Benchmark, done: int) -> None:
         if self.is_measuring:
@@ -118,6 +109,6 @@ def _name(benchmark: Benchmark) -> str:
     return capital(benchmark.source.partition(",")[0])
 
 
-def named(benchmarks: dict[str, Benchmark], name: str) -> Benchmark | None:
+def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
     """The one of this name; the first where there is none of it; None where there is none at all."""
     return benchmarks.get(name) or next(iter(benchmarks.values()), None)

@@ -1,64 +1,97 @@
-"""What views of a shot alone show, kept up to date: what takes a while is worked out beside what draws."""
+"""Values of subjects for a window: slow ones are made beside the thread that draws, and none is made twice."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.jobs.events import Post
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.model.errors import GemmvizError
-from gemmviz.model.launch_case import LaunchCase
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.cases import OF_SHOTS
+from gemmviz.subjects.subject import Context, Subject
 
 _MOST = 32
 WAITING = "Being worked out …"
 _NOTHING = "There is nothing to show of this kernel here"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entry:
+    """``key``: all that ``value`` depends on. ``error``: why there is no value."""
+
+    kind: type
+    key: tuple[Any, ...]
+    value: Any = None
+    error: GemmvizError | None = None
+
+
 class SubjectCache:
-    """``changed`` is called when more is known."""
+    """``on_change`` is called when a slow value is there, or can't be had."""
 
-    def __init__(self, post: Post, changed: Callable[[], Any]) -> None:
-        self._changed = changed
-        self.lane: LatestTask[tuple[Any, Any]] = LatestTask(post, self._on_made, self._on_failed)
-        self._known: dict[Any, Any] = {}
-        self._errors: dict[Any, GemmvizError] = {}
-        self._asked: Any = None
+    def __init__(self, post: Post, on_change: Callable[[], Any]) -> None:
+        self._on_change = on_change
+        self.worker: LatestTask[_Entry] = LatestTask(post, self._add, self._on_failed)
+        self._entries: list[_Entry] = []
+        self._pending: _Entry | None = None
 
-    def case(self, kind: type, shot: Shot) -> Any:
-        """What views of this kind show of a shot; None as long as it is being worked out, or where there is nothing."""
-        if kind is LaunchCase:
-            return OF_SHOTS[kind](shot, lambda: False)
-        key = _key(kind, shot)
-        if key not in self._known and key not in self._errors and self._asked != key:
-            self._asked = key
+    def value(self, subject: Subject, shot: Shot, context: Context) -> Any:
+        """The value for a shot; None as long as it is being made or the context doesn't hold enough, or if it can't be had."""
+        entry = self._entry(subject, shot, context)
+        return None if entry is None else entry.value
 
-            def work(cancelled: Cancel) -> tuple[Any, Any]:
-                return key, OF_SHOTS[kind](shot, cancelled)
+    def missing(self, subject: Subject, shot: Shot, context: Context) -> str:
+        """Why there is no value: an error, or that it is being made; "" where the context doesn't hold enough for it."""
+        entry = self._entry(subject, shot, context)
+        if entry is None:
+            return WAITING
+        if entry.error is not None:
+            return str(entry.error)
+        return _NOTHING if subject.is_slow and entry.value is None else ""
 
-            self.lane.start(work)
-        return self._known.get(key)
+    def _entry(self, subject: Subject, shot: Shot, context: Context) -> _Entry | None:
+        key = _key(subject, shot, context)
+        for entry in self._entries:
+            if entry.kind is subject.kind and entry.key == key:
+                return entry
+        fresh = _Entry(subject.kind, key)
+        if not subject.is_slow:
+            self._entries = [entry for entry in self._entries if entry.kind is not subject.kind]
+            self._add(_made(fresh, subject, shot, context), is_news=False)
+            return self._entries[-1]
+        pending = self._pending
+        if pending is None or pending.kind is not subject.kind or pending.key != key:
+            self._pending = fresh
 
-    def missing(self, kind: type, shot: Shot) -> str:
-        """Why there is nothing to show, or that it is being worked out."""
-        key = _key(kind, shot)
-        error = self._errors.get(key)
-        return str(error) if error is not None else _NOTHING if key in self._known else WAITING
+            def work(cancelled: Cancel) -> _Entry:
+                return _made(fresh, subject, shot, replace(context, cancelled=cancelled))
 
-    def _on_made(self, made: tuple[Any, Any]) -> None:
-        if len(self._known) >= _MOST:
-            self._known.clear()
-        self._known[made[0]] = made[1]
-        self._changed()
+            self.worker.start(work)
+        return None
+
+    def _add(self, entry: _Entry, is_news: bool = True) -> None:
+        self._entries = [*self._entries[1 - _MOST :], entry]
+        if is_news:
+            self._pending = None
+            self._on_change()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        if len(self._errors) >= _MOST:
-            self._errors.clear()
-        self._errors[self._asked] = error
-        self._changed()
+        if self._pending is not None:
+            self._add(replace(self._pending, error=error))
 
 
-def _key(kind: type, shot: Shot) -> tuple[type, str]:
-    """All that what is made depends on."""
-    return kind, repr((shot.setup, shot.against, shot.focus.block))
+def _made(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> _Entry:
+    """The entry with its value, or with the error that takes its place."""
+    try:
+        return replace(entry, value=subject.make(shot, context))
+    except GemmvizError as error:
+        return replace(entry, error=error)
+
+
+def _key(subject: Subject, shot: Shot, context: Context) -> tuple[Any, ...]:
+    """All that a value depends on: the shot without its time and its looks, and what the subject takes from the context."""
+    chart = shot.chart
+    return (
+        shot.setup, shot.against, shot.focus.block, shot.trial, chart.source, chart.width, chart.with_host,
+        *(getattr(context, name) for name in (*subject.needs, *subject.uses)),
+    )  # fmt: skip

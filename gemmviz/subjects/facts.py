@@ -1,7 +1,8 @@
-"""What is known of one shot: its run, its counts, its device, models and recordings, each worked out when it is asked for."""
+"""Facts about one shot: its run, its counts, its device, models and recordings, each computed when it is first read."""
 
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
 from gemmviz.analysis.memory.counts import LaunchCounts
 from gemmviz.analysis.models.occupancy import OccupancyLimits, occupancy_limits
@@ -12,7 +13,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.device import Device
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import UsageError
 from gemmviz.model.host_run import TransferCase
 from gemmviz.model.kernel import Launch
 from gemmviz.model.occupancy import OccupancyCase
@@ -20,20 +21,35 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
-from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot, Trial
-from gemmviz.subjects.benchmarks import recorded
-from gemmviz.subjects.cases import launch_counts, race_case, transfer_case
-from gemmviz.subjects.picture import run, searched_blocks, with_hazards
-from gemmviz.subjects.subjects import grid_case, occupancy_case
+from gemmviz.subjects.benchmarks import named, recorded
+from gemmviz.subjects.catalog import subject_for
+from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.runs import replay_of, run
+from gemmviz.subjects.subject import Context
+
+Value = TypeVar("Value")
 
 
 class ShotFacts:
-    """Of one shot, worked out when they are asked for. Raises GemmvizError where the shot can't be run."""
+    """Facts about a shot, from an engine's run of it. ``outcome``: of that run, where it is over already. Each fact raises
+    GemmvizError where the shot can't be run.
+    """
 
-    def __init__(self, shot: Shot, outcome: Outcome | None = None) -> None:
-        self.shot = shot
+    def __init__(self, shot: Shot, engine: Engine, outcome: Outcome | None = None) -> None:
+        self.shot, self.engine = shot, engine
         self._outcome = outcome
+
+    def about(self, shot: Shot) -> "ShotFacts":
+        """Facts about another shot, by the same engine."""
+        return ShotFacts(shot, self.engine)
+
+    def of_kind(self, kind: type[Value]) -> Value:
+        """The shot's subject of a kind that needs no run."""
+        value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine))
+        assert isinstance(value, kind)
+        return value
 
     @property
     def setup(self) -> Setup:
@@ -49,18 +65,15 @@ class ShotFacts:
 
     @cached_property
     def outcome(self) -> Outcome:
-        return self._outcome or run(self.setup, self.shot.focus.block, Interpreter(), values=True)
+        return self._outcome or run(self.setup, self.shot.focus.block, self.engine, values=True)
 
     @cached_property
     def replay(self) -> Replay:
-        trace = self.outcome.trace
-        if trace is None:
-            raise self.outcome.fault or GemmvizError("the kernel gives no trace")
-        return with_hazards(Replay.of(trace), searched_blocks(trace))
+        return replay_of(self.outcome)
 
     @cached_property
     def moment(self) -> Moment:
-        """Where the shot is."""
+        """The step of the shot."""
         reader = Reader(self.replay, self.shot.focus)
         self.replay.terms(reader.scope)
         return reader.at(step_at(self.replay.trace, self.shot.at))
@@ -71,16 +84,12 @@ class ShotFacts:
 
     @cached_property
     def counts(self) -> LaunchCounts:
-        """Of the whole launch."""
-        return launch_counts(self.setup)
+        """Counts of the whole launch."""
+        return launch_counts(self.setup, self.engine)
 
     @cached_property
     def occupancy(self) -> OccupancyCase:
-        case = occupancy_case(self.shot)
-        if case is None:
-            launch_for(self.setup)
-            raise UsageError("there is no block to speak of")
-        return case
+        return self.of_kind(OccupancyCase)
 
     @property
     def limits(self) -> OccupancyLimits:
@@ -88,25 +97,19 @@ class ShotFacts:
 
     @cached_property
     def grid(self) -> GridCase:
-        case = grid_case(replace(self.shot, trial=Trial()))
-        if case is None:
-            raise UsageError("there is no launch to speak of")
-        return case
+        return self.about(replace(self.shot, trial=Trial())).of_kind(GridCase)
 
     @cached_property
     def race(self) -> RaceCase:
-        return race_case(self.shot)
+        return self.of_kind(RaceCase)
 
     @cached_property
     def transfers(self) -> TransferCase:
-        found = transfer_case(self.shot)
-        if found is None:
-            raise UsageError("nobody recorded a host's calls")
-        return found
+        return self.of_kind(TransferCase)
 
     @cached_property
     def benchmark(self) -> Benchmark:
-        found = recorded()
-        if not found:
+        benchmark = named(recorded(), self.shot.chart.source)
+        if benchmark is None:
             raise UsageError("nothing is recorded")
-        return found.get(self.shot.chart.source) or next(iter(found.values()))
+        return benchmark

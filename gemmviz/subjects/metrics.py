@@ -13,7 +13,7 @@ from gemmviz.model.sites import Space
 from gemmviz.model.timing import KernelSpeed
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.words import all_blocks, many, number, spaced
-from gemmviz.subjects.background_analysis import Shown
+from gemmviz.subjects.runs import KnownRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ LAUNCHES = (
 )  # fmt: skip
 
 
-def check_line(shown: Shown) -> str:
+def check_line(shown: KnownRun) -> str:
     """Whether C is right, as far as it was traced."""
     trace = shown.trace
     if trace.stop is not None:
@@ -113,13 +113,13 @@ def check_line(shown: Shown) -> str:
     return ("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)"
 
 
-def hazard_lines(shown: Shown) -> list[str]:
+def hazard_lines(shown: KnownRun) -> list[str]:
     """The hazards that were found, what else there is to say of the order, and what the reader of the source noted."""
     ordering = shown.replay.ordering
     return [*(f"Hazard: {hazard}" for hazard in ordering.hazards), *ordering.remarks, *shown.trace.notes]
 
 
-def search_line(shown: Shown) -> str:
+def search_line(shown: KnownRun) -> str:
     """In how many blocks hazards were searched for, "" where in all."""
     traced = shown.trace.blocks.count
     if shown.searched is None or shown.searched >= traced:
@@ -127,7 +127,7 @@ def search_line(shown: Shown) -> str:
     return f"Hazards were searched for in {shown.searched} of the {traced} traced blocks, to be quick"
 
 
-def source_line(shown: Shown, moment: Moment) -> str:
+def source_line(shown: KnownRun, moment: Moment) -> str:
     """Whose costs the columns are, and by which rules they are counted."""
     who = focus_text(moment.focus, shown.trace)
     if moment.focus.thread is not None:
@@ -148,7 +148,7 @@ def rules_sentence(setup: Setup) -> str:
     return f" By the rules of recent NVIDIA GPUs: a {device.name} serves memory otherwise."
 
 
-def speed_lines(shown: Shown) -> list[str]:
+def speed_lines(shown: KnownRun) -> list[str]:
     """Time, rate, resources and source of the real kernel, in words."""
     if shown.speed is None:
         return [f"Real kernel: {shown.no_speed or '…'}"] if shown.trace.stop is None else []
@@ -180,7 +180,7 @@ def _of_speed(speed: KernelSpeed) -> list[str]:
     return lines
 
 
-def recorder_line(shown: Shown) -> str:
+def recorder_line(shown: KnownRun) -> str:
     """Who ran the kernel and recorded it."""
     by = shown.trace.by
     return "Run by the interpreter on the CPU" if by == INTERPRETER else f"Recorded on {by}"

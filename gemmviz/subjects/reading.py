@@ -31,7 +31,7 @@ class Reading:
         self.size = (WIDTH, HEIGHT)
         self._counting: LatestTask[tuple[Reader, int]] = LatestTask(post, self._on_counted, lambda error: None)
         self._drawing: LatestTask[tuple[Reader, str]] = LatestTask(post, self._on_drawn, lambda error: self._drawn())
-        self.lanes: tuple[LatestTask[Any], ...] = self._counting, self._drawing
+        self.workers: tuple[LatestTask[Any], ...] = self._counting, self._drawing
         self._report_counted, self._drawn = counted, drawn
         self._counted = -1
         self._known: set[tuple[str, Focus]] = set()
@@ -50,12 +50,18 @@ class Reading:
 
     def begin(self, replay: Replay, focus: Focus) -> None:
         """Another replay, or through another focus."""
-        for lane in self.lanes:
-            lane.cancel()
+        for worker in self.workers:
+            worker.cancel()
         if self.reader is None or self.reader.replay.trace is not replay.trace:
             self._known = set()
         self.reader = Reader(replay, focus)
         self.forget()
+
+    def end(self) -> None:
+        """Reads nothing any more."""
+        for worker in self.workers:
+            worker.cancel()
+        self.reader = None
 
     def know(self, watched: Watched | None) -> None:
         """The variables of the first of the watched threads."""

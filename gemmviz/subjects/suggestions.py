@@ -12,7 +12,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import Suggestion
 from gemmviz.run.engine import CannotAnswer
 from gemmviz.run.measure.recorded import RecordedTimes
-from gemmviz.subjects.subjects import parameters_text
+from gemmviz.subjects.titles import parameters_text
 
 _LADDER: dict[str, tuple[str, tuple[ReasonKind, ...], str]] = {
     "02_naive": ("swap x and y: 03_coalesced", ("coalescing",), "03_coalesced"),

@@ -19,12 +19,12 @@ def shown_value(value: Any) -> str:
     return spaced(value) if isinstance(value, int) else str(value)
 
 
-def caption_with_numbers(stop: LessonStep, facts: ShotFacts | None = None) -> str:
-    """The caption with its numbers worked out; those that nobody can tell as "?"."""
+def caption_with_numbers(stop: LessonStep, facts: ShotFacts) -> str:
+    """The caption of a step with its numbers; "?" for those that can't be had."""
     if not stop.needed:
         return stop.caption
     needed = [each for each in stop.expect if each.name in stop.needed]
-    facts, values = facts or ShotFacts(stop.shot), {}
+    values = {}
     for each in needed:
         try:
             values[each.name] = shown_value(_rounded(quantity(each.what, facts), each))

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gemmviz.export.prepare import EngineOf, prepare
+from gemmviz.export.prepare import prepare
 from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.model.outcome import Outcome
 from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.gathering import EngineOf
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Answer, Expectation, Lesson, LessonStep
 from gemmviz.teaching.quantities import quantity
@@ -36,9 +38,8 @@ class Finding:
         )
 
 
-def asked(stop: LessonStep, facts: ShotFacts | None = None) -> list[tuple[Expectation, Answer | None, GemmvizError | None]]:
+def asked(stop: LessonStep, facts: ShotFacts) -> list[tuple[Expectation, Answer | None, GemmvizError | None]]:
     """All that a step expects, with what is found."""
-    facts = facts or ShotFacts(stop.shot)
     rows: list[tuple[Expectation, Answer | None, GemmvizError | None]] = []
     for each in stop.expect:
         try:
@@ -52,16 +53,16 @@ def findings(lesson: Lesson, engine_of: EngineOf) -> Iterator[Finding]:
     """Step by step; what a step shows is made, too, and where that fails the step is named."""
     for number, stop in enumerate(lesson.stops, 1):
         title = stop.title or stop.id or "untitled"
+        outcome: Outcome | None = None
         try:
-            stage = prepare(stop.shot, engine_of)
-            facts = ShotFacts(stop.shot, stage.outcome)
+            outcome = prepare(stop.shot, engine_of).outcome
         except GemmvizError as error:
             shown = Expectation("what it shows", "", line=stop.line)
             if not any(each.what in ("refusal", "fault") for each in stop.expect):
                 yield Finding(number, title, shown, None, error)
-            facts = ShotFacts(stop.shot)
-        for expectation, value, wrong in asked(stop, facts):
-            yield Finding(number, title, expectation, value, wrong)
+        with engine_of(stop.shot.setup.kernel) as engine:
+            for expectation, value, wrong in asked(stop, ShotFacts(stop.shot, engine, outcome)):
+                yield Finding(number, title, expectation, value, wrong)
         for choice in stop.question.choices if stop.question is not None else ():
             if choice.shot is not None:
                 try:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gemmviz.model.errors import GemmvizError, SourceError
+from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
@@ -35,12 +36,12 @@ class Verdict:
         ]
 
 
-def judged(exercise: Exercise, shot: Shot, empty: tuple[int, ...] = ()) -> Verdict:
+def judged(exercise: Exercise, shot: Shot, engine: Engine, empty: tuple[int, ...] = ()) -> Verdict:
     """What an exercise asks for, of a shot: its kernel is run, with whatever a student wrote. ``empty``: the blanks, from 1,
     with nothing in them: they are named where the kernel can't be read.
     """
     left = shot.setup.kernel.blanks
-    facts = ShotFacts(shot)
+    facts = ShotFacts(shot, engine)
     rows: list[tuple[Expectation, Answer | None, bool]] = []
     for each in exercise.until:
         try:

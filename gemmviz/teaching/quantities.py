@@ -25,7 +25,7 @@ from gemmviz.scenes.charts.growth import blocks_at
 from gemmviz.scenes.charts.scaling import data_bytes, span_of, work_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.subjects.speeds import DRAM, traffic_of
+from gemmviz.subjects.levels import DRAM, traffic_of
 from gemmviz.teaching.lesson import Answer
 
 Ask = Callable[..., Answer]
@@ -162,7 +162,7 @@ def _(facts: ShotFacts) -> Answer:
 def _(facts: ShotFacts) -> Answer:
     if facts.shot.against is None:
         raise UsageError("there is no other launch", remedy="give the shot an [against]")
-    return quantity("waves", ShotFacts(Shot(facts.shot.against.setup)))
+    return quantity("waves", facts.about(Shot(facts.shot.against.setup)))
 
 
 @_asks("most blocks on an SM at once")
@@ -241,7 +241,7 @@ def _(facts: ShotFacts, name: str) -> Answer:
 @_asks("reads with <NAME> = <n>")
 def _(facts: ShotFacts, name: str, value: str) -> Answer:
     """From global memory, with another value of a parameter."""
-    return quantity("global reads", ShotFacts(replace(facts.shot, setup=facts.setup.changed(**{name: int(value)}))))
+    return quantity("global reads", facts.about(replace(facts.shot, setup=facts.setup.changed(**{name: int(value)}))))
 
 
 @_asks("loads of a block in a phase")

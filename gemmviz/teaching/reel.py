@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gemmviz.export.prepare import (
-    EngineOf,
     ExportOptions,
     Prepared,
     frame_at,
@@ -20,6 +19,7 @@ from gemmviz.render.reel import Frame, Reel, Slide, Step
 from gemmviz.scenes.kit.band import Caption
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
+from gemmviz.subjects.gathering import EngineOf
 from gemmviz.teaching.captions import caption_with_numbers
 from gemmviz.teaching.lesson import Lesson, LessonStep
 from gemmviz.teaching.reveal import Reveal, parts_of
@@ -42,7 +42,8 @@ def lesson_reel(
             stage = prepare(changed(part.shot), engine_of)
             said = part.said
             if stop.needed and stop.question is None:
-                said = replace(said, caption=caption_with_numbers(stop, ShotFacts(stop.shot, stage.outcome)))
+                with engine_of(stop.shot.setup.kernel) as engine:
+                    said = replace(said, caption=caption_with_numbers(stop, ShotFacts(stop.shot, engine, stage.outcome)))
             yield stop, stage, said
 
     def slides() -> Iterator[Slide]:
@@ -64,7 +65,7 @@ def lesson_reel(
                 theme: frame_at(with_theme(stage, theme), stage.step, stage.moment(stage.step), manner, said=said).scene
                 for theme in THEMES
             }
-            title, caption, _ = texts_of(stage.subject(stage.step), scenes[THEMES[0]])
+            title, caption, _ = texts_of(stage.kind, stage.subject(stage.step), scenes[THEMES[0]])
             yield Step(scenes, scenes, dict.fromkeys(THEMES, ()), said.title or title, said.caption or caption)
 
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))

@@ -10,6 +10,7 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.problem import Problem
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities import quantity
@@ -77,14 +78,14 @@ def test_recent_rules_are_as_they_were() -> None:
 def test_a_launch_on_a_g80() -> None:
     """The lecture's tiled kernel, tiles 16 wide: rows of a tile are segments, and every shared access is one pass a half-warp."""
     setup = setup_for(load_kernel("column_first"), Problem(64, 64, 64), {"TILE_WIDTH": 16}, device="8800gtx")
-    facts = ShotFacts(Shot(setup))
+    facts = ShotFacts(Shot(setup), Interpreter())
     elements = 2 * 64**3 // 16
     assert quantity("global reads", facts) == elements
     assert facts.counts.total("global", "read").sectors == elements // 16 * 2
     shared = facts.counts.total("shared")
     assert shared.wavefronts == shared.requests
     naive = setup_for(load_kernel("many_blocks"), Problem(64, 64, 64), {"TILE_WIDTH": 16}, device="8800gtx")
-    total = ShotFacts(Shot(naive)).counts.total("global", "read")
+    total = ShotFacts(Shot(naive), Interpreter()).counts.total("global", "read")
     assert total.sectors == total.lanes // 2 * 1 + total.lanes // 2 // 16 * 2  # A lane by lane, B by segments
 
 

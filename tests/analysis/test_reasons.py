@@ -17,7 +17,8 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Labels, Rects
 from gemmviz.scenes.views.why_view import why_scene
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.speeds import DRAM, speed_case_of, traffic_of
+from gemmviz.subjects.kinds.why import speed_case_of
+from gemmviz.subjects.levels import DRAM, traffic_of
 from gemmviz.subjects.suggestions import cures_for
 from tests.conftest import piece
 

@@ -18,7 +18,7 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels
 from gemmviz.scenes.views.grid_view import grid_scene
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.subjects import grid_case
+from gemmviz.subjects.kinds.grid import grid_case
 from tests.conftest import piece, sure
 
 

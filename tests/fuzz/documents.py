@@ -20,7 +20,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import view_named
 from gemmviz.state.shot import Shot, default_shot, read_view, shot_text
-from gemmviz.subjects.picture import run
+from gemmviz.subjects.runs import run
 from gemmviz.teaching.checking import complaint, findings
 from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text, parse_lesson, read_lesson, shipped_lesson
 from gemmviz.teaching.reel import lesson_reel

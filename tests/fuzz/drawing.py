@@ -6,6 +6,9 @@ from pathlib import Path
 from random import Random
 from zlib import crc32
 
+from gemmviz.subjects.cases import OF_SHOTS
+from gemmviz.subjects.subjects import OF_LAUNCHES
+
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
@@ -18,8 +21,6 @@ from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.cases import OF_SHOTS
-from gemmviz.subjects.subjects import OF_LAUNCHES
 
 INTERPRETER = Interpreter()
 

@@ -19,8 +19,9 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.model.errors import GemmvizError
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
-from gemmviz.subjects.background_analysis import ran, search
-from gemmviz.subjects.picture import run as traced
+from gemmviz.subjects.background_analysis import search
+from gemmviz.subjects.runs import finished_run
+from gemmviz.subjects.runs import run as traced
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.kernel_writer import DIVERGENT, GLOBAL, MISSING, RANGE, SHARED, UNSET, WRONG, Kernel, Writer
 from tests.fuzz.plain_kernels import Direct, Lanes
@@ -56,8 +57,7 @@ def accusations(text: str, cancelled: Cancel = lambda: False) -> list[Accusation
         fault = outcome.fault
         kind = next((kind for words, kind in _MESSAGES.items() if words in fault.message), fault.message)
         return [Accusation(kind, frozenset() if fault.place is None else frozenset({fault.place.line}), str(fault))]
-    shown = ran(setup, outcome)
-    assert not isinstance(shown, Exception)
+    shown = finished_run(setup, outcome)
     replay, blocks = search(setup, shown.replay, engine, cancelled)
     trace = replay.trace
     assert trace.is_whole, "not all of it was traced"

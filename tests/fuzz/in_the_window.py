@@ -112,7 +112,7 @@ def _done(window: Any, actions: list[list[Any]]) -> dict[str, float]:
 def _begin_anew(window: Any) -> None:
     """Calls off all work, and shows the first picture."""
     window.desk.course.end()
-    window.session.ask(default_shot())
+    window.session.show(default_shot())
     window.resize(1400, 900)
     _settle(window, lambda: _pass(0.0))
 
@@ -155,7 +155,7 @@ def _do(window: Any, name: str, facts: list[Any]) -> None:
             actions[facts[0] % len(actions)].trigger()
         case "set":
             if facts[0] in {field.name for field in fields_of(session.shot.setup)}:
-                session.change(*facts)
+                window.desk.commands.change(*facts)
         case "kernel":
             window.desk.opening.choose_kernel(facts[0])
         case "lesson":
@@ -165,20 +165,20 @@ def _do(window: Any, name: str, facts: list[Any]) -> None:
         case "learn":
             _learn(window.desk.course, facts[0])
         case "view":
-            session.show_view(facts[0])
+            window.desk.commands.show_view(facts[0])
         case "theme":
-            session.choose_theme(facts[0])
+            window.desk.commands.choose_theme(facts[0])
         case "layer":
-            session.show_layer(facts[0])
+            window.desk.commands.show_layer(facts[0])
         case "go":
             session.player.jump(facts[0])
         case "look":
-            session.look(Camera(*facts))
+            session.navigation.look(Camera(*facts))
         case "watch":
             x, y, warp, everyone = facts
-            session.watch(Focus((x, y, 0), warp, None, everyone))
+            window.desk.commands.watch(Focus((x, y, 0), warp, None, everyone))
         case "hold":
-            session.hold_against_this() if facts[0] else session.hold_against(None)
+            window.desk.commands.toggle_comparison() if facts[0] else window.desk.commands.compare_with(None)
         case "undo":
             session.undo() if facts[0] else session.redo()
         case "key":
@@ -264,7 +264,7 @@ def window_made() -> Any:
     made.start()
     made.show()
     for name in views():  # what is made when it is first looked at
-        made.session.show_view(name)
+        made.desk.commands.show_view(name)
         _pass(0.3)
     return made
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gemmviz.launch.catalog import kernel_names, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.problem import Problem
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Cancel
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
@@ -135,7 +136,8 @@ def _judge(path: Path, cancelled: Cancel) -> None:
     is_right = bool(answers) and tuple(answers) == _right(stop)
     setup = stop.shot.setup
     shot = replace(stop.shot, setup=replace(setup, kernel=setup.kernel.filled(answers)))
-    verdict = judged(stop.exercise, shot, tuple(place for place, answer in enumerate(answers, 1) if not answer.strip()))
+    empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
+    verdict = judged(stop.exercise, shot, Interpreter(), empty)
     assert "".join(verdict.lines).strip(), "a verdict without words"
     assert verdict.passed or not is_right, f"the right answers don't pass: {verdict.lines}"
 

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panels.costs import Costs
 from gemmviz.gui.panels.metrics import Metrics
 from gemmviz.gui.panels.settings import Settings
@@ -20,9 +19,10 @@ from gemmviz.gui.widgets.callout import Callout
 from gemmviz.gui.widgets.field_row import FieldEditor
 from gemmviz.gui.widgets.tables import Table
 from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.scenes.kit.primitives import Cells, Labels, Rects, Scene
 from gemmviz.state.shot import default_shot, shot_text
-from gemmviz.subjects.background_analysis import Shown
+from gemmviz.subjects.runs import KnownRun
 
 _LONG_MS = 20_000
 Kind = TypeVar("Kind")
@@ -45,7 +45,7 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
     made.close()
 
 
-def open_file(desk: AppModel, path: Path) -> None:
+def open_file(desk: WindowModel, path: Path) -> None:
     """Opens a file, and waits until it is read."""
     desk.opening.open(path)
     end = time.monotonic() + _LONG_MS / 1000
@@ -75,7 +75,7 @@ def pictured(window: MainWindow, qtbot: QtBot, action: Callable[[], Any]) -> Non
     qtbot.waitUntil(lambda: bool(seen), timeout=_LONG_MS)
 
 
-def shown_of(window: MainWindow) -> Shown:
+def shown_of(window: MainWindow) -> KnownRun:
     found = window.session.shown
     assert found is not None
     return found

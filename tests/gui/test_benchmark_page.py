@@ -34,7 +34,7 @@ H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> BenchmarkPage:
-    window.session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     qtbot.waitUntil(lambda: window.benchmark.isVisible() and bool(curves(window.benchmark)))
     return window.benchmark
 
@@ -71,7 +71,7 @@ def test_what_draws_charts_is_loaded_beside_the_window(
 
     monkeypatch.setattr("gemmviz.gui.plotting._load", load)
     assert not window.desk.plotting.is_loaded
-    window.session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     qtbot.waitUntil(lambda: bool(curves(window.benchmark)))
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
@@ -89,7 +89,7 @@ def test_without_a_gpu_it_shows_what_was_recorded_and_says_so(page: BenchmarkPag
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(views_of(Benchmark)))
 def test_every_chart_has_its_curves(page: BenchmarkPage, qtbot: QtBot, name: str) -> None:
-    page.session.show_view(name)
+    page.desk.commands.show_view(name)
     title = views_of(Benchmark)[name].title
     qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
     assert page.what.currentText() == title
@@ -105,14 +105,14 @@ def test_curves_are_toggled_by_kernel_and_by_choice_and_that_is_undone(page: Ben
     assert any("TILE_WIDTH = 8)" in curve.label for curve in curves(page))
     page.session.undo()
     qtbot.waitUntil(lambda: not any("TILE_WIDTH = 8)" in curve.label for curve in curves(page)))
-    page.session.show_view("copy_cost")
+    page.desk.commands.show_view("copy_cost")
     qtbot.wait(100)
     check(page, "02_naive", True, qtbot)
     assert len([curve for curve in curves(page) if curve.family == "02_naive"]) == 2
 
 
 def test_a_point_says_its_own_value_first(page: BenchmarkPage, qtbot: QtBot) -> None:
-    page.session.show_view("share")
+    page.desk.commands.show_view("share")
     qtbot.waitUntil(lambda: page.what.currentData() == "share")
     curve = next(curve for curve in curves(page) if curve.family == "04_tiled")
     plot = plot_of(page)
@@ -158,30 +158,30 @@ def test_a_damaged_file_is_refused_and_nothing_changes(page: BenchmarkPage, wind
 
 
 def test_the_benchmark_has_the_window_for_itself_and_gives_it_back(window: MainWindow) -> None:
-    docks, session = window.docks, window.session
+    docks = window.docks
     before = {name for name, dock in docks.all.items() if not dock.isHidden()}
-    session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())
     assert not window.menus.all["Next &warp"].isEnabled()
     assert "go back to the replay" in window.menus.all["Next &warp"].toolTip()
     assert not window.menus.all["&Stage alone"].isEnabled()  # nothing to hide
-    session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     assert {name for name, dock in docks.all.items() if not dock.isHidden()} == before
     window.menus.all["&Stage alone"].trigger()
-    session.toggle_benchmark()
-    session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())  # it was alone before
 
 
 def test_closing_on_the_benchmark_keeps_the_docks_for_the_next_time(qtbot: QtBot, window: MainWindow) -> None:
-    window.session.toggle_benchmark()
+    window.desk.commands.toggle_benchmark()
     window.close()
     again = MainWindow(window.preferences.store)
     qtbot.addWidget(again)
     again.start()
     again.show()
     assert again.benchmark.isVisible()  # what was seen last
-    again.session.toggle_benchmark()
+    again.desk.commands.toggle_benchmark()
     assert not again.docks.all["Source"].isHidden()
     again.close()
 
@@ -190,7 +190,7 @@ def test_files_lead_to_the_page_that_shows_them(window: MainWindow, tmp_path: Pa
     (tmp_path / "b.json").write_text(benchmark_text(BENCHMARK), encoding="utf-8")
     open_file(window.desk, tmp_path / "b.json")
     assert window.benchmark.isVisible()
-    assert isinstance(window.session.subject, Benchmark)
+    assert isinstance(window.session.display.subject, Benchmark)
     assert window.session.shot.chart.source.startswith("b.json")
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
     open_file(window.desk, tmp_path / "t.gvt")
@@ -248,7 +248,7 @@ def test_some_phases_only(window: MainWindow, qtbot: QtBot) -> None:
     pictured(window, qtbot, lambda: qtbot.keyClick(line, Qt.Key.Key_Return))
     assert shown_of(window).trace.phases == (1, 2)
     session = window.session
-    session.go(session.steps - 1)
+    session.navigation.go_to_step(session.navigation.run_steps - 1)
     assert session.now is not None
     assert session.now.tiles == {}  # what later phases left there is not known
     line.setFocus()
@@ -263,7 +263,7 @@ def test_what_the_gpu_can_not_do_the_interpreter_does_and_the_banner_says_so(win
     pictured(window, qtbot, lambda: spin_of(window, "M").setValue(12))
     qtbot.waitUntil(lambda: settled(window), timeout=30_000)
     assert window.banner.isVisible()
-    assert any("CuPy is not installed" in text and "Shown is the interpreter's run" in text for text in window.banner.texts)
+    assert any("CuPy is not installed" in text and "KnownRun is the interpreter's run" in text for text in window.banner.texts)
     assert shown_of(window).setup.problem.M == 12
     assert shown_of(window).counts is not None  # counted, by the interpreter
     assert "CuPy is not installed" in shown_of(window).no_speed

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def window(window: MainWindow) -> MainWindow:
     """Somewhere in the run."""
-    window.session.go(3)
+    window.session.navigation.go_to_step(3)
     return window
 
 
@@ -122,7 +122,7 @@ def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtB
 
 def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: QtBot) -> None:
     window.menus.all["&Mark the first step to export"].trigger()
-    window.session.go(8)
+    window.session.navigation.go_to_step(8)
     window.menus.all["Mar&k the last step to export"].trigger()
     assert window.session.player.marked == range(3, 9)
     dialog = ExportDialog(window.desk, window, "gif")

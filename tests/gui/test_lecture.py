@@ -61,9 +61,9 @@ def test_a_key_shows_the_picture_alone(window: MainWindow, qtbot: QtBot) -> None
 
 def test_arrows_and_pages_move_it(window: MainWindow, wall: Wall) -> None:
     press(wall, Key.Key_Right, Key.Key_Right, Key.Key_Left)
-    assert window.session.step == 1
+    assert window.session.navigation.run_step == 1
     press(wall, Key.Key_PageDown)
-    assert window.session.step == 14  # the next phase, where no view was kept
+    assert window.session.navigation.run_step == 14  # the next phase, where no view was kept
     press(wall, Key.Key_Home, Key.Key_Space)
     assert window.session.player.is_playing
     press(wall, Key.Key_Space)
@@ -73,11 +73,11 @@ def test_arrows_and_pages_move_it(window: MainWindow, wall: Wall) -> None:
 def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp_path: Path) -> None:
     session, marks = window.session, window.desk.bookmarks
     marks.keep("The first load of a tile")
-    session.go(20)
+    session.navigation.go_to_step(20)
     marks.keep()
     marks.edit(1, title="Later", notes="ask why")
     press(wall, Key.Key_PageUp)
-    assert (session.step, marks.at) == (0, 0)
+    assert (session.navigation.run_step, marks.at) == (0, 0)
     said = [
         " ".join(each.texts)
         for each in sure(wall.stage.scene).words
@@ -85,7 +85,7 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
     ]
     assert said == ["The first load of a tile"]
     press(wall, Key.Key_PageDown)
-    assert (session.step, marks.at) == (20, 1)
+    assert (session.navigation.run_step, marks.at) == (20, 1)
     press(wall, Key.Key_PageDown)
     assert marks.at == 1  # there is no other one
     save_lesson(marks.lesson, tmp_path / "l.toml")
@@ -96,15 +96,15 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
 
 def test_a_view_comes_bit_by_bit(window: MainWindow, wall: Wall, qtbot: QtBot) -> None:
     session, marks = window.session, window.desk.bookmarks
-    session.go(20)
+    session.navigation.go_to_step(20)
     marks.keep()
     marks.build(0, "phases")
     marks.go(0)
-    assert session.step == 0
+    assert session.navigation.run_step == 0
     press(wall, Key.Key_PageDown)
-    assert session.step == 14
+    assert session.navigation.run_step == 14
     press(wall, Key.Key_PageDown)
-    assert session.step == 20
+    assert session.navigation.run_step == 20
     marks.build(0, "lanes")
     marks.go(0)
     assert session.shot.focus.thread == 0
@@ -178,10 +178,10 @@ def test_views_are_there_the_next_time(qtbot: QtBot) -> None:
         window.start()
         qtbot.waitUntil(lambda window=window: window.session.shown is not None, timeout=20_000)  # type: ignore[misc]
         if number == 0:
-            window.session.go(7)
+            window.session.navigation.go_to_step(7)
             window.desk.bookmarks.keep("mine")
         assert [stop.caption for stop in window.desk.bookmarks.lesson.stops] == ["mine"]
-        assert window.session.step == 7
+        assert window.session.navigation.run_step == 7
         window.close()
 
 
@@ -262,10 +262,10 @@ def test_a_view_that_waits_leaves_the_last_one(window: MainWindow, qtbot: QtBot)
     stage, session = window.replay.stage, window.session
     before = sure(stage.scene)
     setup = session.shot.setup
-    session.ask(replace(session.shot, view="why", setup=setup.changed(M=256, N=256, K=256)))
-    assert session.pending
+    session.show(replace(session.shot, view="why", setup=setup.changed(M=256, N=256, K=256)))
+    assert session.display.pending
     window.resize(1500, 900)
     window.replay.draw()
     assert {each.key for each in sure(stage.scene).primitives} == {each.key for each in before.primitives}
-    qtbot.waitUntil(lambda: not session.pending, timeout=20_000)
+    qtbot.waitUntil(lambda: not session.display.pending, timeout=20_000)
     assert "256 × 256 × 256" in str(band_of(sure(stage.scene)))

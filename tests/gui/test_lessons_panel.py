@@ -37,12 +37,12 @@ def at(panel: Lessons, lesson: str, id: str) -> None:
 def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWindow, panel: Lessons, qtbot: QtBot) -> None:
     at(panel, "slides", "speed-up")
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
-    assert window.session.is_benchmark
+    assert window.session.display.is_benchmark
     assert panel.isVisible()
     assert not window.docks.all["Settings"].isVisible()
     panel.next.click()
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
-    assert not window.session.is_benchmark
+    assert not window.session.display.is_benchmark
     assert panel.isVisible()
     assert window.docks.all["Settings"].isVisible()
 

@@ -91,13 +91,13 @@ def test_only_the_very_first_start_plays(qtbot: QtBot) -> None:
 
 def test_keys_move_through_the_replay(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
-    last, phases = session.steps - 1, shown_of(window).replay.phase_starts.tolist()
+    last, phases = session.navigation.run_steps - 1, shown_of(window).replay.phase_starts.tolist()
     for key, step in [
         (Qt.Key.Key_Right, 1), (Qt.Key.Key_Right, 2), (Qt.Key.Key_Left, 1), (Qt.Key.Key_PageDown, phases[1]),
         (Qt.Key.Key_PageUp, 0), (Qt.Key.Key_End, last), (Qt.Key.Key_Home, 0),
     ]:  # fmt: skip
         qtbot.keyClick(window, key)
-        assert session.step == step
+        assert session.navigation.run_step == step
         assert window.replay.timeline.slider.value() == step
         assert labels_of(window, "progress").texts[0].startswith(f"step {step + 1} of")
 
@@ -106,7 +106,7 @@ def test_space_plays_and_pauses_and_speed_keys_work(window: MainWindow, qtbot: Q
     player = window.session.player
     player.set_speed(240)
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: window.session.step > 3, timeout=5000)
+    qtbot.waitUntil(lambda: window.session.navigation.run_step > 3, timeout=5000)
     assert player.is_playing
     qtbot.keyClick(window, Qt.Key.Key_Space)
     assert not player.is_playing
@@ -146,9 +146,9 @@ def test_after_a_choice_in_a_list_the_keys_are_the_stages_again(window: MainWind
 def test_playing_backwards_wraps(window: MainWindow, qtbot: QtBot) -> None:
     window.session.player.set_speed(240)
     window.replay.timeline.reverse.click()
-    window.session.go(1)
+    window.session.navigation.go_to_step(1)
     window.session.player.play(True)
-    qtbot.waitUntil(lambda: window.session.step > 5, timeout=5000)
+    qtbot.waitUntil(lambda: window.session.navigation.run_step > 5, timeout=5000)
     window.session.player.play(False)
 
 
@@ -216,7 +216,7 @@ def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: 
     qtbot.waitUntil(lambda: settled(window), timeout=10_000)
     session, metrics = window.session, metrics_of(window)
     assert window.replay.stage.stale == ""
-    assert session.step == session.steps - 1 == 1
+    assert session.navigation.run_step == session.navigation.run_steps - 1 == 1
     assert scene_of(window).find("stop") is not None
     qtbot.waitUntil(lambda: "ended early" in metrics.check.text())
     assert text_in(metrics.costs, 1, 3) == "–"
@@ -237,7 +237,7 @@ def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainW
     assert window.banner.isVisible()
     write_trace(shown_of(window).trace, tmp_path / "x.gvt")
     open_file(window.desk, tmp_path / "x.gvt")
-    assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
+    assert window.banner.texts == ["KnownRun as it was recorded: nothing was run"]
     run = next(button for button in window.banner.findChildren(QPushButton) if button.isVisible())
     pictured(window, qtbot, lambda: qtbot.mouseClick(run, Qt.MouseButton.LeftButton))
     assert not window.banner.isVisible()
@@ -256,7 +256,7 @@ def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_
 def test_watching_another_block_and_warp(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
     setup = session.shot.setup.changed(M=16, N=16, K=16, TILE_WIDTH=8)
-    pictured(window, qtbot, lambda: session.ask(replace(session.shot, setup=setup)))
+    pictured(window, qtbot, lambda: session.show(replace(session.shot, setup=setup)))
     settings_of(window).focus.block_at[0].setValue(1)
     assert session.shot.focus.block == (1, 0, 0)
     for key, words, focus in [
@@ -308,8 +308,8 @@ def test_traces_views_and_frames_are_saved_and_opened(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = window.session
-    session.go(5)
-    session.show_view("banks")
+    session.navigation.go_to_step(5)
+    window.desk.commands.show_view("banks")
     for name, action in [
         ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …")
     ]:  # fmt: skip
@@ -320,10 +320,10 @@ def test_traces_views_and_frames_are_saved_and_opened(
     pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
     pictured(window, qtbot, lambda: open_file(window.desk, tmp_path / "a.gvt"))
     assert shown_of(window).setup.kernel.name == "04_tiled"
-    session.go(0)
-    session.show_view("stage")
+    session.navigation.go_to_step(0)
+    window.desk.commands.show_view("stage")
     open_file(window.desk, tmp_path / "v.toml")
-    assert (session.step, session.shot.view) == (5, "banks")
+    assert (session.navigation.run_step, session.shot.view) == (5, "banks")
 
 
 def test_the_command_that_makes_the_picture_is_copied(window: MainWindow, qtbot: QtBot) -> None:
@@ -348,7 +348,7 @@ def test_number_keys_change_the_view(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_both_themes(window: MainWindow) -> None:
     for name, theme in (("light", LIGHT), ("dark", DARK), ("system", DARK)):
-        window.session.choose_theme(name)
+        window.desk.commands.choose_theme(name)
         assert scene_of(window).background == theme.background
 
 
@@ -385,7 +385,7 @@ def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow
     assert sizes == [12]
     assert window.replay.stage.hasFocus()
     qtbot.keyClick(window, Qt.Key.Key_End)
-    assert window.session.step == window.session.steps - 1
+    assert window.session.navigation.run_step == window.session.navigation.run_steps - 1
 
 
 def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -395,7 +395,7 @@ def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path
     session = window.session
     assert any("C is wrong" in text for text in window.banner.texts)
     assert shown_of(window).setup.kernel.name == "wrong"  # and the picture is that of the wrong kernel
-    session.go(session.steps - 1)
+    session.navigation.go_to_step(session.navigation.run_steps - 1)
     assert len(rects_of(window, "wrong").boxes) == 1024
     assert session.now is not None
     assert "wrong: not what the float64 product says" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
@@ -508,10 +508,10 @@ def test_a_click_in_the_source_goes_to_the_next_step_there(window: MainWindow) -
     lines = trace.setup.kernel.text.splitlines()
     line = next(n for n, each in enumerate(lines, 1) if "tileB[k][x]" in each)
     text.place_clicked.emit(line, lines[line - 1].index("tileB") + 1)
-    assert trace.site_of(session.step).text == "tileB[k][x]"
-    first = session.step
+    assert trace.site_of(session.navigation.run_step).text == "tileB[k][x]"
+    first = session.navigation.run_step
     text.place_clicked.emit(line, 1)
-    assert session.step == first + 1  # any access of the line
+    assert session.navigation.run_step == first + 1  # any access of the line
     text.place_clicked.emit(1, 1)
     assert "line 1" in window.statusBar().currentMessage()
 
@@ -524,32 +524,32 @@ def test_a_row_of_the_accesses_goes_to_its_step_and_headings_sort(window: MainWi
     assert len(set(took)) > 1
     row = next(row for row in range(table.rowCount()) if text_in(table, row, 1) == "write C")
     table.cellClicked.emit(row, 0)
-    assert shown_of(window).trace.site_of(window.session.step).text.startswith("C[")
+    assert shown_of(window).trace.site_of(window.session.navigation.run_step).text.startswith("C[")
 
 
 def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: MainWindow, qtbot: QtBot) -> None:
     table = metrics_of(window).costs
-    window.session.go(2)
+    window.session.navigation.go_to_step(2)
     qtbot.waitUntil(lambda: text_in(table, 1, 2) == "8")
     assert [text_in(table, 1, column) for column in range(4)] == ["Sectors", "4", "8", "80"]
 
 
 def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: QtBot) -> None:
     session, undo = window.session, window.menus.all["&Undo"]
-    session.go(12)
+    session.navigation.go_to_step(12)
     window.replay.stage.zoom_by(2)
     seen = session.shot
     pictured(window, qtbot, lambda: choice_of(window, "TILE_WIDTH").setCurrentText("2"))
     pictured(window, qtbot, lambda: spin_of(window, "K").setValue(12))
     assert undo.text() == "&Undo K = 12"
-    session.show_view("memory")
-    session.look(Camera())
+    window.desk.commands.show_view("memory")
+    session.navigation.look(Camera())
     assert undo.text() == "&Undo view Memory: lines and sectors of a request"
     for _ in range(3):
         qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda: not session.is_busy)
     assert session.shot == seen
-    assert session.step == 12
+    assert session.navigation.run_step == 12
     assert window.replay.stage.camera.zoom == 2
     assert not undo.isEnabled()
     assert undo.toolTip() == "Nothing was changed yet"
@@ -603,11 +603,11 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     qtbot.addWidget(first)
     first.show()
     kernel, shot = load_kernel("07_tiled_transposed"), first.session.shot
-    setup = first.session.wishes.for_kernel(kernel, shot.setup).changed(M=32, N=32, K=32, TILE_WIDTH=16, PAD=1)
+    setup = first.session.requested.for_kernel(kernel, shot.setup).changed(M=32, N=32, K=32, TILE_WIDTH=16, PAD=1)
     wanted = replace(shot, setup=replace(setup, device="a100"), theme="light", view="banks", focus=Focus((1, 0, 0), 2))
     pictured(first, qtbot, lambda: first.start(shot=wanted))
     first.session.player.jump(9)
-    first.session.look(Camera(3.0, 0.25, 0.5))
+    first.session.navigation.look(Camera(3.0, 0.25, 0.5))
     first.docks.all["Metrics"].close()
     seen = first.session.shot
     first.close()
@@ -616,8 +616,8 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     second.show()
     pictured(second, qtbot, second.start)
     assert second.session.shot == seen
-    assert second.session.step == 9
-    assert second.session.theme == LIGHT
+    assert second.session.navigation.run_step == 9
+    assert second.session.display.theme == LIGHT
     assert not second.docks.all["Metrics"].isVisible()
     second.docks.reset()
     assert second.docks.all["Metrics"].isVisible()
@@ -696,17 +696,19 @@ def test_the_about_box_names_versions_and_licences() -> None:
 
 def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert window.session.moment == 0.0
+    assert window.session.shot.moment == 0.0
     assert window.replay.stage.motion
-    qtbot.waitUntil(lambda: window.session.moment == 1.0, timeout=3000)
+    qtbot.waitUntil(lambda: window.session.shot.moment == 1.0, timeout=3000)
     assert window.replay.stage.motion == ()
-    assert window.session.step == 1
+    assert window.session.navigation.run_step == 1
 
 
 def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -> None:
     request, session, trace = view_of(window, "Request"), window.session, shown_of(window).trace
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("memory-sentence") is not None)
-    session.go(next(step for step in range(session.steps) if trace.site_of(step).text == "tileA[y][k]"))
+    session.navigation.go_to_step(
+        next(step for step in range(session.navigation.run_steps) if trace.site_of(step).text == "tileA[y][k]")
+    )
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("banks") is not None)
 
 
@@ -741,12 +743,12 @@ def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_deep_zooms_stay_small_and_quick(window: MainWindow) -> None:
     stage, session = window.replay.stage, window.session
-    session.go(1, 0.5)
+    session.navigation.go_to_step(1, 0.5)
     before = resident_mib()
     for factor in (8, 4, 8):
         stage.zoom_by(factor)
         for moment in (0.1, 0.3, 0.5, 0.7):
-            session.go(1, moment)
+            session.navigation.go_to_step(1, moment)
             stage.repaint()
     assert session.shot.camera.zoom == 256
     assert resident_mib() - before < 150
@@ -772,7 +774,7 @@ def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qt
     qtbot.waitUntil(lambda: costs.plot is not None and costs.plot.chart is not None)
     assert costs.plot is not None
     costs.plot.chosen.emit(7.2)
-    assert window.session.step == 6
+    assert window.session.navigation.run_step == 6
     names = [action.text() for action in costs.plot.menu().actions()]
     assert names == ["Fit", "Copy picture", "Save picture, PNG …", "Save picture, SVG …", "Save numbers, CSV …"]
 
@@ -780,9 +782,9 @@ def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qt
 def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: MainWindow, qtbot: QtBot) -> None:
     session = window.session
     vectorised = setup_for(load_kernel("09_vectorised"), Problem(64, 64, 32))
-    pictured(window, qtbot, lambda: session.ask(replace(session.shot, setup=vectorised)))
+    pictured(window, qtbot, lambda: session.show(replace(session.shot, setup=vectorised)))
     too_large = setup_for(load_kernel("04_tiled"), Problem(64, 64, 64), {"TILE_WIDTH": 64})
-    session.ask(replace(session.shot, setup=too_large))
+    session.show(replace(session.shot, setup=too_large))
     qtbot.wait(50)
     callout = callout_of(window)
     assert callout.isVisible()
@@ -800,14 +802,16 @@ def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot
     qtbot.waitUntil(lambda: costs.plot is not None)
     plot = costs.plot
     assert plot is not None
-    session.go(session.steps - 1)
-    qtbot.waitUntil(lambda: plot._here.value() == session.steps)
+    session.navigation.go_to_step(session.navigation.run_steps - 1)
+    qtbot.waitUntil(lambda: plot._here.value() == session.navigation.run_steps)
     pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
     qtbot.waitUntil(
-        lambda: plot.chart is not None and max(max(bars.x, default=0) for bars in plot.chart.bars) == session.steps,
+        lambda: (
+            plot.chart is not None and max(max(bars.x, default=0) for bars in plot.chart.bars) == session.navigation.run_steps
+        ),
         timeout=20_000,
     )
-    session.choose_theme("light")
+    window.desk.commands.choose_theme("light")
     qtbot.waitUntil(lambda: plot.theme.title == "Light")
     window.resize(1000, 600)
     qtbot.wait(100)
@@ -829,13 +833,13 @@ def test_a_trace_has_nothing_to_do_with_the_error_before_it(window: MainWindow, 
     assert window.banner.texts
     open_file(window.desk, tmp_path / "good.gvt")
     qtbot.wait(50)
-    assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
+    assert window.banner.texts == ["KnownRun as it was recorded: nothing was run"]
     assert "no header here" not in source_of(window).text.toPlainText()
 
 
 def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow, qtbot: QtBot) -> None:
-    window.session.change("blocks", "0:99,0:1")
-    window.session.change("seed", 3)
+    window.desk.commands.change("blocks", "0:99,0:1")
+    window.desk.commands.change("seed", 3)
     assert isinstance(window.session.error, SettingError)
     assert window.session.error.names == ("blocks",)
     form = settings_of(window).setup
@@ -904,19 +908,19 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
 def test_a_click_on_the_score_goes_there(window: MainWindow, qtbot: QtBot) -> None:
     slider = window.replay.timeline.slider
     qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, slider.height() // 2))
-    assert abs(window.session.step - window.session.steps // 2) <= 1
+    assert abs(window.session.navigation.run_step - window.session.navigation.run_steps // 2) <= 1
 
 
 def test_wheel_and_key_go_between_the_lens_and_the_whole(window: MainWindow, qtbot: QtBot) -> None:
-    pictured(window, qtbot, lambda: window.session.change("M", 512))
+    pictured(window, qtbot, lambda: window.desk.commands.change("M", 512))
     stage, session = window.replay.stage, window.session
-    assert str(session.lens) == "lens"
+    assert str(session.display.lens) == "lens"
     assert stage.lens == "lens"
     turned = QWheelEvent(
         QPointF(9, 9), QPointF(9, 9), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
         Qt.ScrollPhase.NoScrollPhase, False,
     )  # fmt: skip
     QApplication.sendEvent(stage, turned)
-    assert str(session.lens) == "whole"
+    assert str(session.display.lens) == "whole"
     QTest.keyClick(stage, Qt.Key.Key_Z)
-    assert str(session.lens) == "lens"
+    assert str(session.display.lens) == "lens"

@@ -17,13 +17,13 @@ from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.notices import Notice
 from tests.conftest import trace_of
-from tests.desk import AppModel
+from tests.desk import TestDesk
 
 KERNEL = load_kernel("02_naive")
 H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
 
-def beside_a_gpu(desk: AppModel) -> list[str]:
+def beside_a_gpu(desk: TestDesk) -> list[str]:
     """The titles of the kernels that the GPU is asked to run from now on; it fails at all of them."""
     asked: list[str] = []
 
@@ -49,7 +49,7 @@ def noted(ran: list[str], name: str, do: Callable[..., Any]) -> Callable[..., An
     return both
 
 
-def offered(desk: AppModel) -> Notice | None:
+def offered(desk: TestDesk) -> Notice | None:
     return next((each for each in desk.session.notices.all if each.topic == "elsewhere"), None)
 
 
@@ -59,7 +59,7 @@ def own_file(folder: Path, change: Callable[[str], str] = lambda text: text + "/
     return path
 
 
-def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: AppModel, tmp_path: Path) -> None:
+def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: TestDesk, tmp_path: Path) -> None:
     asked = beside_a_gpu(desk)
     assert set(asked) == {"04_tiled"}  # what ships with gemmviz needs no word
     asked.clear()
@@ -82,7 +82,7 @@ def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: App
     assert set(asked) == {"mine"}  # the word holds for the text
 
 
-def test_a_trace_is_shown_as_it_is_recorded(desk: AppModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trace_is_shown_as_it_is_recorded(desk: TestDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = beside_a_gpu(desk)
     asked.clear()
     ran: list[str] = []
@@ -114,7 +114,7 @@ def test_a_trace_is_shown_as_it_is_recorded(desk: AppModel, tmp_path: Path, monk
     assert "it runs in the interpreter" in now.text
 
 
-def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: AppModel, tmp_path: Path) -> None:
+def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: TestDesk, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2"), tmp_path / "t.gvt")
     desk.open(tmp_path / "t.gvt")
     desk.know()
@@ -134,14 +134,14 @@ def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_pat
     assert choice_for("gpu", replace(KERNEL, text="")) == "gpu"
 
 
-def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(desk: AppModel, tmp_path: Path) -> None:
+def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(desk: TestDesk, tmp_path: Path) -> None:
     beside_a_gpu(desk)
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
     write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
     desk.open(tmp_path / "t.gvt")
     before = offered(desk)
-    desk.session.offer_gpu()
+    desk.session.reports.offer_gpu(desk.session.shot.setup, desk.session.shown)
     assert offered(desk) == before
     assert before is not None
     assert "nothing was run" in before.text

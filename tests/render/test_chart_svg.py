@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from gemmviz.subjects.cases import traffic_case
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
@@ -19,7 +20,6 @@ from gemmviz.scenes.charts.traffic import traffic_chart
 from gemmviz.scenes.kit.chart import ticks
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.cases import traffic_case
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"

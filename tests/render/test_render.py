@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,9 +23,9 @@ from gemmviz.scenes.kit.primitives import Cells, Scene, Squares
 from gemmviz.scenes.kit.theme import channels, load_theme
 from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.picture import Subject
-from gemmviz.subjects.speeds import speed_case_of
-from gemmviz.subjects.subjects import grid_case, occupancy_case
+from gemmviz.subjects.kinds.grid import grid_case
+from gemmviz.subjects.kinds.occupancy import occupancy_case
+from gemmviz.subjects.kinds.why import speed_case_of
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import moment_of, piece, sure, trace_of
 
@@ -60,7 +61,7 @@ def test_golden_svg(name: str, golden: Callable[[str, str], None]) -> None:
     golden(f"{name}.svg", without_fonts(scene_svg(view_named(view).scene(moment, options))))
 
 
-def cards() -> dict[str, Subject]:
+def cards() -> dict[str, Any]:
     """What else can be shown, of the naive kernel at 256: from what ships, the counts of the whole launch among it."""
     setup = setup_of("02_naive", 256, BLOCK=32)
     shot = Shot(setup, instant=0.4)

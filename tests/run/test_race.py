@@ -1,5 +1,9 @@
 """Races are run: the order that spoils C is found, and a kernel with its barriers has none."""
 
+import gc
+import itertools
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -114,3 +118,60 @@ def test_a_kernel_that_fails_says_so() -> None:
     setup = setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;"), Problem(4, 4, 4))
     with pytest.raises(GemmvizError, match="out of range"):
         race_of(setup)
+
+
+CHAIN = (
+    "__shared__ float s[4]; int t = threadIdx.x; s[t] = A[t];"
+    " for (int i = 0; i < 4; i++) { s[t] = s[t] + s[(t + 3) % 4]; } C[t] = s[t];"
+)
+BRANCH = (
+    "__shared__ float s[4]; int t = threadIdx.x; s[t] = t;"
+    " if (s[(t + 1) % 4] > 0.0f) { s[t] = 5.0f; } else { C[t + 4] = s[t]; } C[t] = s[t];"
+)
+
+
+@pytest.mark.parametrize("body", [CHAIN, BRANCH])
+def test_what_a_thread_reads_is_what_was_stored_last(body: str) -> None:
+    """Each order that is reported is a possible one: every read gives what the last store before it has left there."""
+    found = race_of(setup_for(kernel_from(body), Problem(4, 4, 4)))
+    assert found.ahead >= 0
+    held: dict[str, float | None] = {}
+    reads = 0
+    for turn in found.turns:
+        does, _, cell = turn.does.partition(" ")
+        if does == "read" and turn.array == "s":
+            reads += 1
+            assert turn.value == held.get(cell, 0.0)
+        elif does == "write":
+            held[cell] = turn.value
+    assert reads > 3
+
+
+def test_a_search_starts_no_thread_and_gives_the_same_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise AssertionError("a thread was started")
+
+    setup = setup_for(kernel_from(CHAIN), Problem(4, 4, 4))
+    monkeypatch.setattr(threading.Thread, "start", start)
+    first, second = race_of(setup), race_of(setup)
+    assert first.turns == second.turns
+    assert (first.ahead, first.lead, first.tried) == (second.ahead, second.lead, second.tried)
+    assert np.array_equal(first.wrong, second.wrong, equal_nan=True)
+
+
+def test_a_search_asks_often_whether_it_is_cancelled() -> None:
+    """No 50 ms pass between two questions, neither while a unit is interpreted nor while an order is checked."""
+    asked: list[float] = []
+
+    def cancelled() -> bool:
+        asked.append(time.thread_time())
+        return len(asked) > 60_000
+
+    gc.collect()
+    gc.disable()  # with all that other tests have left it takes longer
+    try:
+        with cancellable(cancelled), pytest.raises(Cancelled):
+            race("04_tiled", 64)
+    finally:
+        gc.enable()
+    assert max(after - before for before, after in itertools.pairwise(asked[10:])) < 0.05

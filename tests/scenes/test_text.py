@@ -21,8 +21,9 @@ from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Scene
 from gemmviz.scenes.kit.text import FONT_FILES, _advances, bundled_font, load_faces, text_width
 from gemmviz.state.shot import Against, Shot, Trial
-from gemmviz.subjects.speeds import speed_case_of
-from gemmviz.subjects.subjects import grid_case, occupancy_case
+from gemmviz.subjects.kinds.grid import grid_case
+from gemmviz.subjects.kinds.occupancy import occupancy_case
+from gemmviz.subjects.kinds.why import speed_case_of
 from tests.analysis.test_reasons import counted, setup_of
 from tests.conftest import piece, sure, trace_of
 

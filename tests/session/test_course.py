@@ -7,15 +7,16 @@ import pytest
 
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson import lesson_text, shipped_lesson
 from tests.conftest import kernel_from, sure
-from tests.desk import AppModel
+from tests.desk import TestDesk
 
 
-def test_from_step_to_step_and_back(desk: AppModel) -> None:
+def test_from_step_to_step_and_back(desk: TestDesk) -> None:
     desk.settle()
     course = desk.course
     course.begin(shipped_lesson("coalescing"))
@@ -33,13 +34,13 @@ def test_from_step_to_step_and_back(desk: AppModel) -> None:
     assert course.at == 2  # the first that was not seen
 
 
-def test_captions_get_their_numbers(desk: AppModel) -> None:
+def test_captions_get_their_numbers(desk: TestDesk) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("coalescing"))
     desk.inbox.until(lambda: desk.course.words.caption.startswith("108 multiprocessors with 6\u202f912"))
 
 
-def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: AppModel) -> None:
+def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: TestDesk) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("coalescing"))
     desk.course.begin(shipped_lesson("shared-memory"))
@@ -47,7 +48,7 @@ def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: AppModel) -> None:
     assert desk.course.words.caption.startswith("So far 256 bytes")
 
 
-def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: AppModel) -> None:
+def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: TestDesk) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("slides")
     course.begin(lesson)
@@ -59,16 +60,16 @@ def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: AppModel) -> None:
     assert course.verdict is None
 
 
-def test_a_view_that_has_nothing_to_show_says_why(desk: AppModel) -> None:
+def test_a_view_that_has_nothing_to_show_says_why(desk: TestDesk) -> None:
     desk.settle()
     session = desk.session
-    session.ask(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
-    desk.inbox.until(lambda: session.missing.startswith("There is nothing to show"))
-    session.ask(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
-    desk.inbox.until(lambda: "out of range" in session.missing)
+    session.show(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
+    desk.inbox.until(lambda: session.display.missing.startswith("sequential has no width to vary"))
+    session.show(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
+    desk.inbox.until(lambda: "out of range" in session.display.missing)
 
 
-def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: AppModel) -> None:
+def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: TestDesk) -> None:
     desk.settle()
     desk.course.begin(shipped_lesson("course"))
     lecture = shipped_lesson("lecture")
@@ -78,21 +79,21 @@ def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: AppModel) -> Non
     assert desk.course.at == 1
 
 
-def test_a_step_comes_step_by_step_once_it_has_run(desk: AppModel) -> None:
+def test_a_step_comes_step_by_step_once_it_has_run(desk: TestDesk) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("shared-memory")
     course.begin(lesson)
     course.go(sure(lesson.find("naive-reads")))
     desk.settle()
-    assert desk.session.step == 0
+    assert desk.session.navigation.run_step == 0
     for expected in range(1, 6):
         assert course.walk(1)
-        assert desk.session.step == expected
+        assert desk.session.navigation.run_step == expected
     course.walk(1)
     assert sure(course.now).id == "tile-loading"
 
 
-def test_a_question_is_answered_and_shown(desk: AppModel) -> None:
+def test_a_question_is_answered_and_shown(desk: TestDesk) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("coalescing")
     course.begin(lesson)
@@ -110,7 +111,7 @@ def test_a_question_is_answered_and_shown(desk: AppModel) -> None:
     assert course.words.caption.startswith("Answer C is right")
 
 
-def test_to_the_workshop_and_back(desk: AppModel) -> None:
+def test_to_the_workshop_and_back(desk: TestDesk) -> None:
     desk.settle()
     course = desk.course
     course.begin(shipped_lesson("slides"))
@@ -118,7 +119,7 @@ def test_to_the_workshop_and_back(desk: AppModel) -> None:
     before = desk.session.shot.setup
     course.leave()
     assert not course.is_on
-    desk.session.change("N", 6)
+    desk.commands.change("N", 6)
     desk.settle()
     assert desk.session.shot.setup != before
     course.come_back()
@@ -143,7 +144,7 @@ def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
     answers = tuple(change.get(place, text) for place, text in enumerate(answers_of("blanks")))
     kernel = stop.shot.setup.kernel.filled(answers)
-    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
+    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)), Interpreter())
     assert verdict.passed == (not change)
     assert said in "\n".join(verdict.lines)
 
@@ -159,17 +160,19 @@ def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None
 def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:
     stop = next(stop for stop in shipped_lesson("shared-memory").stops if stop.id == "exercise-barriers")
     kernel = stop.shot.setup.kernel.filled(answers)
-    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)))
+    verdict = judged(sure(stop.exercise), replace(stop.shot, setup=replace(stop.shot.setup, kernel=kernel)), Interpreter())
     assert verdict.passed == (not said)
     assert said in "\n".join(verdict.lines)
 
 
 def test_empty_blanks_are_named() -> None:
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
-    assert judged(sure(stop.exercise), stop.shot).lines == ["8 of the blanks are empty (write something for each /*?*/)"]
+    assert judged(sure(stop.exercise), stop.shot, Interpreter()).lines == [
+        "8 of the blanks are empty (write something for each /*?*/)"
+    ]
 
 
-def test_an_attempt_is_run_shown_and_judged(desk: AppModel) -> None:
+def test_an_attempt_is_run_shown_and_judged(desk: TestDesk) -> None:
     desk.settle()
     course, lesson = desk.course, shipped_lesson("shared-memory")
     course.begin(lesson)
@@ -201,10 +204,10 @@ def test_exercises_are_judged_by_what_is_shown(
 ) -> None:
     stop = shipped_lesson(lesson).stops[sure(shipped_lesson(lesson).find(id))]
     setup = setup_for(load_kernel(kernel), stop.shot.setup.problem, parameters, device=stop.shot.setup.device)
-    assert judged(sure(stop.exercise), replace(stop.shot, setup=setup)).passed is passes
+    assert judged(sure(stop.exercise), replace(stop.shot, setup=setup), Interpreter()).passed is passes
 
 
-def test_a_lecturers_own_lesson_is_gone_through(desk: AppModel, tmp_path: Path) -> None:
+def test_a_lecturers_own_lesson_is_gone_through(desk: TestDesk, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(lesson_text(shipped_lesson("slides")), encoding="utf-8")
     desk.settle()

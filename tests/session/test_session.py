@@ -16,22 +16,21 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
 from gemmviz.state.shot import Camera, save_view
 from tests.conftest import kernel_from, sure, trace_of
-from tests.desk import AppModel
+from tests.desk import TestDesk
 
 
-def shown_sizes(desk: AppModel) -> tuple[int, ...]:
+def shown_sizes(desk: TestDesk) -> tuple[int, ...]:
     return tuple(sure(desk.session.shown).setup.problem.sizes.values())
 
 
-def texts(desk: AppModel) -> list[str]:
+def texts(desk: TestDesk) -> list[str]:
     return [notice.text for notice in desk.session.notices.all]
 
 
-def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(desk: AppModel) -> None:
-    session = desk.session
+def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(desk: TestDesk) -> None:
     desk.opening.choose_kernel("02_naive")
     for name in "MNK":
-        session.change(name, 64)
+        desk.commands.change(name, 64)
     desk.settle()
     assert shown_sizes(desk) == (64, 64, 64)
     desk.opening.choose_kernel("01_single_block")
@@ -45,30 +44,30 @@ def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(d
     assert texts(desk) == []
 
 
-def test_sizes_that_nobody_typed_are_those_of_each_kernel(desk: AppModel) -> None:
+def test_sizes_that_nobody_typed_are_those_of_each_kernel(desk: TestDesk) -> None:
     desk.opening.choose_kernel("02_naive")
     desk.settle()
     assert shown_sizes(desk) == (32, 32, 32)
-    desk.session.change("M", 64)
+    desk.commands.change("M", 64)
     desk.opening.choose_kernel("01_single_block")
     desk.settle()
     assert shown_sizes(desk) == (64, 8, 8)
     assert texts(desk) == []
 
 
-def test_the_position_is_kept_by_access_phase_and_trip(desk: AppModel) -> None:
+def test_the_position_is_kept_by_access_phase_and_trip(desk: TestDesk) -> None:
     session = desk.session
-    session.change("K", 16)
+    desk.commands.change("K", 16)
     desk.settle()
     trace = sure(session.shown).trace
     step = next(s for s in range(trace.steps) if trace.site_of(s).text == "tileB[k][x]" and trace.visits[s].tolist() == [2, 1])
-    session.go(step)
-    session.change("TILE_WIDTH", 2)
+    session.navigation.go_to_step(step)
+    desk.commands.change("TILE_WIDTH", 2)
     desk.settle()
     now = sure(session.now)
     assert now.site.text == "tileB[k][x]"
     assert (now.phase, now.trace.visits[now.step].tolist()) == (2, [2, 1])
-    session.change("TILE_WIDTH", 8)  # two phases only: the last, and in it the same trip of k
+    desk.commands.change("TILE_WIDTH", 8)  # two phases only: the last, and in it the same trip of k
     desk.settle()
     now = sure(session.now)
     assert (now.site.text, now.phase, int(now.trace.visits[now.step, 1])) == ("tileB[k][x]", 1, 1)
@@ -78,43 +77,43 @@ def test_the_position_is_kept_by_access_phase_and_trip(desk: AppModel) -> None:
     assert sure(session.now).phase == 1
 
 
-def test_fonts_are_read_where_no_frame_waits(desk: AppModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fonts_are_read_where_no_frame_waits(desk: TestDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
-    monkeypatch.setattr("gemmviz.subjects.background_analysis.load_faces", lambda: readers.append(threading.current_thread()))
+    monkeypatch.setattr("gemmviz.subjects.runs.load_faces", lambda: readers.append(threading.current_thread()))
     desk.opening.choose_kernel("02_naive")
     desk.settle()
     assert readers
     assert threading.main_thread() not in readers
 
 
-def test_undo_brings_back_view_step_focus_camera_and_layer(desk: AppModel) -> None:
+def test_undo_brings_back_view_step_focus_camera_and_layer(desk: TestDesk) -> None:
     session = desk.session
-    session.show_view("warp")
-    session.watch(Focus((1, 0, 0), 0))
-    session.show_layer("reuse")
-    session.go(7)
-    session.look(Camera(3.0, 0.4, 0.6))
+    desk.commands.show_view("warp")
+    desk.commands.watch(Focus((1, 0, 0), 0))
+    desk.commands.show_layer("reuse")
+    session.navigation.go_to_step(7)
+    session.navigation.look(Camera(3.0, 0.4, 0.6))
     before = session.shot
-    session.change("TILE_WIDTH", 2)
+    desk.commands.change("TILE_WIDTH", 2)
     desk.settle()
-    session.show_view("stage")
-    session.go(0)
-    session.look(Camera())
+    desk.commands.show_view("stage")
+    session.navigation.go_to_step(0)
+    session.navigation.look(Camera())
     session.undo()
     session.undo()
     desk.settle()
     assert session.shot == before
-    assert sure(session.reader).scope.focus == before.focus
+    assert sure(session.slot.reader).scope.focus == before.focus
     session.redo()
     desk.settle()
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 2
     assert session.history.redo_name == "view Stage"
 
 
-def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: AppModel) -> None:
+def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: TestDesk) -> None:
     session = desk.session
-    session.change("M", 64)
-    session.change("M", 128)
+    desk.commands.change("M", 64)
+    desk.commands.change("M", 128)
     session.undo()
     session.undo()
     desk.settle()
@@ -122,36 +121,36 @@ def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: AppModel) -> 
     assert session.error is None
 
 
-def test_newer_settings_cancel_older_work(desk: AppModel) -> None:
+def test_newer_settings_cancel_older_work(desk: TestDesk) -> None:
     sizes: list[int] = []
     desk.session.run_changed.connect(lambda: sizes.append(shown_sizes(desk)[0]))
     for size in (512, 384, 24):
-        desk.session.change("M", size)
+        desk.commands.change("M", size)
     desk.settle()
     assert sizes == [24]
 
 
-def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: AppModel) -> None:
+def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: TestDesk) -> None:
     session, before = desk.session, desk.session.shown
-    session.change("TILE_WIDTH", 64)
+    desk.commands.change("TILE_WIDTH", 64)
     assert session.is_stale
     desk.settle()  # what would work is known
     assert session.shown is before
     error = session.error
     assert isinstance(error, SettingError)
     assert error.nearest == {"TILE_WIDTH": 32}
-    session.take_remedy()
+    desk.commands.apply_remedy()
     desk.settle()
     assert session.error is None
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 32
 
 
-def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(desk: AppModel) -> None:
+def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(desk: TestDesk) -> None:
     session = desk.session
-    session.change("K", 64)
+    desk.commands.change("K", 64)
     desk.settle()
-    session.change("TILE_WIDTH", 64)  # can't run
-    session.watch(Focus((0, 0, 0), 0))
+    desk.commands.change("TILE_WIDTH", 64)  # can't run
+    desk.commands.watch(Focus((0, 0, 0), 0))
     desk.know()
     shown = sure(session.shown)
     assert shown.setup.problem.K == 64
@@ -159,44 +158,44 @@ def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after
     assert session.is_stale
 
 
-def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: AppModel) -> None:
+def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: TestDesk) -> None:
     session = desk.session
     for name in "MNK":
-        session.change(name, 2048)
-    session.change("TILE_WIDTH", 32)
+        desk.commands.change(name, 2048)
+    desk.commands.change("TILE_WIDTH", 32)
     desk.settle()
     shown = sure(session.shown)
     assert shown.trace.blocks.count < shown.trace.launch.block_count  # as many as are quick
-    session.change("blocks", "all")
+    desk.commands.change("blocks", "all")
     desk.settle()
     error = session.error
     assert isinstance(error, SettingError)
     assert error.names == ("blocks",)
     assert "the trace of 4096 blocks would take" in error.message
-    session.change("blocks", "0:1,0:1")
+    desk.commands.change("blocks", "0:1,0:1")
     desk.settle()
     assert sure(session.shown).trace.blocks.count == 1
 
 
-def test_another_block_is_traced_unless_blocks_were_named(desk: AppModel) -> None:
+def test_another_block_is_traced_unless_blocks_were_named(desk: TestDesk) -> None:
     session = desk.session
     said: list[str] = []
     session.message.connect(said.append)
     for name in "MNK":
-        session.change(name, 2048)
-    session.change("TILE_WIDTH", 32)
+        desk.commands.change(name, 2048)
+    desk.commands.change("TILE_WIDTH", 32)
     desk.settle()
-    session.watch(Focus((60, 60, 0)))
+    desk.commands.watch(Focus((60, 60, 0)))
     desk.settle()
     assert sure(session.now).focus.block == (60, 60, 0)
-    session.change("blocks", "0:1,0:1")
+    desk.commands.change("blocks", "0:1,0:1")
     desk.settle()
-    session.watch(Focus((1, 0, 0)))
+    desk.commands.watch(Focus((1, 0, 0)))
     assert session.shot.focus.block == (0, 0, 0)
     assert "only blocks 0:1,0:1 are traced" in said[-1]
 
 
-def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: AppModel, tmp_path: Path) -> None:
+def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: TestDesk, tmp_path: Path) -> None:
     trace = trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2")
     write_trace(trace, tmp_path / "t.gvt")
     desk.open(tmp_path / "t.gvt")
@@ -204,13 +203,13 @@ def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: AppModel, tmp_p
     assert not session.is_busy
     assert sure(session.shown).trace.blocks == trace.blocks
     assert session.shot.setup.blocks == "1:2,0:2"
-    session.change("K", 4)
+    desk.commands.change("K", 4)
     desk.settle()
     assert sure(session.shown).trace.setup.problem == Problem(8, 8, 4)
     assert not sure(session.shown).from_file
 
 
-def test_files_that_are_none_leave_what_is_shown(desk: AppModel, tmp_path: Path) -> None:
+def test_files_that_are_none_leave_what_is_shown(desk: TestDesk, tmp_path: Path) -> None:
     before = desk.session.shown
     for name, text, words in [
         ("a.gvt", "x", "a.gvt"), ("a.toml", "[[", "a.toml:1:"), ("b.toml", "a = 1", "nor a saved view"),
@@ -226,17 +225,17 @@ def test_files_that_are_none_leave_what_is_shown(desk: AppModel, tmp_path: Path)
     assert desk.session.unread == ""
 
 
-def test_a_saved_view_brings_back_what_was_seen(desk: AppModel, tmp_path: Path) -> None:
+def test_a_saved_view_brings_back_what_was_seen(desk: TestDesk, tmp_path: Path) -> None:
     session = desk.session
     own = load_kernel("03_coalesced").text
     (tmp_path / "mine.cu").write_text(own)
     desk.open(tmp_path / "mine.cu")
     desk.settle()
-    session.change("M", 40)
-    session.show_view("memory")
-    session.watch(Focus((0, 1, 0), 3))
+    desk.commands.change("M", 40)
+    desk.commands.show_view("memory")
+    desk.commands.watch(Focus((0, 1, 0), 3))
     desk.settle()
-    session.go(9, 0.5)
+    session.navigation.go_to_step(9, 0.5)
     saved = session.shot
     save_view(saved, tmp_path / "v.toml")
     (tmp_path / "mine.cu").unlink()
@@ -245,10 +244,10 @@ def test_a_saved_view_brings_back_what_was_seen(desk: AppModel, tmp_path: Path) 
     desk.open(tmp_path / "v.toml")
     desk.settle()
     assert session.shot == saved  # its own kernel is in the file
-    assert session.step == 9
+    assert session.navigation.run_step == 9
 
 
-def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: AppModel, tmp_path: Path) -> None:
+def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: TestDesk, tmp_path: Path) -> None:
     body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
     (tmp_path / "mine.cu").write_text(kernel_from(body).text)
     desk.open(tmp_path / "mine.cu")
@@ -259,7 +258,7 @@ def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: AppModel, tm
     assert shown.replay.value is not None
 
 
-def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: AppModel, tmp_path: Path) -> None:
+def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: TestDesk, tmp_path: Path) -> None:
     text = kernel_from("C[threadIdx.x] = A[blockIdx.x * 63 + threadIdx.x];", grid='["2"]').text
     (tmp_path / "mine.cu").write_text(text)
     desk.open(tmp_path / "mine.cu")
@@ -267,47 +266,47 @@ def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: AppModel, tmp_path:
     session = desk.session
     assert session.error is None
     assert session.shot.focus.block == (1, 0, 0)
-    assert session.step == session.steps - 1
+    assert session.navigation.run_step == session.navigation.run_steps - 1
     assert any("out of range" in text for text in texts(desk))
 
 
-def test_the_benchmark_is_a_view_like_others(desk: AppModel) -> None:
+def test_the_benchmark_is_a_view_like_others(desk: TestDesk) -> None:
     session = desk.session
-    session.show_view("memory")
+    desk.commands.show_view("memory")
     session.player.play(True)
-    session.toggle_benchmark()
+    desk.commands.toggle_benchmark()
     assert not session.player.is_playing
-    assert not session.is_replay
-    session.show_view("share")
-    session.toggle_benchmark()
+    assert not session.display.is_replay
+    desk.commands.show_view("share")
+    desk.commands.toggle_benchmark()
     assert session.shot.view == "memory"
-    session.toggle_benchmark()
+    desk.commands.toggle_benchmark()
     assert session.shot.view == "share"
     session.undo()
     assert session.shot.view == "memory"
 
 
-def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: AppModel, tmp_path: Path) -> None:
+def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: TestDesk, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(kernel_from("C[threadIdx.x] = sum;").text)
     desk.open(tmp_path / "mine.cu")
     desk.settle()
     session = desk.session
     assert session.is_stale
     assert sure(session.notices.place).line == 10
-    session.close_notice("kernel")
+    session.notices.drop("kernel")
     assert texts(desk) == []
 
 
 @pytest.mark.parametrize("name", ["M", "seed"])
-def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: AppModel, name: str) -> None:
-    desk.session.change(name, -5)
+def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: TestDesk, name: str) -> None:
+    desk.commands.change(name, -5)
     error = desk.session.error
     assert isinstance(error, SettingError)
     assert error.names == (name,)
     assert desk.session.edited == name
 
 
-def test_restarting_reads_a_persons_own_file_again(desk: AppModel, tmp_path: Path) -> None:
+def test_restarting_reads_a_persons_own_file_again(desk: TestDesk, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(load_kernel("03_coalesced").text)
     desk.open(path)
@@ -326,7 +325,7 @@ LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["reading", "filling", "counting"])
 def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
-    desk = AppModel()
+    desk = TestDesk()
     desk.session.start()
     desk.settle()
     if what == "reading":
@@ -334,7 +333,7 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
         desk.open(tmp_path / "long.cu")
     else:
         for name in "MNK":
-            desk.session.change(name, 8192)
+            desk.commands.change(name, 8192)
         if what == "counting":
             desk.settle()
     time.sleep(0.3)
@@ -342,5 +341,5 @@ def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
     start = time.monotonic()
     desk.opening.close()
     desk.session.close()
-    assert wait_for_tasks((*desk.session.lanes, desk.opening.lane), 1.0)
+    assert wait_for_tasks((*desk.session.workers, desk.opening.worker), 1.0)
     assert time.monotonic() - start < 1.0

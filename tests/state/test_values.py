@@ -13,24 +13,26 @@ from hypothesis import strategies as st
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.position import Position
-from gemmviz.files.codec import FormatError, from_plain, to_plain
+from gemmviz.files.codec import FormatError, from_plain, to_plain, toml_text, toml_to_plain
 from gemmviz.files.devices import device_names
 from gemmviz.jobs.tasks import LatestTask
 from gemmviz.jobs.watching import FileWatcher
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, GemmvizError, UsageError
+from gemmviz.model.errors import Cancelled, GemmvizError, SettingError, UsageError
 from gemmviz.model.filling import Filling
+from gemmviz.model.labels import LabelStyle
 from gemmviz.model.problem import Problem
-from gemmviz.model.setting import Control
-from gemmviz.model.setup import Setup, changes, settings_of
+from gemmviz.model.setting import Control, settings_of
+from gemmviz.model.setup import Setup, changes
 from gemmviz.run.engine import Cancel
 from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.session.player import SPEEDS, Player, advanced
-from gemmviz.state.arguments import add_setup, add_view, setup_flags, shot_from, words_of
+from gemmviz.state.arguments import add_setup, add_view, shot_from, words_of
 from gemmviz.state.fields import fields_of, put
+from gemmviz.state.flags import setup_flags
 from gemmviz.state.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
 from gemmviz.state.undo import Undo
 from tests.conftest import kernel_from
@@ -59,11 +61,16 @@ SHOTS = st.builds(
     FOCUSES,
     st.sampled_from(list(views())),
     st.integers(0, 10**6).map(Position),
-    SHARES,
-    st.sampled_from(LAYERS),
     st.builds(Camera, st.floats(1, 256).map(lambda value: float(f"{value:.5g}")), SHARES, SHARES),
-    st.builds(ChartChoice, st.just("")),
+    st.builds(ChartChoice, st.just(""), width=st.integers(0, 4096), with_host=st.booleans(), is_even=st.booleans()),
     st.sampled_from(theme_names()),
+    type_scale=st.sampled_from((0.75, 1.0, 1.25)),
+    moment=SHARES,
+    instant=SHARES,
+    layer=st.sampled_from(LAYERS),
+    lens=st.sampled_from(("auto", "lens", "whole")),
+    code=st.booleans(),
+    labels=st.builds(LabelStyle, st.sampled_from(("row, column", "column, row")), st.sampled_from((0, 1))),
 )
 
 
@@ -104,7 +111,7 @@ def test_a_shot_of_ones_own_kernel_carries_it() -> None:
         ("format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = '04_tiled'\nproblem = {M='a',N=8,K=8}", "setup.problem.M"),
         (
             "format = 'gemmviz view'\nversion = 1\nmoment = 7\n[setup]\nkernel = '04_tiled'\nproblem = {M=8,N=8,K=8}",
-            "can't have passed",
+            "Moment can't be 7",
         ),
         ("format = 'gemmviz view'\nversion = 1\n[camera]\nzoom = 0.1", "zoom 1 to 256"),
         ("[", "v.toml:1:"),
@@ -139,6 +146,46 @@ def test_one_more_setting_is_one_field(tmp_path: Path) -> None:
     assert getattr(other, "cache") == "all"  # noqa: B009 - the class has no such field for the type checker
     assert "--cache" in [flag.name for flag in setup_flags(wider)]
     assert from_plain(to_plain(other), wider) == other
+
+
+ALPHA = Annotated[float, Control("Alpha", "A factor of the result", "--alpha", least=-8, most=8)]
+
+
+def _with_alpha(**values: float) -> Any:
+    kind: Any = make_dataclass("Scaled", [("alpha", ALPHA, field(default=1.0))], bases=(Setup,), frozen=True)
+    return kind(**{each: getattr(default_shot().setup, each) for each in Setup.__dataclass_fields__}, **values)
+
+
+def test_a_setting_with_decimals_is_a_float_everywhere() -> None:
+    setup = _with_alpha()
+    shown = fields_of(setup)[-1]
+    assert (shown.name, shown.kind, shown.value, shown.least, shown.most) == ("alpha", "decimal", 1.0, -8, 8)
+    other: Any = put(setup, "alpha", 1.5)
+    assert repr(other.alpha) == "1.5"
+    whole: Any = put(setup, "alpha", 2)
+    assert isinstance(whole.alpha, float)
+    assert changes(setup, other) == ["alpha 1.5"]
+    flag = setup_flags(type(setup))[-1]
+    parser = argparse.ArgumentParser()
+    parser.add_argument(flag.name, **flag.options)
+    assert repr(parser.parse_args(["--alpha", "1.5"]).alpha) == "1.5"
+    assert "alpha = 1.5\n" in toml_text(to_plain(other, brief=True))
+    assert from_plain(toml_to_plain(toml_text(to_plain(whole))), type(setup)).alpha == 2.0
+
+
+@pytest.mark.parametrize("value", [8.5, -9, float("nan"), float("inf")])
+def test_a_setting_with_decimals_has_bounds(value: float) -> None:
+    with pytest.raises(SettingError, match=r"Alpha can't be .* \(choose -8 to 8\)") as caught:
+        put(_with_alpha(), "alpha", value)
+    assert caught.value.names == ("alpha",)
+    with pytest.raises(SettingError):
+        _with_alpha(alpha=value)
+
+
+@pytest.mark.parametrize("value", ["1.5", True])
+def test_a_setting_with_decimals_is_no_text(value: Any) -> None:
+    with pytest.raises(SettingError):
+        put(_with_alpha(), "alpha", value)
 
 
 def test_fields_of_a_kernel() -> None:

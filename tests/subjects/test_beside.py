@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gemmviz.session.session as session_module
+import gemmviz.session.launching as launching
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.files.trace_file import write_trace
@@ -22,36 +22,36 @@ from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.session.pointer import PointerTool
 from gemmviz.subjects.picture import options_for
 from tests.conftest import kernel_from, sure, trace_of
-from tests.desk import AppModel
+from tests.desk import TestDesk
 
 
-def drawn_layer(desk: AppModel) -> str:
-    return desk.session.drawn.layer
+def drawn_layer(desk: TestDesk) -> str:
+    return desk.session.display.drawn.layer
 
 
-def test_after_a_jump_loads_are_counted_beside_the_window(desk: AppModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_jump_loads_are_counted_beside_the_window(desk: TestDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.subjects.reading._MOST_COUNTED_AT_ONCE", 20)
     session = desk.session
-    session.show_layer("reuse")
+    desk.commands.show_layer("reuse")
     desk.know()
-    session.go(session.steps - 1)
+    session.navigation.go_to_step(session.navigation.run_steps - 1)
     assert drawn_layer(desk) == "matrix"  # no number is shown that isn't known
     assert session.shot.layer == "reuse"
     desk.know()
     assert drawn_layer(desk) == "reuse"
     grid = Grid(sure(session.now).trace.arrays[0])
-    fresh = Reader(sure(session.reader).replay, session.shot.focus).at(session.steps - 1)
+    fresh = Reader(sure(session.slot.reader).replay, session.shot.focus).at(session.navigation.run_steps - 1)
     assert np.array_equal(sure(session.now).loads(0, grid), fresh.loads(0, grid))
     assert sure(session.now).loads(0, grid).any()
 
 
-def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: AppModel) -> None:
+def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: TestDesk) -> None:
     session = desk.session
     pointer = PointerTool(session, desk.inbox.post)
     said: list[list[str]] = []
     pointer.lines_changed.connect(said.append)
     now = sure(session.now)
-    cells = stage_scene(now, options_for(session.shot, session.theme)).find("A")
+    cells = stage_scene(now, options_for(session.shot, session.display.theme)).find("A")
     assert isinstance(cells, Cells)
     hit = Hit(cells, 1, 2)
     pointer.at(hit)
@@ -59,7 +59,7 @@ def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: AppModel) -
     desk.inbox.until(lambda: bool(said))
     assert said == [hover_lines(now, hit)]
     pointer.at(hit)
-    session.go(5)  # the moment is over before its answer comes
+    session.navigation.go_to_step(5)  # the moment is over before its answer comes
     pointer.at(None)
     assert said[-1] == []
     pointer.close()
@@ -87,7 +87,7 @@ def test_what_is_saved_is_whole_also_when_all_ends(tmp_path: Path) -> None:
     assert (tmp_path / "a.gvt").stat().st_size > 1000
 
 
-def test_a_file_is_opened_beside_the_window(desk: AppModel, tmp_path: Path) -> None:
+def test_a_file_is_opened_beside_the_window(desk: TestDesk, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=4), tmp_path / "t.gvt")
     desk.opening.open(tmp_path / "t.gvt")
     assert desk.opening.is_busy
@@ -100,10 +100,10 @@ def test_a_file_is_opened_beside_the_window(desk: AppModel, tmp_path: Path) -> N
 
 
 def test_what_would_work_is_looked_for_beside_the_window(
-    desk: AppModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: TestDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "_SOON_S", 0.0)
-    desk.session.change("TILE_WIDTH", 7)
+    monkeypatch.setattr(launching, "_SOON_S", 0.0)
+    desk.commands.change("TILE_WIDTH", 7)
     error = desk.session.error
     assert isinstance(error, SettingError)
     assert error.nearest == {}
@@ -114,38 +114,38 @@ def test_what_would_work_is_looked_for_beside_the_window(
 
 
 def test_variables_beyond_number_are_said_not_to_be_followed(
-    desk: AppModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: TestDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.watch._MOST_VALUES", 2)
     (tmp_path / "mine.cu").write_text(kernel_from("float s = A[0] * B[0];\nC[threadIdx.x] = s;").text)
     desk.open(tmp_path / "mine.cu")
     desk.know()
-    assert desk.session.watched is None
-    assert "too many to be followed" in desk.session.unwatched
+    assert desk.session.slot.watched is None
+    assert "too many to be followed" in desk.session.slot.unwatched
 
 
-def test_what_was_set_while_a_file_was_read_stays(desk: AppModel, tmp_path: Path) -> None:
+def test_what_was_set_while_a_file_was_read_stays(desk: TestDesk, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(load_kernel("04_tiled").text)
     desk.opening.open(tmp_path / "mine.cu")
-    desk.session.change("M", 12)
+    desk.commands.change("M", 12)
     desk.settle()
     assert sure(desk.session.shown).setup.kernel.name == "mine"
     assert sure(desk.session.shown).setup.problem.M == 12
 
 
-def test_a_file_that_is_gone_is_a_notice(desk: AppModel) -> None:
+def test_a_file_that_is_gone_is_a_notice(desk: TestDesk) -> None:
     desk.opening.choose_kernel("/nowhere/mine.cuh")
     assert any("there is no kernel" in notice.text for notice in desk.session.notices.all)
 
 
 def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(
-    desk: AppModel, monkeypatch: pytest.MonkeyPatch
+    desk: TestDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object, **named: object) -> object:
         raise GemmvizError("no such luck")
 
     monkeypatch.setattr("gemmviz.run.cpu.interpreter.watch_thread", fail)
-    desk.session.change("K", 12)
+    desk.commands.change("K", 12)
     desk.know()
-    assert desk.session.unwatched == "no such luck"
+    assert desk.session.slot.unwatched == "no such luck"
     assert sure(desk.session.shown).counts is not None

@@ -11,34 +11,34 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.state.shot import Against, Shot, Trial, parse_shot, shot_text
-from gemmviz.subjects.subjects import grid_case
+from gemmviz.subjects.kinds.grid import grid_case
 from tests.analysis.test_reasons import setup_of
 from tests.conftest import sure
-from tests.desk import AppModel
+from tests.desk import TestDesk
 
 
-def test_occupancy_follows_every_setting(desk: AppModel) -> None:
+def test_occupancy_follows_every_setting(desk: TestDesk) -> None:
     session = desk.session
     desk.settle()
-    case = session.subject_of(OccupancyCase)
+    case = session.display.subject_of(OccupancyCase)
     assert isinstance(case, OccupancyCase)
     assert case.needs.threads == 16
-    session.change("TILE_WIDTH", 8)
-    after = session.subject_of(OccupancyCase)
+    desk.commands.change("TILE_WIDTH", 8)
+    after = session.display.subject_of(OccupancyCase)
     assert isinstance(after, OccupancyCase)
     assert (after.needs.threads, after.needs.shared_bytes) == (64, 512)  # at once, before anything has run
 
 
-def test_a_value_is_tried_out_undone_and_kept(desk: AppModel) -> None:
+def test_a_value_is_tried_out_undone_and_kept(desk: TestDesk) -> None:
     session = desk.session
     desk.settle()
-    session.show_view("occupancy")
-    scene = view_named("occupancy").still(session.subject, ViewOptions())
+    desk.commands.show_view("occupancy")
+    scene = view_named("occupancy").still(session.display.subject, ViewOptions())
     cells = sure(scene.find("what-if-registers"))
     assert isinstance(cells, Cells)
-    session.point_at(Hit(cells, 0, 99))
+    desk.commands.click(Hit(cells, 0, 99))
     assert session.shot.trial == Trial(registers=100)
-    case = session.subject
+    case = session.display.subject
     assert isinstance(case, OccupancyCase)
     assert case.is_tried
     assert parse_shot(shot_text(session.shot)) == session.shot
@@ -48,32 +48,32 @@ def test_a_value_is_tried_out_undone_and_kept(desk: AppModel) -> None:
         Trial(registers=0)
 
 
-def test_the_grid_plays_in_its_own_time(desk: AppModel) -> None:
+def test_the_grid_plays_in_its_own_time(desk: TestDesk) -> None:
     session = desk.session
     desk.settle()
-    session.show_view("grid")
-    assert isinstance(session.subject, GridCase)
-    step = session.step
+    desk.commands.show_view("grid")
+    assert isinstance(session.display.subject, GridCase)
+    step = session.navigation.run_step
     session.player.jump(0)
     assert session.shot.instant == 0.0
     session.player.play(True)
     session.player.tick(200)
     assert session.shot.instant > 0.0
     session.player.play(False)
-    assert session.step == step  # the replay stays where it is
+    assert session.navigation.run_step == step  # the replay stays where it is
 
 
-def test_two_devices_stand_side_by_side_in_the_grid(desk: AppModel) -> None:
+def test_two_devices_stand_side_by_side_in_the_grid(desk: TestDesk) -> None:
     session = desk.session
     for name in "MNK":
-        session.change(name, 256)
-    session.change("TILE_WIDTH", 16)
+        desk.commands.change(name, 256)
+    desk.commands.change("TILE_WIDTH", 16)
     desk.settle()
-    session.show_view("grid")
-    session.hold_against_this()
+    desk.commands.show_view("grid")
+    desk.commands.toggle_comparison()
     assert session.shot.view == "grid"
-    session.change("device", "8800gtx")
-    case = session.subject
+    desk.commands.change("device", "8800gtx")
+    case = session.display.subject
     assert isinstance(case, GridCase)
     left = sure(case.beside)
     assert (left.device, case.device) == ("NVIDIA H200", "NVIDIA GeForce 8800 GTX")
@@ -84,10 +84,10 @@ def test_two_devices_stand_side_by_side_in_the_grid(desk: AppModel) -> None:
         lanes = scene.find(f"{side}-lanes")
         assert isinstance(lanes, Cells)
         assert len(lanes.fill) == sms
-    session.hold_against_this()
+    desk.commands.toggle_comparison()
     assert session.shot.view == "grid"
-    assert isinstance(session.subject, GridCase)
-    assert session.subject.beside is None
+    assert isinstance(session.display.subject, GridCase)
+    assert session.display.subject.beside is None
 
 
 def test_launches_of_one_kind_run_in_one_time() -> None:
@@ -104,23 +104,23 @@ def test_launches_of_one_kind_run_in_one_time() -> None:
     assert (at_work.fill == 0).any()
 
 
-def test_a_cure_is_run_and_held_against_what_was(desk: AppModel) -> None:
+def test_a_cure_is_run_and_held_against_what_was(desk: TestDesk) -> None:
     session = desk.session
     desk.opening.choose_kernel("02_naive")
     for name in "MNK":
-        session.change(name, 128)
-    session.change("BLOCK", 32)
+        desk.commands.change(name, 128)
+    desk.commands.change("BLOCK", 32)
     desk.know()
-    session.show_view("why")
-    case = session.subject
+    desk.commands.show_view("why")
+    case = session.display.subject
     assert isinstance(case, SpeedCase)
     assert case.reason, sure(session.shown).no_counts
     cells = sure(view_named("why").still(case, ViewOptions()).find("cure-0"))
     assert isinstance(cells, Cells)
-    session.point_at(Hit(cells, 0, 0))
+    desk.commands.click(Hit(cells, 0, 0))
     desk.know()
     assert sure(session.shown).setup == case.cures[0].setup
-    after = session.subject
+    after = session.display.subject
     assert isinstance(after, SpeedCase)
     before, now = after.effects
     assert (before.is_right, now.is_right) == (True, True)
@@ -129,25 +129,25 @@ def test_a_cure_is_run_and_held_against_what_was(desk: AppModel) -> None:
     assert before.label.startswith("02_naive")
 
 
-def test_two_runs_go_together(desk: AppModel) -> None:
+def test_two_runs_go_together(desk: TestDesk) -> None:
     session = desk.session
     desk.settle()
-    session.hold_against_this()
+    desk.commands.toggle_comparison()
     left = sure(session.shot.against).setup
-    session.change("TILE_WIDTH", 2)
+    desk.commands.change("TILE_WIDTH", 2)
     desk.know()
-    pair = session.subject
+    pair = session.display.subject
     assert isinstance(pair, Pair)
     assert pair.left.trace.setup == left
     assert pair.right.trace.setup.parameters == {"TILE_WIDTH": 2}
-    session.go(session.steps - 1)
-    pair = session.subject
+    session.navigation.go_to_step(session.navigation.run_steps - 1)
+    pair = session.display.subject
     assert isinstance(pair, Pair)
     assert pair.left.step == pair.left.trace.steps - 1
-    session.hold_against(Against(left, "k", "A[0,1]"))
-    marked = session.subject
+    desk.commands.compare_with(Against(left, "k", "A[0,1]"))
+    marked = session.display.subject
     assert isinstance(marked, Pair)
     assert (marked.lock, marked.marked) == ("k", ("A", 0, 1))
-    session.hold_against_this()
+    desk.commands.toggle_comparison()
     assert session.shot.against is None
-    assert session.is_replay
+    assert session.display.is_replay

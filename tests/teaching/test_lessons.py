@@ -25,6 +25,7 @@ from gemmviz.render.qt.raster import Raster
 from gemmviz.render.reel import Frame
 from gemmviz.render.svg import scene_svg
 from gemmviz.run.choosing import engine_for
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.state.shot import Shot, default_shot, save_view
 from gemmviz.subjects.facts import ShotFacts
@@ -225,19 +226,19 @@ def test_a_refusal_holds_the_words_that_are_expected() -> None:
 )
 def test_what_can_not_be_told_is_not_told(kernel: str, what: str, said: str) -> None:
     with pytest.raises(GemmvizError, match=re.escape(said)):
-        quantity(what, ShotFacts(replace(default_shot(), setup=setup_for(load_kernel(kernel)))))
+        quantity(what, ShotFacts(replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter()))
 
 
 def test_the_largest_tile_is_the_largest_that_runs() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(96, 96, 96))
-    assert quantity("largest TILE_WIDTH of a block", ShotFacts(replace(default_shot(), setup=setup))) == 32
+    assert quantity("largest TILE_WIDTH of a block", ShotFacts(replace(default_shot(), setup=setup), Interpreter())) == 32
 
 
 def test_elements_of_doubles_are_counted_as_elements() -> None:
     kernel = load_kernel("02_naive")
     doubled = replace(kernel, text=kernel.text.replace("float", "double").replace("0.0f", "0.0"), is_shipped=False)
     counts = [
-        quantity("global reads", ShotFacts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8)))))
+        quantity("global reads", ShotFacts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()))
         for each in (kernel, doubled)
     ]
     assert counts == [1024, 1024]
@@ -283,9 +284,9 @@ def test_a_question_comes_first_then_what_is_right_then_the_others() -> None:
 def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
     parts = parts_of(stop)
-    left = [quantity("blanks", ShotFacts(part.shot)) for part in parts]
+    left = [quantity("blanks", ShotFacts(part.shot, Interpreter())) for part in parts]
     assert left == list(range(8, -1, -1))
-    assert quantity("C", ShotFacts(parts[-1].shot)) == "right"
+    assert quantity("C", ShotFacts(parts[-1].shot, Interpreter())) == "right"
     assert isinstance(parts[-1].shot, Shot)
 
 

@@ -47,7 +47,7 @@ def test_what_is_right_is_what_the_replay_says(kernel: str) -> None:
     for stop in quiz_of(setup_for(load_kernel(kernel)), Interpreter(), EACH, seed=3).stops:
         question = sure(stop.question)
         right = question.choices[question.right].text
-        facts = ShotFacts(stop.shot)
+        facts = ShotFacts(stop.shot, Interpreter())
         if "sectors" in question.text:
             assert right.split()[0] == str(quantity("sectors now", facts))
         elif "wavefronts" in question.text:
@@ -124,7 +124,7 @@ def test_a_phase_earlier_is_read_off_the_run() -> None:
         if before is None:
             continue
         cell, step = re.search(r"What does (\S+) .* after step (\d+)", question.text).groups()  # type: ignore[union-attr]
-        replay = ShotFacts(stop.shot).replay
+        replay = ShotFacts(stop.shot, Interpreter()).replay
         array, row, column = re.match(r"(\w+)\[(\d+)\]\[(\d+)\]", cell).groups()  # type: ignore[union-attr]
         number = sure(replay.trace.number_of(array))
         phase = int(replay.trace.phase[int(step) - 1])

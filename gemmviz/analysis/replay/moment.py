@@ -1,5 +1,6 @@
-"""One step of one replay through one focus, worked out once; and the reader that goes from one moment to the next."""
+"""One step of one replay seen through one focus, as a value; and the reader that goes from one step to the next."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,64 +28,83 @@ Cached = TypeVar("Cached")
 
 
 class Reader:
-    """Goes through a replay with a focus, and remembers where it was. Each reader belongs to one thread; many may read one
-    replay.
+    """Moments of a replay seen through a focus. Any number of threads may read from one reader; going from one step to the next
+    is fast, a jump may take longer.
     """
 
     def __init__(self, replay: Replay, focus: Focus | None = None) -> None:
         self.replay = replay
         self.scope: Scope = scope_of(focus or Focus(), replay.trace)
         self._cursors = Cursors(replay, self.scope)
+        self._watched: Watched | None = None
         self._latest: Moment | None = None
 
     @property
     def watched(self) -> Watched | None:
-        """The variables of the first of the watched threads, once they are known."""
-        return self._cursors.watched
+        """Variables of the first of the watched threads, None as long as they are unknown."""
+        return self._watched
 
     @watched.setter
-    def watched(self, found: Watched | None) -> None:
-        self._cursors.watched = found
+    def watched(self, watched: Watched | None) -> None:
+        if watched is not self._watched:
+            self._watched, self._latest = watched, None
 
     def at(self, step: int) -> "Moment":
-        """The moment of a step; the one before it is over."""
-        if self._latest is None or self._latest.step != step:
-            self._latest = Moment(self._cursors, step)
-        return self._latest
+        """The moment of a step; the same object when called again for the same step."""
+        latest = self._latest
+        if latest is None or latest.step != step:
+            latest = self._latest = Moment(self._cursors, step, self._watched)
+        return latest
 
 
 class Cursors:
-    """What tiles hold, how often elements were loaded, what steps cost so far: kept up to date from one step to the next."""
+    """Contents of tiles and numbers of loads after a step, computed from those after the step before.
+
+    Every array returned is a copy. A lock protects the cursors; one that is cancelled halfway is dropped.
+    """
 
     def __init__(self, replay: Replay, scope: Scope) -> None:
         self.replay, self.scope = replay, scope
-        self.watched: Watched | None = None
-        self._tiles, self._tiles_before = (Tiles(replay.trace, scope.of_block, replay.value) for _ in range(2))
-        self._loads: dict[tuple[int, int], LoadCounts] = {}
-        self._tile_loads: dict[int, TileLoads] = {}
+        self._lock = threading.RLock()
+        self._cursors: dict[Any, Any] = {}
+
+    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], Cached]) -> Cached:
+        """A copy of what the cursor of this key holds after ``step``."""
+        with self._lock:
+            cursor = self._cursors.get(key)
+            if cursor is None:
+                cursor = self._cursors[key] = make()
+            try:
+                return copy(cursor.after(step))
+            except BaseException:
+                del self._cursors[key]
+                raise
 
     def tiles(self, step: int) -> dict[int, TileContent]:
-        """What every shared array of the block holds after ``step``, by array number; nothing where the trace doesn't say."""
-        return {} if self.replay.is_after_gap(step) else self._tiles.after(step)
+        """Contents of every shared array of the block after ``step``, by array number; empty where the trace doesn't say."""
+        return self._tiles("tiles", step, step)
 
     def tiles_before(self, step: int) -> dict[int, TileContent]:
         """As ``tiles``, before ``step``."""
-        return {} if self.replay.is_after_gap(step) else self._tiles_before.after(step - 1)
+        return self._tiles("tiles before", step, step - 1)
+
+    def _tiles(self, key: str, step: int, after: int) -> dict[int, TileContent]:
+        if self.replay.is_after_gap(step):
+            return {}
+        trace, block = self.replay.trace, self.scope.of_block
+        return self._after(key, lambda: Tiles(trace, block, self.replay.value), after, _copies)
 
     def loads(self, array: int, step: int, grid: Grid) -> Longs:
-        """How often the chosen threads (of a shared array: those of the block) have loaded each element by ``step``."""
-        key = array, grid.factor
-        if key not in self._loads:
-            shared = self.replay.trace.arrays[array].space == "shared"
-            threads = self.scope.in_block if shared else self.scope.threads
-            self._loads[key] = LoadCounts(self.replay.trace, array, grid, threads)
-        return self._loads[key].after(step)
+        """How often the chosen threads (of a shared array: those of the block) have loaded each element by ``step``: (rows,
+        columns) of the grid.
+        """
+        trace = self.replay.trace
+        threads = self.scope.in_block if trace.arrays[array].space == "shared" else self.scope.threads
+        return self._after((array, grid.factor), lambda: LoadCounts(trace, array, grid, threads), step, np.copy)
 
     def tile_loads(self, array: int, step: int) -> Longs:
         """How often what each cell of a shared array holds after ``step`` has been loaded since it was stored, flat."""
-        if array not in self._tile_loads:
-            self._tile_loads[array] = TileLoads(self.replay.trace, array, self.scope)
-        return self._tile_loads[array].after(step)
+        return self._after(array, lambda: TileLoads(self.replay.trace, array, self.scope), step, np.copy)
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:
@@ -94,6 +114,10 @@ class Cursors:
     def so_far(self, step: int, space: Space) -> Counts:
         """What all steps up to and with ``step`` cost in one kind of memory."""
         return Counts(*self.replay.sums(self.scope)[space][step].tolist())
+
+
+def _copies(contents: dict[int, TileContent]) -> dict[int, TileContent]:
+    return {number: content.copy() for number, content in contents.items()}
 
 
 @dataclass(frozen=True)
@@ -127,13 +151,15 @@ class Request:
 
 
 class Moment:
-    """Everything about one step. ``main`` is what it touches first: the array that is read where it copies.
+    """One step of a replay seen through a focus: a value, which gives the same answers whatever its reader does next.
 
-    Valid until its reader goes on to another step.
+    ``main`` is what the step touches first: the array that is read where it copies. ``watched``: variables of the first of the
+    watched threads, None where they are unknown.
     """
 
-    def __init__(self, cursors: Cursors, step: int) -> None:
+    def __init__(self, cursors: Cursors, step: int, watched: Watched | None = None) -> None:
         self._cursors = cursors
+        self.watched = watched
         self.replay: Replay = cursors.replay
         self.trace: Trace = cursors.replay.trace
         self.scope: Scope = cursors.scope
@@ -196,20 +222,23 @@ class Moment:
             found += count_rows(rows, each.operand, each.array, self.trace.rules)
         return found
 
-    @property
+    @cached_property
     def tiles(self) -> dict[int, TileContent]:
+        """Contents of every shared array of the block after the step, by array number."""
         return self._cursors.tiles(self.step)
 
-    @property
+    @cached_property
     def tiles_before(self) -> dict[int, TileContent]:
+        """As ``tiles``, before the step."""
         return self._cursors.tiles_before(self.step)
 
     def loads(self, array: int, grid: Grid) -> Longs:
-        return self._cursors.loads(array, self.step, grid)
+        """How often the chosen threads have loaded each element by now: (rows, columns) of the grid."""
+        return self.kept(("loads", array, grid.factor), lambda: self._cursors.loads(array, self.step, grid))
 
     def tile_loads(self, array: int) -> Longs:
         """How often what each cell of a shared array holds now has been loaded since it was stored there, flat."""
-        return self._cursors.tile_loads(array, self.step)
+        return self.kept(("tile loads", array), lambda: self._cursors.tile_loads(array, self.step))
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
@@ -258,13 +287,13 @@ class Moment:
 
     def variables_at(self, step: int) -> list[tuple[str, Value]]:
         """Likewise after another step."""
-        watched = self._cursors.watched
+        watched = self.watched
         return [] if watched is None else watched.at(step, self.trace.site_of(step))
 
     @property
     def watched_names(self) -> frozenset[str]:
         """Names of all variables that are known at any step."""
-        watched = self._cursors.watched
+        watched = self.watched
         return frozenset() if watched is None else frozenset(each.name for each in watched.variables)
 
     @property

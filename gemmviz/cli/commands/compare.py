@@ -30,11 +30,16 @@ from gemmviz.model.schedule import GridCase
 from gemmviz.model.setup import Setup
 from gemmviz.render.export import save_frame, stills
 from gemmviz.scenes.kit.theme import theme_names
-from gemmviz.state.arguments import add_setup, parameter, setup_from, share
+from gemmviz.state.arguments import add_setup, parameter, setup_from
+from gemmviz.state.flags import share
 from gemmviz.state.shot import Against, Shot
-from gemmviz.subjects.pairs import Counted, check_marked, counted_by, pair_at, reader_by
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.counting import LaunchFacts, launch_facts
+from gemmviz.subjects.gathering import Gathered, gather
+from gemmviz.subjects.kinds.grid import grid_case
+from gemmviz.subjects.kinds.pair import check_pair
 from gemmviz.subjects.picture import picture
-from gemmviz.subjects.subjects import grid_case, title_of_launch
+from gemmviz.subjects.titles import launch_title
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -66,26 +71,46 @@ def _compare(args: argparse.Namespace) -> int:
     against = Against(left, args.lock, args.mark)
     at = Position(args.step - 1)
     shot = Shot(right, Focus(warp=0), args.view, at, theme=args.theme, instant=args.instant, against=against)
-    check_marked(shot)
+    check_pair(shot)
     if left.problem != right.problem:
         complain(GemmvizError(f"not the same problem: {left.problem} and {right.problem}", remedy="give both -m, -n and -k"), 0)
     with engine_of(args, left.kernel) as one, engine_of(args, right.kernel) as other:
-        found = counted_by(left, one), counted_by(right, other)
+        if args.output is not None and args.view == "pair":
+            both = gather(shot, subject_of_view("pair"), lambda kernel: one if kernel is left.kernel else other)
+            code = _save_pair(args, both)
+            found = _facts_of(both)
+        else:
+            found = launch_facts(left, one), launch_facts(right, other)
         if args.output is not None and args.view == "grid":
             save_frame(picture(shot, _grids(shot)), args.output)
-        elif args.output is not None:
-            (before, outcome), (after, second) = reader_by(left, one, shot.focus), reader_by(right, other, shot.focus)
-            for each in (outcome, second):
-                remark(each.instead_of)
-                code = max(code, _judged(each))
-            if not 1 <= args.step <= after.replay.steps:
-                raise UsageError(f"there is no step {args.step}: B has {after.replay.steps} steps, counted from 1")
-            save_frame(picture(shot, pair_at(shot, before, after, found)), args.output)
     if args.json:
         print_json(_facts(*found))
     else:
         _print(*found)
     return code
+
+
+def _save_pair(args: argparse.Namespace, both: Gathered) -> int:
+    """Saves the picture of both runs; the exit code."""
+    assert both.replay is not None
+    assert both.context.compared is not None
+    code = 0
+    for outcome in (both.context.compared.outcome, both.outcome):
+        if outcome is not None:
+            remark(outcome.instead_of)
+            code = max(code, _judged(outcome))
+    if not 1 <= args.step <= both.replay.steps:
+        raise UsageError(f"there is no step {args.step}: B has {both.replay.steps} steps, counted from 1")
+    save_frame(picture(both.shot, both.at(args.step - 1)), args.output)
+    return code
+
+
+def _facts_of(both: Gathered) -> tuple[LaunchFacts, LaunchFacts]:
+    """Facts about the launch of A and of that of B."""
+    compared, facts = both.context.compared, both.context.facts
+    assert compared is not None
+    assert facts is not None
+    return compared.facts, facts
 
 
 def _grids(shot: Shot) -> GridCase:
@@ -135,30 +160,32 @@ def _ratio(row: Difference) -> float | None:
     return None if row.ratio == math.inf else row.ratio
 
 
-def _rows(a: Counted, b: Counted) -> list[Difference]:
+def _rows(a: LaunchFacts, b: LaunchFacts) -> list[Difference]:
+    assert a.counts is not None
+    assert b.counts is not None
     left, right = totals(a.counts), totals(b.counts)
     return [Difference(name, None, None, (left[name], right[name])) for name in left]
 
 
-def _print(a: Counted, b: Counted) -> None:
-    print(f"A: {title_of_launch(a.setup)}\nB: {title_of_launch(b.setup)}")
+def _print(a: LaunchFacts, b: LaunchFacts) -> None:
+    print(f"A: {launch_title(a.setup)}\nB: {launch_title(b.setup)}")
     print(f"  {'whole launches, counted from the source':40} {'A':>18} {'B':>18} {'B / A':>8}")
     for row in sorted(_rows(a, b), key=lambda each: -each.weight):
         (left, right), ratio = row.in_all, _ratio(row)
         print(f"  {row.name:40} {left:>18,} {right:>18,} {'–' if ratio is None else f'{ratio:.3g}':>8}")
     for letter, side in (("A", a), ("B", b)):
         time = "" if side.time_ms is None else f"{side.time_ms * 1e3:,.1f} µs, "
-        print(f"  {letter}: {time}{side.source}")
+        print(f"  {letter}: {time}{side.time_source or side.no_speed}")
     if a.time_ms is not None and b.time_ms is not None:
         print(f"  B takes {b.time_ms / a.time_ms:.3g} times as long as A")
 
 
-def _facts(a: Counted, b: Counted) -> dict[str, Any]:
-    def side(counted: Counted) -> dict[str, Any]:
+def _facts(a: LaunchFacts, b: LaunchFacts) -> dict[str, Any]:
+    def side(counted: LaunchFacts) -> dict[str, Any]:
         setup = counted.setup
         return {
             "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
-            "time_ms": counted.time_ms, "time_source": counted.source,
+            "time_ms": counted.time_ms, "time_source": counted.time_source or counted.no_speed,
         }  # fmt: skip
 
     return {

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cli.command import Command, add_on, add_timeout, complain, declare_output, engine_of, remark, wrong
 from gemmviz.cli.interruption import interruptible
 from gemmviz.cli.progress import ProgressBar
@@ -17,7 +16,6 @@ from gemmviz.export.stills import phase_numbered, step_numbered
 from gemmviz.files.benchmark_file import read_benchmark
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.trace_file import read_trace
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
 from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
@@ -25,11 +23,9 @@ from gemmviz.render.export import format_of, formats, save_numbered, save_reel, 
 from gemmviz.render.format import Film, RenderOptions, Still
 from gemmviz.render.reel import Reel
 from gemmviz.run.engine import Engine
-from gemmviz.scenes.catalog import view_named
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.state.shot import Shot, default_shot
-from gemmviz.subjects.cases import OF_SHOTS
-from gemmviz.subjects.subjects import OF_LAUNCHES
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.teaching.lesson import Lesson, named_lesson
 from gemmviz.teaching.reel import lesson_reel
 
@@ -100,7 +96,7 @@ def _export(args: argparse.Namespace) -> int:
         reel = _lesson(source, lesson)
         _save(args, reel, source.manner.look)
         return 0
-    stage = _staged(source, path, None if lesson is None else lesson.stops[0].shot)
+    stage = _prepared(source, path, None if lesson is None else lesson.stops[0].shot)
     _save(args, _reel(source, stage), source.manner.look)
     return _judged(stage)
 
@@ -138,41 +134,39 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
     return lesson_reel(lesson, source.engine, source.manner, source.dressed, args.answers)
 
 
-# What is staged
+# What is prepared
 
 
-def _staged(source: _Source, path: Path, shot: Shot | None) -> Prepared:
+def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
     args, kind = source.args, kind_of(path)
     if kind in ("trace", "benchmark") and is_set(args):
         raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
     if kind == "trace":
-        return _at(args, _staged_trace(source, path))
+        return _at(args, _prepared_trace(source, path))
     if kind == "benchmark":
         shot = source.dressed(replace(default_shot(), view="rate", theme="dark"))
-        if view_named(shot.view).chart is None:
+        if subject_of_view(shot.view).page != "benchmark":
             raise UsageError(f"the view {shot.view!r} shows a run", remedy="name a kernel")
         return prepare_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
-    if view_named(shot.view).subject is Benchmark and is_set(args):
+    if subject_of_view(shot.view).page == "benchmark" and is_set(args):
         remedy = "leave out -m, -n, -k, -D and the like"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
-    found = prepare(shot, source.engine)
-    remark(None if found.outcome is None else found.outcome.instead_of)
-    return _at(args, found)
+    prepared = prepare(shot, source.engine)
+    remark(None if prepared.outcome is None else prepared.outcome.instead_of)
+    return _at(args, prepared)
 
 
-def _staged_trace(source: _Source, path: Path) -> Prepared:
+def _prepared_trace(source: _Source, path: Path) -> Prepared:
     trace = read_trace(path)
     x, y, z = (start for start, _ in trace.blocks.ranges)
     shot = source.dressed(Shot(trace.setup, Focus((x, y, z)), theme="dark"))
-    subject = view_named(shot.view).subject
-    if subject in OF_LAUNCHES or subject in OF_SHOTS:
-        return prepare(shot, source.engine)
-    if subject is Benchmark:
+    subject = subject_of_view(shot.view)
+    if subject.page == "benchmark":
         raise UsageError(f"the view {shot.view!r} shows measurements", remedy="name a kernel or a benchmark")
-    if subject is not Moment:
-        raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
-    return prepare_run(shot, Outcome(trace, trace.by))
+    if subject.needs_run:
+        return prepare_run(shot, Outcome(trace, trace.by))
+    return prepare(shot, source.engine)
 
 
 def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:

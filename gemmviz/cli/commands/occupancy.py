@@ -10,7 +10,7 @@ from gemmviz.model.occupancy import Needs, OccupancyCase
 from gemmviz.model.words import many
 from gemmviz.state.arguments import add_setup, shot_from_setup
 from gemmviz.state.shot import Trial
-from gemmviz.subjects.subjects import occupancy_case
+from gemmviz.subjects.kinds.occupancy import occupancy_case
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

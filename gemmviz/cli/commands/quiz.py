@@ -1,18 +1,18 @@
 """Questions made from a kernel's trace."""
 
 import argparse
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from gemmviz.cli.command import Command, add_json, add_output, print_json
+from gemmviz.cli.command import Command, add_json, add_output, complain, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
-from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.choosing import engine_for
 from gemmviz.state.arguments import add_setup, setup_from
 from gemmviz.teaching.lesson import Question, read_lesson, save_lesson
 from gemmviz.teaching.moodle import moodle_xml
-from gemmviz.teaching.quiz import quiz_of
+from gemmviz.teaching.quiz import quiz_extensions, quiz_of
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,10 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         _check_target(args.output)
-    quiz = quiz_of(setup_from(args), Interpreter(), args.count, args.variant)
+    for error in quiz_extensions().broken:
+        complain(error, 0)
+    with closing(engine_for("cpu")) as engine:
+        quiz = quiz_of(setup_from(args), engine, args.count, args.variant)
     if args.moodle is not None:
         write_text(args.moodle, moodle_xml(quiz))
     if args.output is not None:

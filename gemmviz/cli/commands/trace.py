@@ -8,7 +8,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
 from gemmviz.run.recording import record_limit
 from gemmviz.state.arguments import add_setup, setup_from
-from gemmviz.subjects.picture import run
+from gemmviz.subjects.runs import run
 
 _LARGEST_HAZARD_SEARCH = 1 << 26
 

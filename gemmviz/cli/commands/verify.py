@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from gemmviz.analysis.memory.banks import profiled_wavefronts
-from gemmviz.analysis.memory.counts import LaunchCounter, totals
+from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
 from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, complain
 from gemmviz.files.codec import to_plain
@@ -22,9 +22,10 @@ from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
-from gemmviz.run.cpu.executor import stream_launch
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
+from gemmviz.subjects.counting import launch_counts
 
 AS_WRITTEN = "as written"
 _VERIFIED = ((8, 8, 8), (24, 16, 32), (128, 128, 128), (100, 70, 50), (192, 64, 128), (512, 512, 512))
@@ -65,9 +66,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _row(engine: RemoteGpu, setup: Setup, said: Counters) -> Row:
     """Our counts of a launch, those of the hardware, and what the compiler did where they differ."""
-    counter = LaunchCounter(device_for(setup).rules, passes=profiled_wavefronts)
-    stream_launch(setup, counter)
-    ours = {name: value for name, value in totals(counter.counts).items() if name in profiler.METRICS}
+    counts = launch_counts(setup, Interpreter(), passes=profiled_wavefronts)
+    ours = {name: value for name, value in totals(counts).items() if name in profiler.METRICS}
     measured = engine.time_kernel(setup)
     assert measured.timing is not None
     assert measured.check is not None
@@ -83,7 +83,7 @@ def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, i
     if all(counters[name] == value for name, value in ours.items()):
         return AS_WRITTEN
     counter = MergingCounter(device_for(setup).rules)
-    stream_launch(setup, counter)
+    Interpreter().count(setup, counter)
     found = explained(counter, counters)
     return None if found is None else str(found)
 

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.benchmark.curve_list import CurveList
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.widgets.controls import MENU_SHEET, choice, line, plain, quietly
 from gemmviz.gui.widgets.dialogs import ask_to_save_benchmark, chart_of, save_numbers
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart, Opens
 from gemmviz.model.errors import GemmvizError
@@ -44,7 +44,7 @@ _FASTEST = "Fastest"
 class BenchmarkPage(QWidget):
     """Shows the session's view of a benchmark, and asks for others."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk, self.session, self.benchmarks = desk, desk.session, desk.session.benchmarks
         self.plot: ChartPlot | None = None
@@ -63,10 +63,12 @@ class BenchmarkPage(QWidget):
         session = self.session
         self.what = choice("Chart", "What the curves show", ((view.title, name) for name, view in views_of(Benchmark).items()))
         self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.what.activated.connect(lambda row: session.show_view(self.what.itemData(row)))
+        self.what.activated.connect(lambda row: self.desk.commands.show_view(self.what.itemData(row)))
         self.source = choice("Measurements", "Whose measurements are shown")
         self.source.setMinimumContentsLength(18)
-        self.source.activated.connect(lambda _: session.choose_curves(replace(session.shot.chart, source=self._source)))
+        self.source.activated.connect(
+            lambda _: self.desk.commands.choose_curves(replace(session.shot.chart, source=self._source))
+        )
         tip = "Of tiles and blocks: each kernel at its fastest, or all at one width"
         self.width_ = choice("Width", tip, ((_FASTEST, 0),))
         self.width_.setMinimumContentsLength(len(_FASTEST))
@@ -148,7 +150,7 @@ class BenchmarkPage(QWidget):
     @property
     def chart(self) -> Chart | None:
         """The whole chart of the view, with the curves that are not shown too."""
-        view, subject = view_named(self.session.shot.view), self.session.subject
+        view, subject = view_named(self.session.shot.view), self.session.display.subject
         if view.chart is None or not isinstance(subject, Benchmark):
             return None
         found = view.chart(subject)
@@ -157,7 +159,7 @@ class BenchmarkPage(QWidget):
     def draw(self) -> None:
         """The curves that are chosen, their list, and where they are from. The plot is made when somebody looks at it first."""
         chart, plotting = self.chart, self.desk.plotting
-        if not self.session.is_benchmark:
+        if not self.session.display.is_benchmark:
             return
         plotting.load()
         quietly(self.what, lambda: self.what.setCurrentIndex(self.what.findData(self.session.shot.view)))
@@ -175,14 +177,14 @@ class BenchmarkPage(QWidget):
 
     def _choose(self, **facts: object) -> None:
         session = self.session
-        session.choose_curves(replace(session.shot.chart, **facts))  # type: ignore[arg-type]
+        self.desk.commands.choose_curves(replace(session.shot.chart, **facts))  # type: ignore[arg-type]
 
     def _on_opened(self, opens: Opens) -> None:
         """The kernel of a point, at its size."""
         try:
-            self.session.open_measured(opens)
+            self.desk.commands.open_measured(opens)
         except GemmvizError as error:
-            self.session.complain("benchmark", error)
+            self.session.notices.complain("benchmark", error)
 
     def _fill_widths(self) -> None:
         chart = self.session.shot.chart
@@ -207,7 +209,7 @@ class BenchmarkPage(QWidget):
 
     def _on_toggled(self, shown: dict[str, bool]) -> None:
         before = self.session.shot.chart
-        self.session.choose_curves(replace(before, shown={**before.shown, **shown}))
+        self.desk.commands.choose_curves(replace(before, shown={**before.shown, **shown}))
 
     # Measuring
 
@@ -230,6 +232,6 @@ class BenchmarkPage(QWidget):
         try:
             self.benchmarks.measure(runners.remote, runners.device, self.sizes.text())
         except GemmvizError as error:
-            self.session.complain("benchmark", error)
+            self.session.notices.complain("benchmark", error)
             return
-        self.session.close_notice("benchmark")
+        self.session.notices.drop("benchmark")

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QMenu
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import MENU_SHEET
 from gemmviz.gui.widgets.dialogs import copy_scene, save_numbers, save_scene
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.chart import Axis, Chart, Curve, Opens
 from gemmviz.model.words import number
 from gemmviz.render.qt.fonts import font
@@ -56,7 +56,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     chosen = Signal(float)
     opened = Signal(object)
 
-    def __init__(self, desk: AppModel, name: str, small: bool = False) -> None:
+    def __init__(self, desk: WindowModel, name: str, small: bool = False) -> None:
         super().__init__(axisItems={"left": _Axis("left"), "bottom": _Axis("bottom")})
         self.desk, self.is_small = desk, small
         self.chart: Chart | None = None

@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
 
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, frame_at
 from gemmviz.files.whole import sweep
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.export import formats
@@ -49,7 +49,7 @@ _LONGEST_END_MS = 3000
 class ExportDialog(QDialog):
     """``order`` is what is chosen; the file is asked for when it is to be written."""
 
-    def __init__(self, desk: AppModel, parent: QWidget | None = None, suffix: str = "") -> None:
+    def __init__(self, desk: WindowModel, parent: QWidget | None = None, suffix: str = "") -> None:
         super().__init__(parent)
         self.desk, self.session = desk, desk.session
         self.setWindowTitle("Export")
@@ -80,7 +80,7 @@ class ExportDialog(QDialog):
         self.draw()
 
     def _fill(self, suffix: str) -> None:
-        steps = self.session.player.played.steps if self.session.has_time else 1
+        steps = self.session.player.played.steps if self.session.display.has_time else 1
         for what, words in _WHAT.items():
             can = {"picture": True, "steps": steps > 1, "lesson": bool(self.desk.bookmarks.lesson.stops)}[what]
             if can:
@@ -201,26 +201,27 @@ class ExportDialog(QDialog):
             self.told.setText(f"{error.message}: {error.remedy}" if error.remedy else error.message)
             self.save.setEnabled(False)
             return
-        self.save.setEnabled(self.process is None and self.session.subject is not None)
+        self.save.setEnabled(self.process is None and self.session.display.subject is not None)
         self.told.setText(_many(order))
         self._show(order)
 
     def _show(self, order: ExportJob) -> None:
-        subject, shot = self.session.subject, self.session.drawn
+        subject, shot = self.session.display.subject, self.session.display.drawn
         if subject is None or not view_named(shot.view).is_ready(subject):
             return
         shot = replace(shot, theme=order.theme or self.session.shot.theme, code=order.has_code)
         if shot.theme == "system":
             shot = replace(shot, theme="dark" if self.desk.theme.is_dark else "light")
         stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
-        self.preview.set_scene(frame_at(stage, self.session.step, shot.moment, order.manner, subject).scene)
+        self.preview.set_scene(frame_at(stage, self.session.navigation.run_step, shot.moment, order.manner, subject).scene)
 
     # Writing
 
     def _ask(self) -> None:
         order, preferences = self.order, self.desk.preferences
         start = str(
-            Path(preferences.text("export folder", str(Path.home()))) / suggested(order, self.session.shot, self.session.step)
+            Path(preferences.text("export folder", str(Path.home())))
+            / suggested(order, self.session.shot, self.session.navigation.run_step)
         )
         if order.is_many:
             name = QFileDialog.getExistingDirectory(self, "A folder for the pictures", str(Path(start).parent))
@@ -241,7 +242,7 @@ class ExportDialog(QDialog):
 
     def write(self, order: ExportJob, path: Path) -> None:
         """Has it written, beside."""
-        measured = self.session.subject if isinstance(self.session.subject, Benchmark) else None
+        measured = self.session.display.subject if isinstance(self.session.display.subject, Benchmark) else None
         shot = self.session.shot
         if shot.theme == "system" and not order.theme:
             order = replace(order, theme="dark" if self.desk.theme.is_dark else "light")

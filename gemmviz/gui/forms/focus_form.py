@@ -3,8 +3,8 @@
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QSpinBox, QWidget
 
 from gemmviz.analysis.replay.focus import Focus, thread_place
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import choice, number, quietly, set_quietly
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
 from gemmviz.scenes.kit.frame import LAYERS
@@ -20,7 +20,7 @@ _ONE = Launch((1, 1, 1), (1, 1, 1))
 class FocusForm(QWidget):
     """Shows the session's focus and layer, and asks for others."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         whose = "Whose accesses to show (W: next warp, T: next thread, Esc: the block)"
@@ -31,7 +31,7 @@ class FocusForm(QWidget):
         self.thread_at = [self._spin(f"threadIdx.{axis} of the thread to follow (T: next)") for axis in "xyz"]
         what = "What colours tell: the matrix, the warp, or how often loaded (L: next)"
         self.layer = choice("Colours", what, ((_LAYERS[name], name) for name in LAYERS))
-        self.layer.currentIndexChanged.connect(lambda row: desk.session.show_layer(self.layer.itemData(row)))
+        self.layer.currentIndexChanged.connect(lambda row: desk.commands.show_layer(self.layer.itemData(row)))
         form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -94,7 +94,7 @@ class FocusForm(QWidget):
         thread = tx + dx * (ty + dy * tz)
         warp = self.warp.value()
         focus = Focus((x, y, z), warp if scope == "warp" else None, thread if scope == "thread" else None, scope == "everyone")
-        self.desk.session.watch(focus)
+        self.desk.commands.watch(focus)
 
 
 def _row(boxes: list[QSpinBox]) -> QWidget:

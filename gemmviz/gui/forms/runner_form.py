@@ -3,8 +3,8 @@
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QWidget
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.run.protocol import TIMEOUT_S
 
 ON_CPU = "CPU: interpreter"
@@ -15,7 +15,7 @@ _WHO = "Who runs the kernel and records it"
 class RunnerForm(QWidget):
     """Shows the session's runners and chooses among them; the choice is kept for the next time."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.runners = desk.session.runners
@@ -62,4 +62,5 @@ class RunnerForm(QWidget):
         runner = self.runner.itemData(row)
         self.desk.preferences.put("runner", runner)
         self.runners.choose(runner)
-        self.desk.session.offer_gpu()
+        session = self.desk.session
+        session.reports.offer_gpu(session.shot.setup, session.shown)

@@ -4,15 +4,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFormLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.callout import Callout
 from gemmviz.gui.widgets.controls import choice, line, quietly, ruler, tip_text
 from gemmviz.gui.widgets.field_row import FieldEditor, control_for, show_field
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import all_kernel_names
 from gemmviz.launch.legality import device_for
 from gemmviz.model.errors import GemmvizError, SettingError
 from gemmviz.scenes.kit.theme import Theme, mixed
-from gemmviz.state.fields import Field, fields_of, launch_lines, limits_line
+from gemmviz.state.fields import Field, FieldValue, fields_of, launch_lines, limits_line
 
 _NO_LAUNCH = "Block –\nGrid –"
 _LONGEST_LABEL = 18
@@ -21,7 +21,7 @@ _LONGEST_LABEL = 18
 class SetupForm(QWidget):
     """Shows the session's setup and asks it for another one. ``controls`` by the name of the field."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.controls: dict[str, FieldEditor] = {}
@@ -52,7 +52,7 @@ class SetupForm(QWidget):
         session = desk.session
         session.shot_changed.connect(self.sync)
         session.run_changed.connect(self.show_launch)
-        session.notices_changed.connect(self.show_error)
+        session.notices.changed.connect(self.show_error)
         desk.theme_changed.connect(self._on_theme)
         self.sync()
 
@@ -107,10 +107,10 @@ class SetupForm(QWidget):
             QWidget.setTabOrder(before, control)
             before = control
 
-    def _change(self, name: str, value: int | str) -> None:
+    def _change(self, name: str, value: FieldValue) -> None:
         field = next(field for field in fields_of(self.desk.session.shot.setup) if field.name == name)
         if field.value != value:
-            self.desk.session.change(name, value)
+            self.desk.commands.change(name, value)
 
     def show_launch(self) -> None:
         launch = self.desk.session.launch
@@ -151,7 +151,7 @@ class SetupForm(QWidget):
         return self.controls.get(named[0]) if named else None
 
     def _take_remedy(self) -> None:
-        self.desk.session.take_remedy()
+        self.desk.commands.apply_remedy()
         self.desk.released.emit()
 
     def _on_theme(self) -> None:

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QScreen
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.lecture.awake import Awake
 from gemmviz.gui.lecture.overlay import Overlay
 from gemmviz.gui.lecture.presenter import Presenter
 from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.band import Caption, band_height, with_band
@@ -19,7 +20,7 @@ from gemmviz.scenes.kit.frame import ViewOptions, apology
 from gemmviz.scenes.kit.magnify import magnified
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
-from gemmviz.subjects.picture import Subject, frame_for, options_for
+from gemmviz.subjects.picture import frame_for, options_for
 
 _QUESTION_S = 60
 _NUMBERS = "Working out the numbers …"
@@ -38,7 +39,7 @@ class Wall(QWidget):
     closed = Signal()
     resized = Signal()
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
         self.desk, self.session = desk, desk.session
         self.setWindowTitle("gemmviz: lecture")
@@ -48,7 +49,7 @@ class Wall(QWidget):
         self.overlay.circled.connect(self._on_circled)
         self.overlay.raise_()
         self._drawn: tuple[object, ViewOptions, Caption] | None = None
-        self._last: tuple[Shot, Subject, Caption] | None = None
+        self._last: tuple[Shot, Any, Caption] | None = None
 
     def options(self, shot: Shot, said: Caption) -> ViewOptions:
         """As for a slide in the shape of the screen, with room for what is said."""
@@ -61,21 +62,21 @@ class Wall(QWidget):
         """The present moment. Until a step's own picture and the numbers of its caption are there, the last one stays, with its
         words and a sign.
         """
-        pending = self.session.pending or ("" if self.desk.walked.is_told else _NUMBERS)
+        pending = self.session.display.pending or ("" if self.desk.walked.is_told else _NUMBERS)
         self.stage.set_pending(pending)
         if pending and self._last is not None and self.isVisible():
             self._draw(*self._last)
             return
-        subject = self.session.subject
-        if subject is None and self.isVisible() and self.session.missing:
+        subject = self.session.display.subject
+        if subject is None and self.isVisible() and self.session.display.missing:
             self._drawn = None
-            title, options = view_named(self.session.shot.view).title, self.options(self.session.drawn, self._said)
-            self.stage.set_scene(apology(title, self.session.missing, options), ())
+            title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._said)
+            self.stage.set_scene(apology(title, self.session.display.missing, options), ())
         if subject is not None and self.isVisible() and view_named(self.session.shot.view).is_ready(subject):
-            self._last = self.session.drawn, subject, self._said
+            self._last = self.session.display.drawn, subject, self._said
             self._draw(*self._last)
 
-    def _draw(self, shot: Shot, subject: Subject, said: Caption) -> None:
+    def _draw(self, shot: Shot, subject: Any, said: Caption) -> None:
         options, view = self.options(shot, said), view_named(shot.view)
         drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), said
         high = frame_for(shot, self.width(), self.height())[0][1]
@@ -100,7 +101,7 @@ class Wall(QWidget):
         left, top = camera.x - 0.5 / camera.zoom, camera.y - 0.5 / camera.zoom
         x, y = left + box.center().x() / width / camera.zoom, top + box.center().y() / height / camera.zoom
         nearer = min(width / box.width(), height / box.height())
-        self.session.look(Camera(min(MOST_ZOOM, camera.zoom * nearer), max(0.0, min(1.0, x)), max(0.0, min(1.0, y))))
+        self.session.navigation.look(Camera(min(MOST_ZOOM, camera.zoom * nearer), max(0.0, min(1.0, x)), max(0.0, min(1.0, y))))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.pressed.emit(event)
@@ -110,7 +111,7 @@ class Wall(QWidget):
         found = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
         if found is not None:
             try:
-                self.session.point_at(found)
+                self.desk.commands.click(found)
             except UsageError as error:
                 self.session.say(error.message)
 
@@ -130,7 +131,7 @@ def _near(scene: Scene, camera: Camera) -> Scene:
 class Lecture:
     """Begins, ends, and does what keys ask for; goes to another screen where its own is taken away."""
 
-    def __init__(self, window: QMainWindow, desk: AppModel) -> None:
+    def __init__(self, window: QMainWindow, desk: WindowModel) -> None:
         self.window, self.desk = window, desk
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None
@@ -214,7 +215,7 @@ class Lecture:
             key.Key_B: lambda: overlay.show_blank("black"), key.Key_Period: lambda: overlay.show_blank("black"),
             key.Key_W: lambda: overlay.show_blank("white"), key.Key_Comma: lambda: overlay.show_blank("white"),
             key.Key_S: lambda: overlay.use("spotlight"), key.Key_I: lambda: overlay.use("ink"), key.Key_E: overlay.clear,
-            key.Key_Z: lambda: overlay.use("zoom"), key.Key_F: lambda: self.desk.session.look(Camera()),
+            key.Key_Z: lambda: overlay.use("zoom"), key.Key_F: lambda: self.desk.session.navigation.look(Camera()),
             key.Key_Q: lambda: overlay.count_down(0 if shifted else _QUESTION_S), key.Key_P: self._toggle_notes,
             key.Key_F1: lambda: overlay.show_keys(KEYS), key.Key_H: lambda: overlay.show_keys(KEYS),
         }  # type: ignore[return-value]  # fmt: skip
@@ -228,7 +229,7 @@ class Lecture:
             elif self.wall is not None and direction > 0:
                 self.wall.overlay.show_keys((("The end", self.desk.walked.lesson.title),))
         else:
-            session.player.jump(session.phase_start(direction))
+            session.player.jump(session.navigation.phase_start(direction))
 
     def _toggle_notes(self) -> None:
         if self.presenter is None:

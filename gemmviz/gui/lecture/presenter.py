@@ -8,15 +8,16 @@ from PySide6.QtCore import Qt, QTime, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
-from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.position import step_at
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import set_look
 from gemmviz.gui.widgets.scene_widget import SceneWidget
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.words import letter
 from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.primitives import Scene
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
 from gemmviz.teaching.lesson import LessonStep
 from gemmviz.teaching.reveal import caption_of
@@ -29,7 +30,7 @@ class Presenter(QWidget):
 
     pressed = Signal(object)
 
-    def __init__(self, desk: AppModel, keys: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, desk: WindowModel, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__(None, Qt.WindowType.Window)
         self.desk = desk
         self.setWindowTitle("gemmviz: presenter")
@@ -97,7 +98,7 @@ class Presenter(QWidget):
             return
         view = view_named(stop.shot.view)
         moment = Reader(shown.replay, stop.shot.focus).at(step_at(shown.trace, stop.shot.at))
-        if view.subject is not Moment or not view.is_ready(moment):
+        if not subject_of_view(stop.shot.view).is_of_run or not view.is_ready(moment):
             self.coming.hide()
             return
         self._next = stop, shown.replay
@@ -117,7 +118,7 @@ class Presenter(QWidget):
         self.pressed.emit(event)
 
 
-def _minutes(desk: AppModel) -> int:
+def _minutes(desk: WindowModel) -> int:
     """How long it will take: a lesson says so itself, kept views don't."""
     return round(desk.course.lesson.minutes) if desk.course.is_on else int(desk.preferences.number("minutes", _MINUTES))
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.refresh import Refresh
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.scenes.charts.step_costs import cost_chart
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Costs(QWidget):
     """A click goes to the step under it. The plot is made when somebody looks at it first."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.plot: ChartPlot | None = None

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.controls import TextRole, line
 from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.words import letter, many
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question, lesson_title
@@ -31,7 +31,7 @@ _FEW_ROWS, _NO_LIMIT = 5, 16777215  # of the contents: where a task needs the ro
 class Lessons(QWidget):
     """Contents above, the step's own words, choices and blanks below."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk, self.course = desk, desk.course
         self.setAccessibleName("Lessons")
@@ -159,7 +159,7 @@ def lesson_words() -> str:
 class _Task(QWidget):
     """The choices of a question, or the task of an exercise with its blanks."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk, self.course = desk, desk.course
         self._shown: tuple[Question | None, Exercise | None] = (None, None)

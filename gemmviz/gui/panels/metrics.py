@@ -5,17 +5,17 @@ from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
 from gemmviz.analysis.memory.counts import Counts, LaunchCounts
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import NUMBER, Table
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import Place, UsageError
 from gemmviz.model.sites import Space
 from gemmviz.model.words import spaced
-from gemmviz.session.pointing import step_at_site
 from gemmviz.subjects import metrics
-from gemmviz.subjects.background_analysis import Shown
+from gemmviz.subjects.pointing import step_at_site
+from gemmviz.subjects.runs import KnownRun
 
 _STEP, _SO_FAR, _LAUNCH = 1, 2, 3
 _PLACE = NUMBER + 1
@@ -33,7 +33,7 @@ _ACCESSES = {
 class Metrics(QWidget):
     """Every number says where it comes from. A click on a row of the accesses goes to the next step there."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.check = line(tip="C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")
@@ -62,7 +62,7 @@ class Metrics(QWidget):
             desk.session.run_changed,
             desk.session.analysis_changed,
             desk.session.position_changed,
-            desk.session.notices_changed,
+            desk.session.notices.changed,
         ):
             event.connect(self._refresh.due)
 
@@ -86,7 +86,7 @@ class Metrics(QWidget):
     def draw(self) -> None:
         session = self.desk.session
         shown, now = session.shown, session.now
-        if shown is None or now is None or session.reading.is_drawing:
+        if shown is None or now is None or session.slot.reading.is_drawing:
             return
         self.setEnabled(not session.is_stale)
         self._say(shown, now)
@@ -97,7 +97,7 @@ class Metrics(QWidget):
             self._list_accesses(shown.counts)
         self._mark(now.site.place)
 
-    def _say(self, shown: Shown, now: Moment) -> None:
+    def _say(self, shown: KnownRun, now: Moment) -> None:
         self.check.setText(metrics.check_line(shown))
         self.speed.setText("\n".join(metrics.speed_lines(shown)))
         self.speed.setVisible(bool(self.speed.text()))
@@ -107,7 +107,7 @@ class Metrics(QWidget):
         self.searched.setVisible(bool(self.searched.text()))
         self.source.setText(metrics.source_line(shown, now))
 
-    def _show_step(self, shown: Shown, now: Moment) -> None:
+    def _show_step(self, shown: KnownRun, now: Moment) -> None:
         """Costs so far are shown once they are known."""
         space = None if now.main is None else now.main.array.space
         sums: dict[Space, Counts] = {}
@@ -120,7 +120,7 @@ class Metrics(QWidget):
     def _number(self, row: int, column: int, value: int | None) -> None:
         self.costs.put(row, column, _NOT_HERE if value is None else spaced(value), value, right=True)
 
-    def _show_launch(self, shown: Shown) -> None:
+    def _show_launch(self, shown: KnownRun) -> None:
         """The whole launch's numbers; a dash while they are being counted."""
         counts, rules = shown.counts, shown.trace.rules
         for row, cost in enumerate(metrics.COSTS):

@@ -2,18 +2,18 @@
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.forms.focus_form import FocusForm
 from gemmviz.gui.forms.runner_form import RunnerForm
 from gemmviz.gui.forms.setup_form import SetupForm
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.gui.window_model import WindowModel
 
 
 class Settings(QWidget):
     """``focus``, ``setup`` and ``runner`` are its forms."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.focus, self.setup, self.runner = FocusForm(desk), SetupForm(desk), RunnerForm(desk)
         self.setup.below.addWidget(self.runner)

@@ -3,19 +3,19 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.source_text import SourceText
 from gemmviz.gui.widgets.variables import Variables
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
-from gemmviz.session.pointing import step_at_text
+from gemmviz.subjects.pointing import step_at_text
 
 
 class Source(QSplitter):
     """``text`` is the kernel's, or that of a file that is none."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self.desk = desk
         self.text, self.variables = SourceText(), Variables(desk)
@@ -27,7 +27,7 @@ class Source(QSplitter):
         self.text.place_clicked.connect(self._on_clicked)
         session = desk.session
         self._running = Refresh(self.text, self.show_running)
-        for event in (session.shot_changed, session.notices_changed, session.run_changed):
+        for event in (session.shot_changed, session.notices.changed, session.run_changed):
             event.connect(self.sync)
         session.position_changed.connect(self._running.due)
         desk.theme_changed.connect(lambda: self.text.set_theme(desk.theme))

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.widgets import dialogs
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.teaching.lesson import BUILDS
 
 _BUILDS = {
@@ -33,7 +33,7 @@ _TIP = "What is seen now is kept with Shift+B; a double click, or Ctrl+Page Down
 class SavedViews(QWidget):
     """A list, and below it the words of the one that is chosen."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk, self.bookmarks = desk, desk.bookmarks
         self.setAccessibleName("Saved views")

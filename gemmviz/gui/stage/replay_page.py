@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
-from gemmviz.analysis.replay.moment import Moment
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.stage.stage_canvas import Stage
 from gemmviz.gui.stage.timeline import Timeline
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.words import capital
 from gemmviz.scenes.catalog import view_named
@@ -17,7 +17,8 @@ from gemmviz.scenes.kit.frame import ViewOptions, apology, framed
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.session.session import Session
 from gemmviz.state.shot import Shot
-from gemmviz.subjects.picture import Subject, options_for
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.picture import options_for
 
 _STALE = "This is the picture of the settings before: the present ones can't run"
 _NOTHING = "These settings can't run"
@@ -25,7 +26,7 @@ _NOTHING = "These settings can't run"
 
 def over_the_picture(session: Session) -> str:
     """What stands over a picture that is not that of the settings; "" for one that is."""
-    if session.error is None or not session.has_time:
+    if session.error is None or not session.display.has_time:
         return ""
     return _NOTHING if session.shown is None else _STALE
 
@@ -33,12 +34,12 @@ def over_the_picture(session: Session) -> str:
 class ReplayPage(QWidget):
     """Draws the session's moment, and tells the session what is clicked."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk, self.session = desk, desk.session
         self.stage, self.timeline = Stage(), Timeline(desk)
         self._drawn: tuple[object, ViewOptions] | None = None
-        self._last: tuple[Shot, Subject] | None = None
+        self._last: tuple[Shot, Any] | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -47,11 +48,11 @@ class ReplayPage(QWidget):
         for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, desk.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)
-        for event in (self.session.notices_changed, self.session.shot_changed):
+        for event in (self.session.notices.changed, self.session.shot_changed):
             event.connect(lambda: self.stage.set_stale(over_the_picture(self.session)))
         self.stage.resized.connect(self.draw)
-        self.stage.looked.connect(self.session.look)
-        self.stage.lensed.connect(self.session.show_lens)
+        self.stage.looked.connect(self.session.navigation.look)
+        self.stage.lensed.connect(self.desk.commands.show_lens)
         self.stage.clicked.connect(self._on_clicked)
         self.stage.hovered.connect(desk.pointer.at)
         desk.pointer.lines_changed.connect(self._show_lines)
@@ -59,35 +60,35 @@ class ReplayPage(QWidget):
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """For a shot, by default the session's own."""
-        shot = shot or self.session.drawn
+        shot = shot or self.session.display.drawn
         self.stage.set_type_scale(shot.type_scale)
-        self.stage.is_card = view_named(shot.view).subject is not Moment
-        self.session.frame(self.stage.frame_size)
+        self.stage.is_card = not subject_of_view(shot.view).is_of_run
+        self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
         return replace(options, score=False, flies=self.session.player.flies)
 
     def draw(self) -> None:
         """The present moment, all of it. As long as the picture that is asked for is still to come, the last one stays."""
-        pending = self.session.pending
+        pending = self.session.display.pending
         self.stage.set_pending(pending)
         if pending and self._drawn is not None:
             self._draw_last()
             return
-        subject = self.session.subject
-        if subject is None and self.session.missing:
+        subject = self.session.display.subject
+        if subject is None and self.session.display.missing:
             self._draw_missing()
-        if subject is None or self.session.is_benchmark:
+        if subject is None or self.session.display.is_benchmark:
             return
-        self.timeline.setVisible(self.session.has_time)
+        self.timeline.setVisible(self.session.display.has_time)
         self.stage.set_camera(self.session.shot.camera)
         options, view = self._options(), view_named(self.session.shot.view)
-        if isinstance(subject, Moment) and not view.is_ready(subject):
+        if not view.is_ready(subject):
             self._drawn = None
             self.stage.set_scene(framed([], subject, options), ())
             return
-        self.stage.lens = self.session.lens
-        self._drawn, self._last = self._still_of(subject, options), (self.session.drawn, subject)
+        self.stage.lens = self.session.display.lens
+        self._drawn, self._last = self._still_of(subject, options), (self.session.display.drawn, subject)
         self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
 
     def _draw_last(self) -> None:
@@ -104,13 +105,13 @@ class ReplayPage(QWidget):
         """Why there is no picture."""
         view = view_named(self.session.shot.view)
         self._drawn = None
-        self.timeline.setVisible(self.session.has_time)
-        self.stage.set_scene(apology(view.title, self.session.missing, self._options()), ())
+        self.timeline.setVisible(self.session.display.has_time)
+        self.stage.set_scene(apology(view.title, self.session.display.missing, self._options()), ())
 
     def _on_moved(self) -> None:
         """What doesn't move is drawn anew only where it is another picture."""
-        now = self.session.subject
-        if now is None or self.session.is_benchmark or self.session.pending:
+        now = self.session.display.subject
+        if now is None or self.session.display.is_benchmark or self.session.display.pending:
             return
         self.stage.set_camera(self.session.shot.camera)
         options = self._options()
@@ -119,13 +120,13 @@ class ReplayPage(QWidget):
         else:
             self.draw()
 
-    def _still_of(self, subject: Subject, options: ViewOptions) -> tuple[object, ViewOptions]:
+    def _still_of(self, subject: Any, options: ViewOptions) -> tuple[object, ViewOptions]:
         """What the picture without its motion depends on."""
         return subject, replace(options, moment=1.0 if options.arrived else 0.0)
 
     def _on_clicked(self, hit: Hit) -> None:
         try:
-            self.session.point_at(hit)
+            self.desk.commands.click(hit)
         except UsageError as error:
             self.session.say(f"{capital(error.message)}: {error.remedy}")
 

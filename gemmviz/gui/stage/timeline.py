@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import choice, quietly, tip_text
 from gemmviz.gui.widgets.icons import transport_icon
 from gemmviz.gui.widgets.scene_widget import faded
 from gemmviz.gui.widgets.wheel import WheelGuard
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
@@ -122,7 +122,7 @@ class ScoreSlider(QSlider):
 class Timeline(QWidget):
     """Shows where a session is in its run, and takes it elsewhere."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.session, self.player = desk.session, desk.session.player
@@ -135,11 +135,13 @@ class Timeline(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(1)
         self._add(buttons, "first", "First step (Home)", lambda: player.jump(0))
-        self._add(buttons, "phase back", "Previous phase (Page Up)", lambda: player.jump(self.session.phase_start(-1)))
+        self._add(
+            buttons, "phase back", "Previous phase (Page Up)", lambda: player.jump(self.session.navigation.phase_start(-1))
+        )
         self._add(buttons, "back", "Step back (Left)", lambda: player.by(-1))
         self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
         self._add(buttons, "on", "Step on (Right)", lambda: player.by(1))
-        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: player.jump(self.session.phase_start(1)))
+        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: player.jump(self.session.navigation.phase_start(1)))
         self._add(buttons, "last", "Last step (End)", lambda: player.jump(player.played.steps - 1))
         self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
         self.reverse.setCheckable(True)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Literal
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtGui import Qt as Guessed
-from PySide6.QtWidgets import QComboBox, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QSpinBox, QWidget
 
 TextRole = Literal["", "message", "notice", "faint", "heading"]
 _LOOKS: dict[TextRole, tuple[QPalette.ColorRole, bool]] = {
@@ -38,6 +38,26 @@ def number(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinB
     """A number field that tells a change once: 40 is one change, not 4 and then 40."""
     box = QSpinBox()
     box.setRange(least, most)
+    box.setAccelerated(True)
+    box.setKeyboardTracking(False)
+    box.setAccessibleName(name)
+    box.setToolTip(tip)
+    return box
+
+
+class _Decimal(QDoubleSpinBox):
+    """A number field that shows no more decimals than its value has."""
+
+    def textFromValue(self, value: float) -> str:
+        return self.locale().toString(value, "f", QLocale.FloatingPointPrecisionOption.FloatingPointShortest.value)
+
+
+def decimal(name: str, tip: str, least: float, most: float) -> QDoubleSpinBox:
+    """As ``number``, for a value with up to six decimals."""
+    box = _Decimal()
+    box.setDecimals(6)
+    box.setRange(least, most)
+    box.setSingleStep(0.1)
     box.setAccelerated(True)
     box.setKeyboardTracking(False)
     box.setAccessibleName(name)

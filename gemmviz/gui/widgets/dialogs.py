@@ -12,7 +12,7 @@ from gemmviz.files.kinds import dialog_filters, file_stem, with_suffix
 from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
-from gemmviz.gui.app_model import AppModel
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
@@ -27,82 +27,82 @@ from gemmviz.subjects.picture import picture
 from gemmviz.teaching.lesson import save_lesson
 
 
-def ask_to_open(desk: AppModel, parent: QWidget) -> None:
+def ask_to_open(desk: WindowModel, parent: QWidget) -> None:
     name, _ = QFileDialog.getOpenFileName(parent, "Open", "", ";;".join(dialog_filters()))
     if name:
         desk.opening.open(Path(name))
 
 
-def ask_to_save_trace(desk: AppModel, parent: QWidget) -> None:
+def ask_to_save_trace(desk: WindowModel, parent: QWidget) -> None:
     shown = desk.session.shown
     if shown is not None:
         name = f"{file_stem(shown.setup.kernel.name)}.gvt"
         _save(desk, parent, "Save trace", name, "Traces (*.gvt)", lambda path: write_trace(shown.trace, path), recent=True)
 
 
-def ask_to_save_view(desk: AppModel, parent: QWidget) -> None:
+def ask_to_save_view(desk: WindowModel, parent: QWidget) -> None:
     """What is seen now, to come back to."""
     shot = desk.session.shot
     name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
     _save(desk, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
 
 
-def ask_to_save_lesson(desk: AppModel, parent: QWidget) -> None:
+def ask_to_save_lesson(desk: WindowModel, parent: QWidget) -> None:
     """The views that were kept, as a list to come back to, to export and to give away."""
     lesson = desk.bookmarks.lesson
     _save(desk, parent, "Save lesson", "lesson.toml", "Lessons (*.toml)", lambda path: save_lesson(lesson, path), recent=True)
 
 
-def seen(desk: AppModel) -> Scene | None:
+def seen(desk: WindowModel) -> Scene | None:
     """What is seen now in the shape of a slide; None while there is nothing."""
-    subject = desk.session.subject
+    subject = desk.session.display.subject
     return None if subject is None else picture(desk.session.shot, subject, desk.theme)
 
 
-def save_scene(desk: AppModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
+def save_scene(desk: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
     """Asks where, and saves a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"
     _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
-def save_numbers(desk: AppModel, parent: QWidget, chart: Chart) -> None:
+def save_numbers(desk: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Asks where, and saves the numbers of a chart."""
     _save(desk, parent, "Save numbers", "chart.csv", "CSV (*.csv)", lambda path: write_text(path, chart_csv(chart)))
 
 
-def ask_to_save_benchmark(desk: AppModel, parent: QWidget) -> None:
-    benchmark = desk.session.subject
+def ask_to_save_benchmark(desk: WindowModel, parent: QWidget) -> None:
+    benchmark = desk.session.display.subject
     if isinstance(benchmark, Benchmark):
         text = benchmark_text(benchmark)
         _save(desk, parent, "Save benchmark", "benchmark.json", "Benchmarks (*.json)", lambda path: write_text(path, text))
 
 
-def copy_scene(desk: AppModel, scene: Scene) -> None:
+def copy_scene(desk: WindowModel, scene: Scene) -> None:
     """Puts a picture of 1920 x 1080 on the clipboard."""
     QGuiApplication.clipboard().setImage(scene_image(scene, RenderOptions().scale(scene)))
     desk.session.say("The picture is on the clipboard")
 
 
-def copy_frame(desk: AppModel) -> None:
+def copy_frame(desk: WindowModel) -> None:
     scene = seen(desk)
     if scene is not None:
         copy_scene(desk, scene)
 
 
-def copy_command(desk: AppModel) -> None:
+def copy_command(desk: WindowModel) -> None:
     """Puts the command that makes this picture on the clipboard."""
     QGuiApplication.clipboard().setText(command_line(desk.session.shot))
     desk.session.say("The command that makes this picture is on the clipboard")
 
 
-def chart_of(desk: AppModel) -> Chart | None:
+def chart_of(desk: WindowModel) -> Chart | None:
     """The chart that is seen now, None where the view is none."""
-    view, subject = view_named(desk.session.shot.view), desk.session.subject
+    view, subject = view_named(desk.session.shot.view), desk.session.display.subject
     return None if view.chart is None or subject is None else view.chart(subject).showing(desk.session.shot.chart.shown)
 
 
 def _save(
-    desk: AppModel,
+    desk: WindowModel,
     parent: QWidget,
     title: str,
     suggestion: str,
@@ -123,13 +123,13 @@ def _save(
     try:
         check_output(path, (suffix,), [] if kernel.is_shipped else [Path(kernel.file)])
     except UsageError as error:
-        desk.session.complain("file", error)
+        desk.session.notices.complain("file", error)
         return
 
     def saved(path: Path) -> None:
-        desk.session.close_notice("file")
+        desk.session.notices.drop("file")
         if recent:
             desk.preferences.add_recent(path)
         desk.session.say(f"Saved {path}")
 
-    desk.saving.start(path, write, saved, lambda error: desk.session.complain("file", error), at_once=draws)
+    desk.saving.start(path, write, saved, lambda error: desk.session.notices.complain("file", error), at_once=draws)

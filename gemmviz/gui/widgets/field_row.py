@@ -1,28 +1,35 @@
 """A control for one field of a setup, whatever kind of field that is."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
-from PySide6.QtWidgets import QComboBox, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 
-from gemmviz.gui.widgets.controls import choice, number, quietly, tip_text
+from gemmviz.gui.widgets.controls import choice, decimal, number, quietly, tip_text
 from gemmviz.state.fields import Field, FieldValue
 
-FieldEditor = QSpinBox | QComboBox | QLineEdit
+FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
+
+SpinBox = TypeVar("SpinBox", QSpinBox, QDoubleSpinBox)
 
 
 def control_for(field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
     """``changed`` is told name and value when a person sets it; ``entered`` when Enter ends the typing."""
     match field.kind:
         case "number":
-            spin = number(field.label, field.tip, field.least, field.most)
-            spin.valueChanged.connect(lambda value: changed(field.name, value))
-            spin.lineEdit().returnPressed.connect(entered)
-            return spin
+            return _spin(number(field.label, field.tip, int(field.least), int(field.most)), field, changed, entered)
+        case "decimal":
+            return _spin(decimal(field.label, field.tip, field.least, field.most), field, changed, entered)
+        case "switch":
+            check = QCheckBox()
+            check.setAccessibleName(field.label)
+            check.toggled.connect(lambda on: changed(field.name, on))
+            return check
         case "choice":
             box = choice(field.label, field.tip)
             box.currentIndexChanged.connect(lambda row: changed(field.name, box.itemData(row)))
             return box
-        case "text":
+        case _:
             text = QLineEdit()
             text.setAccessibleName(field.label)
             text.setPlaceholderText(field.empty)
@@ -30,6 +37,12 @@ def control_for(field: Field, changed: Callable[[str, FieldValue], None], entere
             text.editingFinished.connect(lambda: changed(field.name, text.text()))
             text.returnPressed.connect(entered)
             return text
+
+
+def _spin(box: SpinBox, field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> SpinBox:
+    box.valueChanged.connect(lambda value: changed(field.name, value))
+    box.lineEdit().returnPressed.connect(entered)
+    return box
 
 
 def show_field(control: FieldEditor, field: Field) -> None:
@@ -41,8 +54,13 @@ def show_field(control: FieldEditor, field: Field) -> None:
 
 def _show(control: FieldEditor, field: Field) -> None:
     if isinstance(control, QSpinBox):
-        control.setRange(field.least, field.most)
+        control.setRange(int(field.least), int(field.most))
         control.setValue(int(field.value))
+    elif isinstance(control, QDoubleSpinBox):
+        control.setRange(field.least, field.most)
+        control.setValue(float(field.value))
+    elif isinstance(control, QCheckBox):
+        control.setChecked(bool(field.value))
     elif isinstance(control, QComboBox):
         choices = list((field.choices or {}).items())
         if [control.itemData(row) for row in range(control.count())] != [value for value, _ in choices]:

@@ -3,10 +3,10 @@
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from gemmviz.analysis.replay.focus import thread_text
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import line
 from gemmviz.gui.widgets.refresh import Refresh
 from gemmviz.gui.widgets.tables import Table
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.watched import Value
 
 _MOST_SHOWN, _MOST_IN_TIP = 6, 256
@@ -15,7 +15,7 @@ _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 class Variables(QWidget):
     """A row for each variable that can be seen from where the kernel is."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.title = line("faint")
@@ -33,9 +33,9 @@ class Variables(QWidget):
 
     def draw(self) -> None:
         """Nothing while the thread's block is being run, and where it can't be run to its end."""
-        now, watched = self.desk.session.now, self.desk.session.watched
+        now, watched = self.desk.session.now, self.desk.session.slot.watched
         if now is None or watched is None:
-            why = self.desk.session.unwatched
+            why = self.desk.session.slot.unwatched
             self.title.setText(f"No variables: {why}" if why else "Variables: …")
             self.table.setRowCount(0)
             return

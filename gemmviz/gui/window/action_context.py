@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QMainWindow
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.stage.replay_page import ReplayPage
 from gemmviz.gui.window.docks import Docks
+from gemmviz.gui.window_model import WindowModel
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class ActionContext:
     ``lecture`` shows the picture alone.
     """
 
-    desk: AppModel
+    desk: WindowModel
     window: QMainWindow
     docks: Docks
     replay: ReplayPage

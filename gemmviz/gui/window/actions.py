@@ -19,12 +19,13 @@ from gemmviz.gui.window.action_context import ActionContext
 from gemmviz.gui.window.keys import show_keys
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.launch.legality import device_for
-from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.setting import Setting, settings_of
 from gemmviz.render.export import formats
-from gemmviz.scenes.catalog import views, views_of
+from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import load_theme, theme_names
-from gemmviz.state.shot import SYSTEM_THEME, Camera
+from gemmviz.state.shot import SYSTEM_THEME, Camera, Shot
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.teaching.lesson import lesson_title
 
 _NO_TIME = "This view has no steps: go back to the replay (1)"
@@ -137,7 +138,7 @@ def _open(parts: ActionContext, path: Path) -> None:
 
 
 def _needs_picture(parts: ActionContext) -> str:
-    return "" if parts.desk.session.subject is not None else _NO_PICTURE
+    return "" if parts.desk.session.display.subject is not None else _NO_PICTURE
 
 
 # Labels
@@ -145,7 +146,7 @@ def _needs_picture(parts: ActionContext) -> str:
 
 def _write_labels(changed: dict[str, Any], parts: ActionContext) -> None:
     session = parts.desk.session
-    session.write_labels(replace(session.shot.labels, **changed))
+    parts.desk.commands.set_labels(replace(session.shot.labels, **changed))
 
 
 def _writes_labels(changed: dict[str, Any], parts: ActionContext) -> bool:
@@ -201,7 +202,7 @@ def _named(word: str, what: str | None) -> str:
 
 
 def _views() -> Iterator[Action]:
-    shown = {name: view for name, view in views().items() if view.subject is not Benchmark}
+    shown = {name: view for name, view in views().items() if subject_of_view(name).page == "stage"}
     number = 0
     for name, view in shown.items():
         is_own = view.order < _FIRST_OF_COURSE
@@ -209,21 +210,29 @@ def _views() -> Iterator[Action]:
         key = (str(number),) if is_own and number < 10 else ()
         menu = "View" if is_own else "View|&More pictures"
         yield Action(menu, view.title, partial(_show, name), key, "", is_on=partial(_shows, name))
-    for name, view in views_of(Benchmark).items():
+    for name, view in views().items():
+        if name in shown:
+            continue
         yield Action("View|Benchmark &chart", view.title, partial(_show, name), is_on=partial(_shows, name))
     yield Action(
         "View",
         "&Benchmark",
-        lambda p: p.desk.session.toggle_benchmark(),
+        lambda p: p.desk.commands.toggle_benchmark(),
         ("Ctrl+B",),
         "benchmark, replay",
-        is_on=lambda p: p.desk.session.is_benchmark,
+        is_on=lambda p: p.desk.session.display.is_benchmark,
     )
     yield Action(
-        "View", "&Fit", lambda p: p.desk.session.look(Camera()), ("F",), "see the whole frame", why_not=_needs_time, apart=True
+        "View",
+        "&Fit",
+        lambda p: p.desk.session.navigation.look(Camera()),
+        ("F",),
+        "see the whole frame",
+        why_not=_needs_time,
+        apart=True,
     )
     yield Action(
-        "View", "&Hold against this", lambda p: p.desk.session.hold_against_this(), ("K",), "hold what comes against this",
+        "View", "&Hold against this", lambda p: p.desk.commands.toggle_comparison(), ("K",), "hold what comes against this",
         text_of=lambda p: "End t&he comparison" if p.desk.session.shot.against else "&Hold against this",
         why_not=_needs_picture, is_on=lambda p: p.desk.session.shot.against is not None, apart=True,
     )  # fmt: skip
@@ -233,14 +242,11 @@ def _views() -> Iterator[Action]:
             why_not=lambda p: "" if p.desk.session.shot.against else "There is one run alone: hold it against another (K)",
         )  # fmt: skip
     yield Action(
-        "View", "&Lens or whole", lambda p: p.desk.session.toggle_lens(), ("Z",), "the lens or the whole",
-        why_not=lambda p: _needs_time(p) or ("" if p.desk.session.lens != "auto" else "All of the matrices matters here"),
-        is_on=lambda p: p.desk.session.lens == "lens",
+        "View", "&Lens or whole", lambda p: p.desk.commands.toggle_lens(), ("Z",), "the lens or the whole",
+        why_not=lambda p: _needs_time(p) or _needs_lens(p),
+        is_on=lambda p: p.desk.session.display.lens == "lens",
     )  # fmt: skip
-    yield Action(
-        "View", "Source &code on the stage", lambda p: p.desk.session.show_code(not p.desk.session.shot.code), ("C",),
-        "source code on the stage", why_not=_needs_time, is_on=lambda p: p.desk.session.shot.code,
-    )  # fmt: skip
+    yield from _options()
     for words, changed in _LABELS.items():
         yield Action("View|La&bels", words, partial(_write_labels, changed), is_on=partial(_writes_labels, changed))
     for text, factor, keys in (
@@ -268,8 +274,39 @@ def _views() -> Iterator[Action]:
     yield Action("View", "&Reset layout", lambda p: p.docks.reset())
 
 
+def _needs_lens(parts: ActionContext) -> str:
+    return "" if parts.desk.session.display.lens != "auto" else "All of the matrices matters here"
+
+
+def _options() -> Iterator[Action]:
+    """Entries of the drawing options that have one in their Control: a switch, or each choice of several."""
+    for setting in (each for each in settings_of(Shot) if each.control.menu):
+        text, keys = setting.control.menu, setting.control.keys
+        if setting.kind == "switch":
+            yield Action(
+                "View", text, partial(_toggle_option, setting), keys, text.replace("&", "").lower(), why_not=_needs_time,
+                is_on=partial(_has_option, setting, True),
+            )  # fmt: skip
+        for value, words in setting.choices.items():
+            run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
+            yield Action(f"View|{text}", words, run, why_not=_needs_time, is_on=is_on)
+
+
+def _set_option(setting: Setting, value: object, parts: ActionContext) -> None:
+    session = parts.desk.session
+    session.show(setting.put(session.shot, value))
+
+
+def _toggle_option(setting: Setting, parts: ActionContext) -> None:
+    _set_option(setting, not setting.of(parts.desk.session.shot), parts)
+
+
+def _has_option(setting: Setting, value: object, parts: ActionContext) -> bool:
+    return bool(setting.of(parts.desk.session.shot) == value)
+
+
 def _show(name: str, parts: ActionContext) -> None:
-    parts.desk.session.show_view(name)
+    parts.desk.commands.show_view(name)
 
 
 def _shows(name: str, parts: ActionContext) -> bool:
@@ -277,7 +314,7 @@ def _shows(name: str, parts: ActionContext) -> bool:
 
 
 def _choose_theme(name: str, parts: ActionContext) -> None:
-    parts.desk.session.choose_theme(name)
+    parts.desk.commands.choose_theme(name)
 
 
 def _is_theme(name: str, parts: ActionContext) -> bool:
@@ -287,7 +324,7 @@ def _is_theme(name: str, parts: ActionContext) -> bool:
 def _toggle_theme(parts: ActionContext) -> None:
     """The first theme that is as light as this one is dark, or the other way."""
     wanted = not parts.desk.theme.is_dark
-    parts.desk.session.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == wanted))
+    parts.desk.commands.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == wanted))
 
 
 def _fill_panels(parts: ActionContext, menu: QMenu) -> None:
@@ -298,7 +335,7 @@ def _fill_panels(parts: ActionContext, menu: QMenu) -> None:
 def _lock(lock: Lock, parts: ActionContext) -> None:
     session = parts.desk.session
     if session.shot.against is not None:
-        session.hold_against(replace(session.shot.against, lock=lock))
+        parts.desk.commands.compare_with(replace(session.shot.against, lock=lock))
 
 
 def _is_locked(lock: Lock, parts: ActionContext) -> bool:
@@ -307,7 +344,7 @@ def _is_locked(lock: Lock, parts: ActionContext) -> bool:
 
 
 def _scale_type(factor: float, parts: ActionContext) -> None:
-    parts.desk.session.scale_type(factor)
+    parts.desk.commands.scale_type(factor)
 
 
 def _toggle_full_screen(parts: ActionContext) -> None:
@@ -324,8 +361,8 @@ def _plays() -> Iterator[Action]:
          "play backwards"),
         ("Step &on", lambda p: p.desk.session.player.by(1), ("Right",), "one step on"),
         ("Step &back", lambda p: p.desk.session.player.by(-1), ("Left",), "one step back"),
-        ("&Next phase", lambda p: _jump(p, p.desk.session.phase_start(1)), ("PgDown",), "next phase"),
-        ("Pre&vious phase", lambda p: _jump(p, p.desk.session.phase_start(-1)), ("PgUp",), "previous phase"),
+        ("&Next phase", lambda p: _jump(p, p.desk.session.navigation.phase_start(1)), ("PgDown",), "next phase"),
+        ("Pre&vious phase", lambda p: _jump(p, p.desk.session.navigation.phase_start(-1)), ("PgUp",), "previous phase"),
         ("&First step", lambda p: _jump(p, 0), ("Home",), "first step"),
         ("&Last step", lambda p: _jump(p, p.desk.session.player.played.steps - 1), ("End",), "last step"),
         ("Fas&ter", lambda p: p.desk.session.player.faster(1), ("+", "="), "faster"),
@@ -376,7 +413,7 @@ def _press_or_play(parts: ActionContext) -> None:
 
 
 def _needs_time(parts: ActionContext) -> str:
-    return "" if parts.desk.session.has_time else _NO_TIME
+    return "" if parts.desk.session.display.has_time else _NO_TIME
 
 
 # Lectures
@@ -455,19 +492,19 @@ def _next_warp(parts: ActionContext) -> None:
     session = parts.desk.session
     now, threads = session.shot.focus, session.launch.threads_per_block if session.launch is not None else 1
     warps = -(-threads // device_for(session.shot.setup).warp_size)
-    session.watch(Focus(now.block, 0 if now.warp is None else (now.warp + 1) % warps))
+    parts.desk.commands.watch(Focus(now.block, 0 if now.warp is None else (now.warp + 1) % warps))
 
 
 def _next_thread(parts: ActionContext) -> None:
     """After the last one the first."""
     session = parts.desk.session
     now, threads = session.shot.focus, session.launch.threads_per_block if session.launch is not None else 1
-    session.watch(Focus(now.block, None, 0 if now.thread is None else (now.thread + 1) % threads))
+    parts.desk.commands.watch(Focus(now.block, None, 0 if now.thread is None else (now.thread + 1) % threads))
 
 
 def _everyone(parts: ActionContext) -> None:
     session = parts.desk.session
-    session.watch(Focus(session.shot.focus.block, everyone=True))
+    parts.desk.commands.watch(Focus(session.shot.focus.block, everyone=True))
 
 
 def _block_or_window(parts: ActionContext) -> None:
@@ -476,9 +513,9 @@ def _block_or_window(parts: ActionContext) -> None:
         parts.window.setWindowState(parts.window.windowState() & ~Qt.WindowState.WindowFullScreen)
     else:
         session = parts.desk.session
-        session.watch(Focus(session.shot.focus.block))
+        parts.desk.commands.watch(Focus(session.shot.focus.block))
 
 
 def _next_layer(parts: ActionContext) -> None:
     session = parts.desk.session
-    session.show_layer(LAYERS[(LAYERS.index(session.shot.layer) + 1) % len(LAYERS)])
+    parts.desk.commands.show_layer(LAYERS[(LAYERS.index(session.shot.layer) + 1) % len(LAYERS)])

@@ -3,15 +3,15 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import plain, set_look
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.state.notices import Notice, Offer
 
 
 class Banner(QWidget):
     """A line for each notice of the session."""
 
-    def __init__(self, desk: AppModel) -> None:
+    def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.setAccessibleName("Messages")
@@ -21,7 +21,7 @@ class Banner(QWidget):
         self._shown: list[Notice] = []
         self._lines: list[QWidget] = []
         self.hide()
-        desk.session.notices_changed.connect(self.sync)
+        desk.session.notices.changed.connect(self.sync)
 
     @property
     def texts(self) -> list[str]:
@@ -72,5 +72,5 @@ class Banner(QWidget):
         self.desk.released.emit()
 
     def _close(self, notice: Notice) -> None:
-        self.desk.session.close_notice(notice.topic)
+        self.desk.session.notices.drop(notice.topic)
         self.desk.released.emit()

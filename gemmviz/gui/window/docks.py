@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QScrollArea, QWidget
 
 import gemmviz.gui.panels as folder
 from gemmviz.files.extensions import Extensions, extensions_in
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.panel import DockArea, Panel
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 
 _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
@@ -34,7 +34,7 @@ class Docks:
     panel that was left out.
     """
 
-    def __init__(self, window: QMainWindow, desk: AppModel) -> None:
+    def __init__(self, window: QMainWindow, desk: WindowModel) -> None:
         self.window = window
         self.widgets: dict[str, QWidget] = {}
         self.all: dict[str, QDockWidget] = {}
@@ -48,7 +48,7 @@ class Docks:
         self.panels = tuple(panel for panel in panels() if panel.title in self.all)
         self._hidden: list[QDockWidget] | None = None
 
-    def _dock(self, panel: Panel, desk: AppModel) -> QDockWidget:
+    def _dock(self, panel: Panel, desk: WindowModel) -> QDockWidget:
         self.widgets[panel.title] = widget = panel.make(desk)
         dock = QDockWidget(panel.title, self.window)
         dock.setObjectName(panel.title)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QTabBar
 
 from gemmviz.files.devices import device_extensions
 from gemmviz.files.kinds import is_known
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.benchmark.benchmark_page import BenchmarkPage
 from gemmviz.gui.lecture.lecture_window import Lecture
 from gemmviz.gui.posting import Poster
@@ -22,6 +21,7 @@ from gemmviz.gui.window.docks import Docks
 from gemmviz.gui.window.menus import Menus
 from gemmviz.gui.window.status import Status
 from gemmviz.gui.window.tour import Tour, tour_stops
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.words import many
 from gemmviz.render.export import format_extensions
@@ -29,6 +29,7 @@ from gemmviz.scenes.catalog import view_extensions
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.state.naming import title_of
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_extensions
 
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
@@ -45,7 +46,7 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
         self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
-        self.desk = AppModel(Poster(self).post, Preferences(store))
+        self.desk = WindowModel(Poster(self).post, Preferences(store))
         self.session, self.preferences = self.desk.session, self.desk.preferences
         self.session.system_is_dark = system_is_dark(self._app)
         self._theme: Theme | None = None
@@ -115,18 +116,18 @@ class MainWindow(QMainWindow):
             return self.preferences.last_shot()
         except GemmvizError as error:
             sentence = f"What was shown the last time can't be shown any more: {error.message}"
-            self.session.complain("file", GemmvizError(sentence, error.place, file=error.file, remedy=error.remedy))
+            self.session.notices.complain("file", GemmvizError(sentence, error.place, file=error.file, remedy=error.remedy))
             return None
 
     def _wear_theme(self) -> None:
-        if self._theme is not self.session.theme:
-            self._theme = self.session.theme
+        if self._theme is not self.session.display.theme:
+            self._theme = self.session.display.theme
             apply_theme(self._app, self._theme)
             self.desk.theme_changed.emit()
 
     def _on_asked(self) -> None:
         self._wear_theme()
-        page = _BENCHMARK if self.session.is_benchmark else _REPLAY
+        page = _BENCHMARK if self.session.display.is_benchmark else _REPLAY
         if page != self.pages.currentIndex():
             self._turn_to(page)
         self._show_title()
@@ -151,11 +152,11 @@ class MainWindow(QMainWindow):
         self._lesson = title
 
     def _on_tab(self, page: int) -> None:
-        if (page == _BENCHMARK) != self.session.is_benchmark:
-            self.session.toggle_benchmark()
+        if (page == _BENCHMARK) != self.session.display.is_benchmark:
+            self.desk.commands.toggle_benchmark()
 
     def _show_title(self) -> None:
-        self.setWindowTitle(title_of(self.session.shot, self.session.subject))
+        self.setWindowTitle(title_of(self.session.shot, self.session.display.name))
 
     def _on_player(self) -> None:
         moves = self.session.player.is_moving
@@ -184,7 +185,7 @@ class MainWindow(QMainWindow):
     def start_tour(self) -> None:
         """A few captions about the parts of the window."""
         if self.tour is None:
-            self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.theme)
+            self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.display.theme)
             self.tour.finished.connect(self._on_toured)
 
     def _on_toured(self) -> None:
@@ -204,11 +205,12 @@ class MainWindow(QMainWindow):
 
     def _name_broken_extensions(self) -> None:
         """A notice of the first view, format, panel or device that was left out, and how many more there are."""
-        broken = [*view_extensions().broken, *format_extensions().broken, *self.docks.broken, *device_extensions().broken]
+        found = view_extensions(), subject_extensions(), format_extensions(), device_extensions()
+        broken = [*(error for extensions in found for error in extensions.broken), *self.docks.broken]
         if broken:
             more = f"; {many(len(broken) - 1, 'other file')} left out, too" if len(broken) > 1 else ""
             first = broken[0]
-            self.session.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
+            self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -232,5 +234,5 @@ class MainWindow(QMainWindow):
         self.preferences.keep_shot(self.session.shot)
         self.lecture.end()
         self.hide()
-        self.has_ended = self.desk.close()
+        self.has_ended = self.desk.end()
         super().closeEvent(event)

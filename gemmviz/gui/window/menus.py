@@ -25,7 +25,7 @@ class Menus:
             else:
                 self._add(menu, action)
         session = parts.desk.session
-        for event in (session.shot_changed, session.run_changed, session.player.changed, session.notices_changed):
+        for event in (session.shot_changed, session.run_changed, session.player.changed, session.notices.changed):
             event.connect(self.sync)
         self.sync()
 

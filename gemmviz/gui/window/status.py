@@ -2,8 +2,8 @@
 
 from PySide6.QtWidgets import QStatusBar
 
-from gemmviz.gui.app_model import AppModel
 from gemmviz.gui.widgets.controls import plain
+from gemmviz.gui.window_model import WindowModel
 from gemmviz.subjects.metrics import recorder_line
 
 _MESSAGE_MS = 8000
@@ -12,7 +12,7 @@ _MESSAGE_MS = 8000
 class Status:
     """Keeps a window's status bar."""
 
-    def __init__(self, bar: QStatusBar, desk: AppModel) -> None:
+    def __init__(self, bar: QStatusBar, desk: WindowModel) -> None:
         self.bar, self.desk = bar, desk
         self.busy, self.recorder = plain(), plain()
         self.recorder.setToolTip("Who ran the kernel and recorded what is shown")
@@ -22,7 +22,7 @@ class Status:
         for each in (session.busy_changed, desk.opening.busy_changed):
             each.connect(self._show_busy)
         session.run_changed.connect(self._show_recorder)
-        session.shot_changed.connect(lambda: self.recorder.setVisible(session.is_replay))
+        session.shot_changed.connect(lambda: self.recorder.setVisible(session.display.is_replay))
         session.message.connect(lambda sentence: bar.showMessage(sentence, _MESSAGE_MS))
 
     def _show_busy(self) -> None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from gemmviz.analysis.replay.focus import focus_text
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.labels import PLAIN, LabelStyle
+from gemmviz.model.setting import Control
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
@@ -24,6 +25,14 @@ Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
 _LEADING = 1.28
 _LOW, LOW_BAND = 600.0, 58.0
+_MOMENT = "How much of the step has passed, 0 to 1 (default: 1)"
+_INSTANT = "How much of a whole launch's time has passed, 0 to 1 (default: 0.5)"
+_LENS = "The rows and columns that matter, or the whole (default: whatever can be read)"
+_CODE, _CODE_MENU = "With source lines beside the matrices", "Source &code on the stage"
+_LABELS = (
+    "How elements and threads are written: row,column or column,row, with ,1 where they count from 1, and with ,yx for threads "
+    "as (y, x) (default: row,column)"
+)
 
 
 def eased(share: Any) -> Any:
@@ -31,37 +40,46 @@ def eased(share: Any) -> Any:
     return share**2 * (3 - 2 * share)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawingOptions:
+    """The options of views that a person sets: a Shot has them, and every view gets them. A new one is a field here, with its
+    Control, and the view that uses it; flag, saved view, menu entry and the name of its change follow from the field.
+
+    ``moment``: how much of the step has passed, 0 to 1; ``instant``: of a view of a whole launch, how much of its time has
+    passed, 0 to 1; ``layer``: what colours show (the matrix; the warp, lane or block that touches or computes a cell; or loads
+    so far); ``lens``: all of the matrices or what matters of them; ``code``: with the source lines; ``labels``: how elements
+    and threads are written.
+    """
+
+    moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
+    instant: Annotated[float, Control("Instant", _INSTANT, "--instant", most=1, digits=4, undo="")] = 0.5
+    layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
+    lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="how it is seen")] = "auto"
+    code: Annotated[bool, Control("Source code", _CODE, "--code", undo="how it is seen", menu=_CODE_MENU, keys=("C",))] = False
+    labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
+
+
 @dataclass(frozen=True, slots=True)
-class ViewOptions:
+class ViewOptions(DrawingOptions):
     """How to draw. ``zoom``: how much larger than the whole frame it is looked at; ``width`` and ``height``: of the frame, in
-    units; ``scale``: pixels of a unit, which with the zoom decides where labels fit; ``layer``: what colours tell (the matrix;
-    the warp, lane or block that touches or computes a cell; or loads so far); ``moment``: how much of the step has passed, 0
-    to 1; ``words``: with title and captions, or the picture alone; ``clip``: the part (x, y, width, height) that can be seen,
-    None for all; ``curves``: which of a chart's curves to show, by label; ``lens``: all of the matrices or what matters of
-    them; ``code``: with the source lines; ``flies``: whether copies are seen on their way; ``score``: with the run along the
-    lower edge; ``instant``: of a view of a whole launch, how much of its time has passed; ``marked``: an element that
-    is followed, as matrix, row and column; ``is_even``: of a chart,
-    on axes that are divided evenly; ``labels``: how elements and threads are written.
+    units; ``scale``: pixels of a unit, which with the zoom decides where labels fit; ``words``: with title and captions, or the
+    picture alone; ``clip``: the part (x, y, width, height) that can be seen, None for all; ``curves``: which of a chart's
+    curves to show, by label; ``flies``: whether copies are seen on their way; ``score``: with the run along the lower edge;
+    ``marked``: an element that is followed, as matrix, row and column; ``is_even``: of a chart, on axes divided evenly.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
     zoom: float = 1.0
     width: float = WIDTH
     height: float = HEIGHT
-    layer: Layer = "matrix"
-    moment: float = 1.0
     words: bool = True
     scale: float = 1.2
     clip: tuple[float, float, float, float] | None = None
     curves: Mapping[str, bool] = field(default_factory=dict)
-    lens: Lens = "auto"
-    code: bool = False
     flies: bool = True
     score: bool = True
-    instant: float = 0.5
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
-    labels: LabelStyle = PLAIN
 
     @property
     def strip(self) -> float:

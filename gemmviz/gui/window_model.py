@@ -1,0 +1,42 @@
+"""What everything in one window shares: the application without a window, its preferences and the library of plots."""
+
+from pathlib import Path
+
+from gemmviz.gui.plotting import Plotting
+from gemmviz.gui.preferences import Preferences
+from gemmviz.jobs.events import Post
+from gemmviz.jobs.tasks import wait_for_tasks
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.session.app_model import AppModel
+
+_LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
+
+
+class WindowModel(AppModel):
+    """An AppModel that is restored from preferences and kept there."""
+
+    def __init__(self, post: Post, preferences: Preferences) -> None:
+        super().__init__(post, preferences.seen)
+        self.preferences = preferences
+        self.plotting = Plotting(self.session, post)
+        self.bookmarks.restore(preferences.last_lesson())
+        self.opening.opened.connect(self._on_opened)
+        trust = self.session.runners.trust
+        trust.hashes = preferences.trusted
+        trust.changed.connect(lambda: preferences.put("trusted", list(trust.hashes)))
+
+    @property
+    def theme(self) -> Theme:
+        return self.session.display.theme
+
+    def end(self) -> bool:
+        """Ends all work, and waits a little; False if something is still running. What is being saved is written first."""
+        self.preferences.keep_lesson(self.bookmarks.lesson)
+        self.preferences.put("seen", sorted(self.course.seen))
+        self.plotting.worker.close()
+        self.close()
+        has_ended = wait_for_tasks((*self.workers, self.plotting.worker), _LONGEST_WORK_S)
+        return self.saving.close(_LONGEST_SAVE_S) and has_ended
+
+    def _on_opened(self, path: Path) -> None:
+        self.preferences.add_recent(path)

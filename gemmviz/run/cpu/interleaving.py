@@ -1,0 +1,272 @@
+"""Runs the warps (or the threads) of one block so that their accesses happen in a chosen order, without threads of the system.
+
+Each unit is interpreted alone, from its first access to its last, and its log records what every access read and stored. An
+order is right when each read in the logs gives what memory holds at its turn. A unit that has read something else is
+interpreted again; before each of its accesses, the stores that the other logs have before that turn are put into memory. The
+turns before the first wrong read are final, so each repetition makes at least one more turn right, and the result depends on
+the order alone. An order in which no read changes needs no interpretation.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gemmviz.model.arrays import Bools, Longs
+from gemmviz.model.errors import Cancelled, GemmvizError
+from gemmviz.model.race import Turn
+from gemmviz.model.sinks import AccessSink
+from gemmviz.model.sites import Site
+from gemmviz.model.threads import ThreadSpace
+from gemmviz.run.cpu.memory_budget import inputs
+from gemmviz.run.cpu.simt.interpret import Binding, interpret
+from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
+from gemmviz.run.engine import Cancel
+
+Order = list[tuple[int, int]]  # unit and step of each turn
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One turn of a unit and what it did to memory. ``waits``: it is a barrier that holds this unit; ``array``: number of the
+    array, -1 for none; ``read``: bytes of the ``cells`` before it, None of a store; ``stored``: their values after it, None of
+    a load.
+    """
+
+    turn: Turn
+    waits: bool
+    array: int
+    cells: Longs
+    read: bytes | None = None
+    stored: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """All events of one unit, and the error that ended it."""
+
+    events: tuple[Event, ...] = ()
+    error: GemmvizError | None = None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The elements of C that a block stored, ascending, and their values as float64."""
+
+    elements: Longs
+    values: Any
+
+    def agrees_with(self, other: "Stored") -> bool:
+        return np.array_equal(self.elements, other.elements) and np.allclose(
+            self.values, other.values, rtol=1e-5, atol=1e-6, equal_nan=True
+        )
+
+
+def schedule(logs: list[Log], lead: int, ahead: int) -> Iterator[tuple[int, int]]:
+    """Turns as (unit, step): the unit ``ahead`` goes first for ``lead`` steps, then whichever unit has made the fewest steps.
+    At a barrier all units wait until every unit that still runs has reached one.
+    """
+    done = [0] * len(logs)
+    held = [bool(log.events) and log.events[0].waits for log in logs]
+    alive = [unit for unit, log in enumerate(logs) if log.events]
+    while alive:
+        free = [unit for unit in alive if not held[unit]]
+        if not free:
+            free = list(alive)
+            for each in alive:
+                held[each] = False
+        runs_ahead = done[ahead] < lead and ahead in free
+        unit = ahead if runs_ahead else min(free, key=done.__getitem__)
+        yield unit, done[unit]
+        done[unit] += 1
+        if done[unit] == len(logs[unit].events):
+            alive.remove(unit)
+        else:
+            held[unit] = logs[unit].events[done[unit]].waits
+
+
+class Interleaving:
+    """One block whose units run in any order of turns. ``lanes``: the threads of each unit, over the thread space's axes."""
+
+    def __init__(self, binding: Binding, space: ThreadSpace, lanes: list[Bools], stopped: Cancel) -> None:
+        self._binding, self._space, self._lanes, self._stopped = binding, space, lanes, stopped
+        self._data = inputs(binding, stopped)
+        self._logs: list[Log] = []
+        self._written: set[int] = set()  # numbers of the arrays that some unit has ever stored into
+
+    def play(self, lead: int, ahead: int) -> tuple[Stored, list[Turn]]:
+        """What the block stores in C, and all turns in their order. Raises Cancelled once ``stopped`` is true, GemmvizError for
+        a kernel that fails in this order.
+        """
+        if not self._logs:
+            self._begin()
+        while True:
+            order, stale, memory = self._checked(lead, ahead)
+            if not stale:
+                break
+            for unit in stale:
+                self._logs[unit] = self._run(unit, order)
+        self._raise_first_error(order)
+        return self._stored(memory), [self._logs[unit].events[step].turn for unit, step in order]
+
+    def _begin(self) -> None:
+        """First logs: the turns of the first unit are a guess of when the others have theirs."""
+        first = self._run(0, [])
+        guess = Log(tuple(replace(each, array=-1, read=None, stored=None) for each in first.events))
+        self._logs = [first, *[guess] * (len(self._lanes) - 1)]
+        order = list(self._turns(0, 0))
+        for unit in range(1, len(self._lanes)):
+            self._logs[unit] = self._run(unit, order)
+
+    def _run(self, unit: int, order: Order) -> Log:
+        """The log of a unit that is interpreted with the stores of the others, at the turns that they have in ``order``."""
+        sink = _Unit(unit, self._lanes[unit], self._binding, _stores(self._logs, order, unit))
+        error = None
+        try:
+            interpret(self._binding, self._space, sink, self._data, wants_values=True, cancelled=self._stopped)
+        except Cancelled:
+            raise
+        except GemmvizError as wrong:
+            error = wrong
+        finally:
+            sink.restore()
+        self._written |= {each.array for each in sink.events if each.stored is not None}
+        return Log(tuple(sink.events), error)
+
+    def _checked(self, lead: int, ahead: int) -> tuple[Order, list[int], dict[int, Any]]:
+        """The order that the logs give, the units whose log has a read that is wrong in it, and memory in the end."""
+        order: Order = []
+        stale: set[int] = set()
+        memory = {number: self._initial(number) for number in self._written}
+        for unit, step in self._turns(lead, ahead):
+            order.append((unit, step))
+            event = self._logs[unit].events[step]
+            if event.array not in memory:
+                continue
+            held = memory[event.array]
+            if event.read is not None and held[event.cells].tobytes() != event.read:
+                stale.add(unit)
+            if event.stored is not None:
+                held[event.cells] = event.stored
+        return order, sorted(stale), memory
+
+    def _turns(self, lead: int, ahead: int) -> Iterator[tuple[int, int]]:
+        """The schedule of the logs. Raises Cancelled once ``stopped`` is true."""
+        for turn in schedule(self._logs, lead, ahead):
+            if self._stopped():
+                raise Cancelled
+            yield turn
+
+    def _initial(self, number: int) -> Any:
+        """A copy of an array as the kernel finds it, flat. Shared memory that nobody has stored into is zero."""
+        array = self._binding.arrays[number]
+        if array.space == "global":
+            return np.array(self._data[array.name])
+        return np.zeros(array.size, array.dtype)
+
+    def _raise_first_error(self, order: Order) -> None:
+        last = {unit: place for place, (unit, _) in enumerate(order)}
+        failed = [unit for unit, log in enumerate(self._logs) if log.error is not None]
+        error = self._logs[min(failed, key=lambda unit: last.get(unit, -1))].error if failed else None
+        if error is not None:
+            raise error
+
+    def _stored(self, memory: dict[int, Any]) -> Stored:
+        number = self._binding.number("C")
+        stores = [each.cells for log in self._logs for each in log.events if each.array == number and each.stored is not None]
+        elements = np.unique(np.concatenate(stores)) if stores else np.zeros(0, np.int64)
+        values = memory[number][elements] if stores else elements
+        return Stored(elements, values.astype(np.float64))
+
+
+def _stores(logs: list[Log], order: Order, reader: int) -> Iterator[list[Event]]:
+    """For each turn that ``order`` gives a unit: what the others have stored since its turn before."""
+    since: list[Event] = []
+    for unit, step in order:
+        if unit == reader:
+            yield since
+            since = []
+        elif step < len(logs[unit].events) and logs[unit].events[step].stored is not None:
+            since.append(logs[unit].events[step])
+    while True:
+        yield since
+        since = []
+
+
+class _Unit(AccessSink):
+    """Records one unit's run: its lanes alone are active. ``stores``: what to put into memory before each of its accesses."""
+
+    def __init__(self, number: int, lanes: Bools, binding: Binding, stores: Iterable[list[Event]]) -> None:
+        self.number, self.lanes, self.binding = number, lanes, binding
+        self.waits_for_warp = int(lanes.sum()) == 1  # a unit that is one thread waits at barriers of warps, too
+        self.events: list[Event] = []
+        self._sites: list[Site] = []
+        self._stores = iter(stores)
+        self._memories: dict[int, GlobalMemory | SharedMemory] = {}
+        self._before: list[tuple[int, Longs, Any]] = []  # what has been overwritten
+
+    def started(self, machine: Any) -> None:
+        machine.mask, machine.exited = self.lanes, ~self.lanes
+        for value in machine.slots:
+            if isinstance(value, tuple) and value and isinstance(value[0], GlobalMemory | SharedMemory):
+                self._memories[value[0].number] = value[0]
+                if isinstance(value[0], SharedMemory):
+                    value[0].complete = True  # what nobody has written yet holds what was there before: zeros here
+
+    def site(self, site: Site) -> None:
+        self._sites.append(site)
+
+    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+        self._settle()
+        for event in next(self._stores):
+            self._note(event.array, event.cells)
+            self._held(event.array)[event.cells] = event.stored
+        where = self._sites[site]
+        waits = where.is_barrier if self.waits_for_warp else where.waits_for == "block"
+        step, line = len(self.events), where.place.line
+        if where.is_barrier:
+            turn = Turn(self.number, step, line, "wait at the barrier", "")
+            self.events.append(Event(turn, waits, -1, np.zeros(0, np.int64)))
+            return
+        operand = where.operands[0]
+        array = self.binding.arrays[operand.array]
+        lanes = self.lanes if mask is None else self.lanes & mask
+        elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[np.broadcast_to(lanes, self.lanes.shape)]
+        cells = (elements[:, None] + np.asarray(operand.offsets)).ravel() if len(operand.offsets) > 1 else elements
+        cells = cells[(cells >= 0) & (cells < array.size)]
+        named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
+        turn = Turn(self.number, step, line, f"{operand.access} {named}", array.name)
+        if operand.access == "read":
+            self.events.append(Event(turn, waits, operand.array, cells, self._held(operand.array)[cells].tobytes()))
+        else:
+            self._note(operand.array, cells)
+            self.events.append(Event(turn, waits, operand.array, cells, None, cells))  # its values are known once it is made
+
+    def value(self, value: Any) -> None:
+        flat = np.broadcast_to(np.asarray(value, np.float64), self.lanes.shape)[self.lanes]
+        self.events[-1] = replace(self.events[-1], turn=replace(self.events[-1].turn, value=float(flat.sum())))
+
+    def ended(self) -> None:
+        self._settle()
+
+    def restore(self) -> None:
+        """Undoes all stores: the matrices are as the kernel finds them again."""
+        for array, cells, values in reversed(self._before):
+            self._held(array)[cells] = values
+
+    def _settle(self) -> None:
+        """Records what the last access has stored, now that it is made."""
+        if self.events and self.events[-1].stored is not None:
+            last = self.events[-1]
+            self.events[-1] = replace(last, stored=self._held(last.array)[last.cells])
+
+    def _note(self, array: int, cells: Longs) -> None:
+        self._before.append((array, cells, self._held(array)[cells]))
+
+    def _held(self, array: int) -> Any:
+        """The elements of an array, flat, to be read and written."""
+        memory = self._memories[array]
+        if not memory.data.flags.writeable:
+            memory.data = memory.data.copy()
+        return memory.data.reshape(-1)

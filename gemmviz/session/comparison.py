@@ -1,0 +1,56 @@
+"""The run that a shot is compared with: run for it, or pinned as it is shown."""
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.jobs.engines import Engines
+from gemmviz.jobs.events import Post
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.run_slot import RunSlot
+from gemmviz.subjects.runs import KnownRun
+from gemmviz.subjects.subject import Compared
+
+
+class Comparison:
+    """``slot`` holds the other run."""
+
+    def __init__(self, post: Post, runners: Engines) -> None:
+        self.runners = runners
+        self.slot = RunSlot(post, runners)
+        self._focus = Focus()
+        self._is_pinned = False
+        self.slot.finished.connect(self._on_finished)
+
+    @property
+    def compared(self) -> Compared | None:
+        """The other run as a subject takes it, None before it is there."""
+        run, reader = self.slot.run, self.slot.reader
+        return None if run is None or reader is None else Compared(reader, run.facts)
+
+    def follow(self, shot: Shot) -> None:
+        """Runs the setup that a shot is compared with, unless that is here already; watches the shot's focus in it."""
+        slot, against = self.slot, shot.against
+        if shot.focus != self._focus:
+            self._focus = shot.focus
+            if slot.run is not None:
+                slot.watch(self._focus.within(slot.run.trace))
+        if against is None:
+            self._is_pinned = False
+            if slot.setup is not None:
+                slot.clear()
+            return
+        is_same_engine = slot.engine is self.runners.engine_for(against.setup.kernel)
+        if slot.setup == against.setup and (self._is_pinned or is_same_engine):
+            return
+        slot.clear()
+        self._is_pinned = False
+        slot.start(against.setup, (0, 0, 0))
+
+    def pin(self, run: KnownRun) -> None:
+        """Holds a run as it is; only what is not known of it yet is worked out."""
+        self.slot.clear()
+        self._is_pinned = True
+        self._on_finished(run)
+
+    def _on_finished(self, run: KnownRun) -> None:
+        self.slot.show(run, self._focus.within(run.trace))
+        self.slot.analyse()
+        self.slot.analysis_changed.emit()

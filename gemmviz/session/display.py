@@ -1,0 +1,184 @@
+"""What a session shows: the value that its view draws, why there is none, and how it is drawn."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.jobs.engines import Engines
+from gemmviz.jobs.events import Post
+from gemmviz.jobs.tasks import LatestTask
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.setup import Setup
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.kit.theme import Theme
+from gemmviz.scenes.kit.window import Lens, lens_of
+from gemmviz.scenes.stage.layout import plan_of
+from gemmviz.session.comparison import Comparison
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.benchmarks import Benchmarks
+from gemmviz.subjects.cache import WAITING, SubjectCache
+from gemmviz.subjects.catalog import subject_for, subject_of_view
+from gemmviz.subjects.counting import LaunchFacts
+from gemmviz.subjects.picture import options_for, theme_of
+from gemmviz.subjects.run_slot import RunSlot
+from gemmviz.subjects.schedules import Schedules
+from gemmviz.subjects.subject import Context, Page, Subject
+
+_FIRST_VIEWS: dict[Page, str] = {"stage": "stage", "benchmark": "rate"}
+
+
+class HasShot(Protocol):
+    """Whose shot is shown."""
+
+    shot: Shot
+    error: GemmvizError | None
+    system_is_dark: bool
+    runners: Engines
+    benchmarks: Benchmarks
+    slot: RunSlot
+    comparison: Comparison
+
+    @property
+    def now(self) -> Moment | None: ...
+
+
+class Display:
+    """Shows the shot of a session in its view. ``on_change`` is called when a value is there that had to be waited for."""
+
+    def __init__(self, session: HasShot, post: Post, on_change: Callable[[], Any]) -> None:
+        self.session = session
+        self._cache = SubjectCache(post, on_change)
+        self._schedules = Schedules(post, session.runners, on_change)
+        self._views: dict[type, str] = {}
+        self._before: tuple[LaunchFacts, Setup] | None = None  # the launch before, and the setup suggested for it
+
+    @property
+    def kind(self) -> Subject:
+        """The kind of subject that the view shows."""
+        return subject_of_view(self.session.shot.view)
+
+    @property
+    def subject(self) -> Any:
+        """The value that the view draws; None as long as there is none."""
+        return self._value(self.kind)
+
+    @property
+    def name(self) -> str:
+        """What is shown instead of a setup, "" for a view of the setup."""
+        subject = self.subject
+        return "" if subject is None else self.kind.name(subject)
+
+    def subject_of(self, kind: type) -> Any:
+        """The value that views of this kind of subject draw."""
+        return self._value(subject_for(kind))
+
+    @property
+    def missing(self) -> str:
+        """Why the view has nothing to show, or that it is being worked out; "" where it has, or waits for the run."""
+        kind, session = self.kind, self.session
+        if self.subject is not None or (session.error is not None and not kind.is_slow):
+            return ""
+        return self._cache.missing(kind, session.shot, self._context(kind))
+
+    @property
+    def pending(self) -> str:
+        """What is being done for a picture that can't be drawn yet; "" once it can, or never will."""
+        kind, session, run = self.kind, self.session, self.session.slot.run
+        if session.error is not None:
+            return ""
+        if kind.needs_run and session.slot.is_running and (run is None or run.setup != session.shot.setup):
+            return "Running the kernel …"
+        if "facts" in kind.needs and run is not None and run.counts is None and session.slot.will_count:
+            return "Counting the launch …"
+        is_waiting = self.missing == WAITING or (kind.is_of_run and session.slot.reading.is_drawing)
+        return WAITING if is_waiting else ""
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether the view shows the run alone."""
+        return self.kind.is_of_run
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the view goes through the steps of a run, or the time of a launch."""
+        return self.kind.time != "none"
+
+    @property
+    def is_benchmark(self) -> bool:
+        """Whether the view is on the page of measurements."""
+        return self.kind.page == "benchmark"
+
+    @property
+    def drawn(self) -> Shot:
+        """The shot as it is drawn: without its reuse map as long as loads are being counted."""
+        is_counting = self.session.slot.reading.is_counting
+        return replace(self.session.shot, layer="matrix") if is_counting else self.session.shot
+
+    @property
+    def theme(self) -> Theme:
+        return theme_of(self.session.shot, self.session.system_is_dark)
+
+    @property
+    def lens(self) -> Lens:
+        """Whether the stage shows the lens or the whole; "auto" where there is nothing to choose from."""
+        now = self.session.now
+        if now is None or not lens_of(now).is_lens:
+            return "auto"
+        options = options_for(self.session.shot, self.theme, self.session.slot.reading.size)
+        return "lens" if plan_of(now, options).window.is_lens else "whole"
+
+    @property
+    def latest_replay(self) -> str:
+        """The view of the run that was shown last."""
+        return self._views.get(Moment, _FIRST_VIEWS["stage"])
+
+    @property
+    def latest_chart(self) -> str:
+        """The view of measurements that was shown last."""
+        return self._views.get(Benchmark, _FIRST_VIEWS["benchmark"])
+
+    @property
+    def workers(self) -> tuple[LatestTask[Any], ...]:
+        return (self._cache.worker, self._schedules.worker)
+
+    def follow(self, shot: Shot) -> None:
+        """Remembers the view of a shot."""
+        self._views[subject_of_view(shot.view).kind] = shot.view
+
+    def clicked(self, hit: Hit) -> Shot | None:
+        """The shot after a click on a cell, None for a cell without a meaning. Raises UsageError where it asks for something
+        impossible.
+        """
+        session, value = self.session, self.subject
+        shot = None if value is None else self.kind.click(value, session.shot, hit)
+        run = session.slot.run
+        if shot is not None and run is not None and shot.setup != session.shot.setup:
+            self._before = run.facts, shot.setup
+        return shot
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.close()
+
+    def _value(self, kind: Subject) -> Any:
+        session = self.session
+        if "schedules" in kind.uses:
+            self._schedules.measure(session.shot.setup)
+        value, now = self._cache.value(kind, session.shot, self._context(kind)), session.now
+        return value if value is None or now is None else kind.advance(value, now)
+
+    def _context(self, kind: Subject) -> Context:
+        """What is known now."""
+        session, run, before = self.session, self.session.slot.run, self._before
+        is_suggested = run is not None and before is not None and run.setup == before[1]
+        return Context(
+            session.runners.engine_for,
+            moment=session.now,
+            facts=None if run is None else run.facts,
+            compared=None if session.shot.against is None else session.comparison.compared,
+            before=before[0] if before is not None and is_suggested else None,
+            schedules=self._schedules.measured,
+            measurements=session.benchmarks.all if "measurements" in kind.needs else {},
+        )

@@ -1,0 +1,44 @@
+"""What can be undone: shots, each with the sizes that were requested for it."""
+
+from gemmviz.state.requested_sizes import RequestedSizes
+from gemmviz.state.shot import DRAGGED, Shot
+from gemmviz.state.undo import Undo
+
+Entry = tuple[Shot, RequestedSizes]
+
+
+class History:
+    """Changes by name. Dragging one value is one change, however many values it passes."""
+
+    def __init__(self, present: Entry) -> None:
+        self._undo = Undo(present)
+
+    @property
+    def undo_name(self) -> str | None:
+        """The change that ``undo`` takes back, None for none."""
+        return self._undo.undo_name
+
+    @property
+    def redo_name(self) -> str | None:
+        return self._undo.redo_name
+
+    def restart(self, present: Entry) -> None:
+        self._undo = Undo(present)
+
+    def leave(self, present: Entry, name: str = "") -> None:
+        """Keeps the present entry as it is now, before a change of this name."""
+        if not name == DRAGGED == self.undo_name:
+            self._undo.settle(present)
+
+    def arrive(self, present: Entry, name: str) -> None:
+        """Adds the entry that a change of this name has led to."""
+        if name == DRAGGED == self.undo_name:
+            self._undo.settle(present)
+        else:
+            self._undo.note(present, name)
+
+    def undo(self) -> Entry:
+        return self._undo.undo()
+
+    def redo(self) -> Entry:
+        return self._undo.redo()

@@ -1,0 +1,141 @@
+"""Where one is: the step of a run or the time of a launch, whichever the view goes through, and what of the frame is seen."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from psygnal import Signal
+
+from gemmviz.analysis.replay.position import position_of, step_at
+from gemmviz.export.time import INSTANTS, instant_place
+from gemmviz.session.display import Display
+from gemmviz.state.shot import Camera, Shot
+from gemmviz.subjects.picture import options_for
+from gemmviz.subjects.reading import MAPPED
+from gemmviz.subjects.run_slot import RunSlot
+
+
+class HasPosition(Protocol):
+    """Whose position it is."""
+
+    shot: Shot
+    slot: RunSlot
+    display: Display
+
+
+class Navigation:
+    """``run_step`` is the step of the run. ``step``, ``steps`` and ``moment`` are those of the view's own time: a launch has
+    ``INSTANTS`` steps. ``position_changed`` for another step, moment or camera.
+    """
+
+    position_changed = Signal()
+
+    def __init__(self, session: HasPosition) -> None:
+        self.session = session
+        self.run_step = 0
+        session.slot.replay_changed.connect(self._on_replay)
+        session.slot.loads_counted.connect(self._on_loads_counted)
+
+    @property
+    def is_launch(self) -> bool:
+        """Whether the view goes through the time of a launch."""
+        return self.session.display.kind.time == "launch"
+
+    @property
+    def run_steps(self) -> int:
+        """Steps of the run, 0 before there is one."""
+        run = self.session.slot.run
+        return run.replay.steps if run is not None else 0
+
+    @property
+    def steps(self) -> int:
+        return INSTANTS if self.is_launch else self.run_steps
+
+    @property
+    def step(self) -> int:
+        return instant_place(self.session.shot.instant)[0] if self.is_launch else self.run_step
+
+    @property
+    def moment(self) -> float:
+        """How much of the step has passed."""
+        shot = self.session.shot
+        return instant_place(shot.instant)[1] if self.is_launch else shot.moment
+
+    def go(self, step: int, moment: float = 1.0) -> None:
+        """Goes to a step, by default to its end; the first of a launch's steps, as a whole, is its very beginning."""
+        if not self.is_launch:
+            self.go_to_step(step, moment)
+        else:
+            self.go_to_instant(0.0 if step <= 0 and moment >= 1.0 else (step + moment) / INSTANTS)
+
+    def go_to_step(self, step: int, moment: float = 1.0) -> None:
+        """Goes to a step of the run, by default to its end."""
+        session, run = self.session, self.session.slot.run
+        if run is None:
+            return
+        step = max(0, min(step, self.run_steps - 1))
+        at = session.shot.at if step == self.run_step else position_of(run.trace, step)
+        distance = abs(step - self.run_step)
+        self.run_step, session.shot = step, replace(session.shot, at=at, moment=moment)
+        self.count_loads()
+        self.draw_beside(distance)
+        self.position_changed.emit()
+
+    def go_to_position(self, shot: Shot) -> None:
+        """Goes to where a shot is, if its run is the one that is shown."""
+        run = self.session.slot.run
+        if run is not None and run.setup == shot.setup:
+            self.go_to_step(step_at(run.trace, shot.at), shot.moment)
+
+    def go_to_instant(self, instant: float) -> None:
+        """Goes to where so much of a launch's time has passed, 0 to 1."""
+        self.session.shot = replace(self.session.shot, instant=max(0.0, min(1.0, instant)))
+        self.position_changed.emit()
+
+    def phase_start(self, direction: int) -> int:
+        """The first step of the next phase; backwards that of this phase, or of the one before at its first step."""
+        if self.is_launch:
+            return max(0, min(self.steps - 1, self.step + direction * self.steps // 10))
+        run = self.session.slot.run
+        starts = [] if run is None else run.replay.phase_starts.tolist()
+        if direction > 0:
+            return next((start for start in starts if start > self.run_step), self.run_steps - 1)
+        return max((start for start in starts if start < self.run_step), default=0)
+
+    def look(self, camera: Camera) -> None:
+        """Zooms and pans."""
+        session = self.session
+        if camera.zoom != session.shot.camera.zoom:
+            session.slot.reading.forget()
+        session.shot = replace(session.shot, camera=camera)
+        self.count_loads()
+        self.position_changed.emit()
+
+    def set_frame(self, size: tuple[float, float]) -> None:
+        """Width and height in units of the frames that are drawn."""
+        reading = self.session.slot.reading
+        if size != reading.size:
+            reading.size = size
+            reading.forget()
+            self.count_loads()
+
+    def count_loads(self) -> None:
+        """Counts the loads that a reuse map shows at this step."""
+        session = self.session
+        if (session.shot.layer, session.shot.view) == ("reuse", MAPPED):
+            options = options_for(session.shot, session.display.theme, session.slot.reading.size)
+            session.slot.reading.count(self.run_step, options)
+
+    def draw_beside(self, distance: int = 0) -> None:
+        """Works out what the view of a large run needs; ``distance``: in steps from what was drawn before."""
+        session, reading = self.session, self.session.slot.reading
+        if session.display.is_replay and reading.reader is not None:
+            options = options_for(session.shot, session.display.theme, reading.size)
+            reading.draw_beside(session.shot.view, self.run_step, distance, options)
+
+    def _on_replay(self) -> None:
+        self.count_loads()
+        self.draw_beside(self.run_step)
+
+    def _on_loads_counted(self) -> None:
+        self.count_loads()  # up to the step that has been gone to meanwhile
+        self.position_changed.emit()

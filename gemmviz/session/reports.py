@@ -1,0 +1,67 @@
+"""Notices about what a session shows: errors of runs, of their analysis, of the GPU."""
+
+from collections.abc import Callable
+
+from gemmviz.jobs.engines import Engines
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.setup import Setup
+from gemmviz.state.notices import Notices, Topic
+from gemmviz.state.offers import as_recorded, kept_from_gpu
+from gemmviz.subjects.benchmarks import Benchmarks
+from gemmviz.subjects.run_slot import RunSlot
+from gemmviz.subjects.runs import KnownRun
+
+_RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewhere")
+
+
+class Reports:
+    """Puts errors into ``notices``, by topic."""
+
+    def __init__(self, notices: Notices, runners: Engines) -> None:
+        self.notices, self.runners = notices, runners
+        runners.gpu_known.connect(self._on_gpu_known)
+
+    def follow(self, slot: RunSlot, other: RunSlot, benchmarks: Benchmarks) -> None:
+        """Reports what fails in the analysis of the run that is shown, in the run beside it, and while measuring."""
+        slot.analysis_failed.connect(lambda error: self.notices.complain("result", error))
+        other.failed.connect(lambda error: self.notices.complain("elsewhere", error))
+        other.analysis_failed.connect(lambda error: self.notices.complain("elsewhere", error))
+        benchmarks.failed.connect(lambda error: self.notices.complain("benchmark", error))
+
+    def report_run(self, run: KnownRun) -> None:
+        """What is wrong with a run, in place of the notices about the one before."""
+        outcome, fault = run.outcome, run.outcome.fault
+        self.notices.drop(*_RUN_TOPICS)
+        if outcome.instead_of is not None:
+            self.notices.complain("gpu", _instead(outcome.instead_of))
+        if fault is not None:
+            self.notices.complain("result", fault)
+        elif not run.trace.check.passed:
+            self.notices.complain("result", GemmvizError(str(run.trace.check), file=run.setup.kernel.file))
+
+    def report_hazard(self, run: KnownRun) -> None:
+        self.notices.complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file))
+
+    def drop_all(self) -> None:
+        """Removes the notices about files, sizes and runs."""
+        self.notices.drop("file", "sizes", *_RUN_TOPICS)
+
+    def offer_run(self, start: Callable[[], object]) -> None:
+        """Offers to run a kernel whose recorded run is shown."""
+        self.notices.put(as_recorded(start))
+
+    def offer_gpu(self, setup: Setup, run: KnownRun | None) -> None:
+        """Offers the GPU for a kernel from elsewhere that is kept from it; not while its recorded run is shown."""
+        is_recorded = run is not None and run.from_file and run.setup == setup
+        if self.runners.needs_permission(setup.kernel) and not is_recorded:
+            self.notices.put(kept_from_gpu(lambda: self.runners.allow_on_gpu(setup.kernel)))
+
+    def _on_gpu_known(self) -> None:
+        error = self.runners.gpu_error
+        if error is not None and self.runners.has_cupy and error.remedy:
+            self.notices.complain("gpu", error)
+
+
+def _instead(error: GemmvizError) -> GemmvizError:
+    """The GPU's error, with the engine that ran the kernel instead."""
+    return GemmvizError(f"{error.message}. Shown is the interpreter's run", error.place, file=error.file, remedy=error.remedy)

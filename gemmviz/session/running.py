@@ -1,0 +1,147 @@
+"""Keeps the run that is shown that of the shot: runs it, takes the run that comes of it, reads it through the shot's focus."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from psygnal import Signal
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.position import Position, position_of, step_at
+from gemmviz.launch.legality import device_for
+from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.kernel import Launch
+from gemmviz.session.display import Display
+from gemmviz.session.launching import launch_soon
+from gemmviz.session.navigation import Navigation
+from gemmviz.session.player import Player
+from gemmviz.session.reports import Reports
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.run_slot import RunSlot
+from gemmviz.subjects.runs import KnownRun
+
+
+class HasRun(Protocol):
+    """Whose shot is run."""
+
+    shot: Shot
+    slot: RunSlot
+    launch: Launch | None
+    error: GemmvizError | None
+    display: Display
+    navigation: Navigation
+    player: Player
+    reports: Reports
+
+    def say(self, sentence: str) -> None: ...
+
+
+class ShotRunner:
+    """``run_changed`` when another run is shown, ``reader_changed`` when it is read through another focus."""
+
+    run_changed = Signal()
+    reader_changed = Signal()
+
+    def __init__(self, session: HasRun) -> None:
+        self.session = session
+        self.plays_next = False  # whether the next run plays at once
+        session.slot.finished.connect(self._on_finished)
+        session.slot.failed.connect(self.fail)
+        session.slot.hazards_found.connect(self._on_hazards)
+
+    def start(self, again: bool = False) -> None:
+        """Runs the shot's setup, unless its run is shown already; or fails with the limit that it breaks."""
+        session, slot, setup = self.session, self.session.slot, self.session.shot.setup
+        try:
+            session.launch = launch_soon(setup)
+            focus = session.shot.focus.within_launch(session.launch, device_for(setup).warp_size)
+        except GemmvizError as error:
+            slot.stop()
+            self.fail(error)
+            slot.find_nearest(setup, error)
+            return
+        session.shot = replace(session.shot, focus=focus)
+        if slot.run is not None and slot.run.setup == setup and not again:
+            slot.stop()
+            self._set_error(None)
+            self.refocus()
+        else:
+            slot.start(setup, focus.block)
+
+    def take(self, run: KnownRun) -> None:
+        """Shows a run at the position of the shot."""
+        session = self.session
+        self._set_error(None)
+        step = step_at(run.trace, session.shot.at)
+        session.navigation.run_step = step
+        session.shot = replace(session.shot, at=position_of(run.trace, step))
+        session.slot.show(run, session.shot.focus)
+        self.refocus()
+        self.run_changed.emit()
+        if self.plays_next:
+            self.plays_next = False
+            session.player.play(True)
+
+    def take_recorded(self, run: KnownRun) -> None:
+        """Shows a run from a file as it is, from its beginning."""
+        session = self.session
+        session.reports.drop_all()
+        session.launch = run.trace.launch
+        view = session.display.latest_replay
+        session.shot = replace(session.shot, setup=run.setup, view=view, at=Position(), moment=1.0)
+        self.take(run)
+        session.reports.offer_run(lambda: self.start(again=True))
+
+    def refocus(self) -> None:
+        """Reads the run through the shot's focus; a block that was not traced is traced, unless the setup names its blocks."""
+        session, run = self.session, self.session.slot.run
+        if run is None:
+            return
+        focus = session.shot.focus
+        inside = focus.within(run.trace)
+        if inside.block != focus.block:
+            if not run.from_file and not run.setup.blocks:
+                self.start(again=True)
+                return
+            session.say(f"Block {focus.block[:2]} can't be watched: only blocks {run.trace.blocks} are traced (see Blocks)")
+        session.shot = replace(session.shot, focus=inside)
+        session.slot.watch(inside)
+        session.navigation.count_loads()
+        session.navigation.draw_beside(run.trace.steps)
+        self.reader_changed.emit()
+
+    def fail(self, error: GemmvizError) -> None:
+        """The shot can't be run; the analysis of the run that stays goes on."""
+        session, notices = self.session, self.session.reports.notices
+        notices.drop("kernel")
+        if not isinstance(error, SettingError):
+            session.player.play(False)
+            if not session.shot.setup.kernel.is_in_the_making:
+                notices.complain("kernel", error)
+        self._set_error(error)
+        session.slot.analyse()
+
+    def _set_error(self, error: GemmvizError | None) -> None:
+        notices = self.session.reports.notices
+        if error is None:
+            notices.drop("kernel")
+        self.session.error = error
+        notices.changed.emit()
+
+    def _on_finished(self, run: KnownRun) -> None:
+        session, fault = self.session, run.outcome.fault
+        session.reports.report_run(run)
+        if fault is not None:
+            session.player.play(False)
+            focus = session.shot.focus if fault.block is None else Focus(fault.block)
+            session.shot = replace(session.shot, focus=focus, at=position_of(run.trace, run.trace.steps - 1), moment=1.0)
+        self.take(run)
+        session.reports.offer_gpu(session.shot.setup, run)
+
+    def _on_hazards(self) -> None:
+        """Goes to the first step in which threads collide, if the user has gone nowhere yet."""
+        session, run = self.session, self.session.slot.run
+        assert run is not None
+        session.reports.report_hazard(run)
+        steps = run.replay.conflicts.steps
+        if steps and session.navigation.run_step == 0 and not session.player.is_moving:
+            session.navigation.go_to_step(min(steps))

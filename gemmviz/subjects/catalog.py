@@ -1,0 +1,44 @@
+"""Finds the kinds of subjects: every module of ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``."""
+
+from functools import cache
+
+import gemmviz.subjects.kinds as folder
+from gemmviz.files.extensions import Extensions, extensions_in
+from gemmviz.model.errors import UsageError
+from gemmviz.scenes.catalog import view_named
+from gemmviz.subjects.subject import Subject
+
+
+@cache
+def subject_extensions() -> Extensions[Subject]:
+    """All kinds of subjects, and the modules that could not be used."""
+    return extensions_in(folder, "SUBJECT", Subject)
+
+
+def subjects() -> dict[str, Subject]:
+    """Kinds of subjects by name ("occupancy" is the one in ``occupancy.py``), in their order."""
+    return subject_extensions().items
+
+
+def subject_for(kind: type) -> Subject:
+    """The subject whose values are of this type. Raises UsageError where there is none."""
+    for subject in subjects().values():
+        if subject.kind is kind:
+            return subject
+    raise UsageError(
+        f"no subject makes a {kind.__name__}", remedy="add a file with SUBJECT = Subject(...) to gemmviz/subjects/kinds"
+    )
+
+
+def subject_of_view(name: str) -> Subject:
+    """The subject that a view shows. Raises UsageError for an unknown view, or one of an unknown subject."""
+    view = view_named(name)
+    try:
+        return subject_for(view.subject)
+    except UsageError as error:
+        raise UsageError(f"the view {name!r} can't be drawn: {error.message}", remedy=error.remedy) from None
+
+
+def is_stage_view(name: str) -> bool:
+    """Whether a view stands on the stage of the window, and not on the page of benchmarks."""
+    return subject_of_view(name).page == "stage"

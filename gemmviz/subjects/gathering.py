@@ -1,0 +1,144 @@
+"""What a subject needs of a shot's run, computed at once: for exports, scripts and lessons, which have no window to wait in."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.position import Position
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.benchmark import Benchmark
+from gemmviz.model.errors import UsageError
+from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.trace import Trace
+from gemmviz.run.engine import Engine
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.benchmarks import recorded
+from gemmviz.subjects.counting import launch_facts
+from gemmviz.subjects.runs import replay_of, run, watched_in
+from gemmviz.subjects.subject import Compared, Context, EngineFor, Subject
+
+EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """What is known already: the ``outcome`` of a run with its ``replay``, or benchmarks by name; by default the shipped ones.
+    ``goes_to_fault``: a shot of the beginning of a run that was stopped shows where.
+    """
+
+    outcome: Outcome | None = None
+    replay: Replay | None = None
+    goes_to_fault: bool = True
+    measurements: Mapping[str, Benchmark] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """A shot with all that its subject needs: ``shot`` is where its run has it, at a fault if there is one. ``reader`` and
+    ``outcome`` are those of the run, None for a subject without one.
+    """
+
+    subject: Subject
+    shot: Shot
+    context: Context
+    reader: Reader | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def replay(self) -> Replay | None:
+        return None if self.reader is None else self.reader.replay
+
+    def at(self, step: int) -> Any:
+        """The subject's value at a step of the run. Raises GemmvizError where there is nothing to show."""
+        moment = None if self.reader is None else self.reader.at(step)
+        value = self.subject.make(self.shot, replace(self.context, moment=moment))
+        if value is None:
+            raise UsageError(f"there is nothing to show in the view {self.shot.view!r}")
+        return value
+
+
+def engines(stack: ExitStack, engine_of: EngineOf) -> EngineFor:
+    """Engines that are started when a kernel first needs them, and closed with the stack."""
+    opened: dict[KernelSpec, Engine] = {}
+
+    def engine_for(kernel: KernelSpec) -> Engine:
+        if kernel not in opened:
+            opened[kernel] = stack.enter_context(engine_of(kernel))
+        return opened[kernel]
+
+    return engine_for
+
+
+def gather(shot: Shot, subject: Subject, engine_for: EngineFor, given: Given | None = None) -> Gathered:
+    """Runs and counts what a subject needs. Raises GemmvizError for a shot that can't be run, UsageError for one that looks at
+    something outside of its run.
+    """
+    subject.check(shot)
+    given = given or Given()
+    measurements = recorded() if given.measurements is None else given.measurements
+    known = Gathered(subject, shot, Context(engine_for, measurements=measurements))
+    if "moment" in subject.needs:
+        known = _with_run(known, given)
+    if "facts" in subject.needs or "compared" in subject.needs:
+        facts = launch_facts(shot.setup, engine_for(shot.setup.kernel))
+        known = replace(known, context=replace(known.context, facts=facts))
+    if "compared" in subject.needs and shot.against is not None:
+        known = replace(known, context=replace(known.context, compared=_compared(shot.against.setup, shot, engine_for)))
+        _count_steps(known.reader)
+    return known
+
+
+def _with_run(known: Gathered, given: Given) -> Gathered:
+    shot, outcome, watched = known.shot, given.outcome, None
+    if outcome is None:
+        engine = known.context.engine_for(shot.setup.kernel)
+        outcome = run(shot.setup, shot.focus.block, engine, values=True)
+        if outcome.trace is not None:
+            watched = watched_in(shot.setup, shot.focus, outcome.trace, engine)
+    replay = given.replay or replay_of(outcome)
+    if given.goes_to_fault and outcome.fault is not None and shot.at == Position():
+        focus = shot.focus if outcome.fault.block is None else Focus(outcome.fault.block)
+        shot = replace(shot, at=Position(replay.steps - 1), focus=focus)
+    shot = replace(shot, focus=focus_inside(shot.focus, replay.trace))
+    return replace(known, shot=shot, reader=_reader(replay, shot.focus, watched), outcome=outcome)
+
+
+def _reader(replay: Replay, focus: Focus, watched: Any) -> Reader:
+    reader = Reader(replay, focus)
+    reader.watched = watched
+    replay.terms(reader.scope)
+    return reader
+
+
+def _compared(setup: Setup, shot: Shot, engine_for: EngineFor) -> Compared:
+    engine = engine_for(setup.kernel)
+    facts = launch_facts(setup, engine)
+    outcome = run(setup, (0, 0, 0), engine, values=True)
+    replay = replay_of(outcome, hazards=False)
+    focus = shot.focus.within(replay.trace)
+    reader = _reader(replay, focus, watched_in(setup, focus, replay.trace, engine))
+    _count_steps(reader)
+    return Compared(reader, facts, outcome)
+
+
+def _count_steps(reader: Reader | None) -> None:
+    """Computes the costs of all steps."""
+    if reader is not None:
+        reader.replay.sums(reader.scope)
+
+
+def focus_inside(focus: Focus, trace: Trace) -> Focus:
+    """The focus with all that follows from it. Raises UsageError for one that the trace doesn't hold."""
+    inside = focus.within(trace)
+    is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
+    if not is_there or (inside.block, inside.thread) != (focus.block, focus.thread) or focus.warp not in (None, inside.warp):
+        warp = "" if focus.warp is None else f", warp {focus.warp}"
+        thread = "" if focus.thread is None else f", thread {focus.thread}"
+        x, y, _ = focus.block
+        raise UsageError(f"block {x},{y}{warp}{thread} is not in the trace (blocks {trace.blocks})")
+    return inside

@@ -1,0 +1,77 @@
+"""All blocks of a shot's launch over time, beside those of the launch that it is compared with."""
+
+from dataclasses import replace
+
+from gemmviz.analysis.models.occupancy import occupancy_limits
+from gemmviz.analysis.models.schedules import modelled
+from gemmviz.files.schedule_file import recorded_schedules
+from gemmviz.launch.legality import launch_for
+from gemmviz.model.device import Device
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.schedule import GridCase, Schedule
+from gemmviz.model.setup import Setup
+from gemmviz.model.timing import KernelSpeed
+from gemmviz.state.shot import Shot, Trial
+from gemmviz.subjects.kinds.occupancy import occupancy_case, speed_of
+from gemmviz.subjects.subject import Context, MeasuredCase, Subject
+from gemmviz.subjects.titles import launch_title
+
+MOST_BLOCKS = 1 << 18  # of a launch that is modelled: a picture of more can't tell them apart
+
+
+def grid_case(shot: Shot, measured: tuple[MeasuredCase, ...] = (), speed: KernelSpeed | None = None) -> GridCase | None:
+    """The launch of a shot, and the one it is compared with: each as ``measured``, else as recorded on its device, else as a
+    model has it. None where the setup has no launch.
+    """
+    case = _launch_case(shot, measured, speed)
+    if case is None or shot.against is None:
+        return case
+    return replace(case, beside=_launch_case(replace(shot, setup=shot.against.setup), measured, None))
+
+
+def _launch_case(shot: Shot, measured: tuple[MeasuredCase, ...], speed: KernelSpeed | None) -> GridCase | None:
+    case = occupancy_case(replace(shot, trial=Trial()), speed)
+    if case is None:
+        return None
+    try:
+        launch = launch_for(shot.setup, with_nearest=False)
+    except GemmvizError:
+        return None
+    device, limits = case.device, occupancy_limits(case.device, case.needs)
+    if limits.blocks_per_sm < 1:
+        return None
+    schedule, source = next(
+        ((each.schedule, each.source) for each in measured if each.setup == shot.setup), _recorded(shot.setup, device)
+    )
+    is_model = schedule is None
+    if schedule is None:
+        if launch.block_count > MOST_BLOCKS:
+            return None
+        schedule = modelled(launch.block_count, device.sms, limits.blocks_per_sm)
+        at_most = "" if limits.is_certain else ", registers left out of account"
+        source = f"a model, by occupancy alone{at_most}: every block takes the same time. Its schedule was not recorded"
+    sms = max(device.sms, int(schedule.sm.max()) + 1)
+    title, blocks = launch_title(shot.setup), limits.blocks_per_sm
+    return GridCase(title, device.name, sms, blocks, launch.grid, schedule, source, is_model, limits.is_certain)
+
+
+def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
+    for each in recorded_schedules():
+        schedule = each.find(setup) if each.gpu.name == device.name else None
+        if schedule is not None:
+            return schedule, each.source
+    return None, ""
+
+
+def _make(shot: Shot, context: Context) -> GridCase:
+    """Raises GemmvizError for a setup without a launch, or with too many blocks for a model."""
+    case = grid_case(shot, context.schedules, speed_of(shot, context))
+    if case is None:
+        launch_for(shot.setup, with_nearest=False)
+        raise UsageError("no schedule of this launch is known", remedy=f"choose sizes with at most {MOST_BLOCKS} blocks")
+    return case
+
+
+SUBJECT = Subject(
+    GridCase, _make, uses=("facts", "schedules"), time="launch", is_comparison=True, order=21
+)  # fmt: skip

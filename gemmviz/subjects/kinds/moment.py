@@ -1,0 +1,38 @@
+"""One step of the run of a shot."""
+
+from dataclasses import replace
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.launch.legality import device_for
+from gemmviz.scenes.kit import sentence
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.pointing import focus_at
+from gemmviz.subjects.subject import Context, Subject
+
+_COUNTED = "Every number is counted from the trace of the run."
+
+
+def _make(shot: Shot, context: Context) -> Moment | None:
+    return context.moment
+
+
+def _advance(moment: Moment, now: Moment) -> Moment:
+    return now
+
+
+def _click(moment: Moment, shot: Shot, hit: Hit) -> Shot | None:
+    """Follows the thread of a cell. Raises UsageError where there is none."""
+    focus = focus_at(moment, hit)
+    warp_size = device_for(shot.setup).warp_size
+    return None if focus is None else replace(shot, focus=focus.within_launch(moment.trace.launch, warp_size))
+
+
+def _texts(moment: Moment) -> tuple[str, str, str]:
+    title = f"{moment.trace.setup.kernel.name}: {sentence.step_title(moment)}"
+    return title, f"{sentence.action(moment)}; {sentence.cost(moment)}", f"{_COUNTED} {moment.trace.check}"
+
+
+SUBJECT = Subject(
+    Moment, _make, needs=("moment",), time="run", advance=_advance, click=_click, texts=_texts, order=1
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""A block of a shot's kernel on its device, and what limits how many an SM holds."""
+
+from dataclasses import replace
+
+from gemmviz.launch.legality import device_for, launch_for
+from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.occupancy import Needs, OccupancyCase
+from gemmviz.model.timing import KernelSpeed
+from gemmviz.run.needs import needs_of
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.scenes.views.occupancy_view import value_at
+from gemmviz.state.shot import Shot, Trial
+from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.titles import kernel_title
+
+
+def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:
+    """A block of a shot's kernel on its device; None for a setup without a launch. ``speed``: of the real kernel as measured or
+    recorded there, for its registers.
+    """
+    try:
+        needs, source = needs_of(shot.setup)
+        device = device_for(shot.setup)
+    except (GemmvizError, RecursionError):
+        return None
+    resources = None if speed is None else speed.measured.resources
+    if speed is not None and resources is not None and device.name in speed.source:
+        needs, source = Needs(needs.threads, resources.registers, needs.shared_bytes), speed.source
+    return OccupancyCase(device, _with_trial(needs, shot.trial), needs, kernel_title(shot.setup), source)
+
+
+def speed_of(shot: Shot, context: Context) -> KernelSpeed | None:
+    """The speed of exactly a shot's setup, None as long as it is unknown."""
+    facts = context.facts
+    return facts.speed if facts is not None and facts.setup == shot.setup else None
+
+
+def _make(shot: Shot, context: Context) -> OccupancyCase:
+    """Raises GemmvizError for a setup without a launch."""
+    case = occupancy_case(shot, speed_of(shot, context))
+    if case is None:
+        launch_for(shot.setup, with_nearest=False)
+        raise UsageError("this kernel has no block whose needs are known")
+    return case
+
+
+def _with_trial(needs: Needs, trial: Trial) -> Needs:
+    """The needs with the values that a person tries."""
+    return Needs(
+        needs.threads if trial.threads is None else trial.threads,
+        needs.registers if trial.registers is None else trial.registers,
+        needs.shared_bytes if trial.shared_bytes is None else trial.shared_bytes,
+    )
+
+
+def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
+    """The trial in which a block has these needs."""
+    own = case.own
+    return Trial(
+        needs.threads if needs.threads != own.threads else None,
+        needs.registers if needs.registers != own.registers else None,
+        needs.shared_bytes if needs.shared_bytes != own.shared_bytes else None,
+    )
+
+
+def _click(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
+    """Tries the value under the pointer."""
+    needs = value_at(case, hit.cells.key, hit.column)
+    return None if needs is None else replace(shot, trial=_trial_of(case, needs))
+
+
+SUBJECT = Subject(OccupancyCase, _make, uses=("facts",), click=_click, order=20)

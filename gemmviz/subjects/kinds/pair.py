@@ -1,0 +1,63 @@
+"""Two runs at the same moment: a shot's, and the one that it is compared with."""
+
+from dataclasses import replace
+
+from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.replay.pairing import Lock, Pair, moment_like
+from gemmviz.model.errors import UsageError
+from gemmviz.scenes.kit.primitives import Hit
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.subject import Context, Subject
+
+
+def check_pair(shot: Shot) -> None:
+    """Raises UsageError for a shot that is compared with nothing, or that marks an element outside of the matrices."""
+    if shot.against is None:
+        raise UsageError("there is nothing to compare this with", remedy="gemmviz compare A B -o FRAME.png")
+    element = shot.against.element
+    if element is None:
+        return
+    name, row, column = element
+    rows, columns = shot.setup.problem.shapes[name]
+    if row >= rows or column >= columns:
+        sentence = f"{name} has no element [{row}, {column}]: it is {rows} × {columns}"
+        raise UsageError(sentence, remedy="rows and columns count from 0")
+
+
+def _make(shot: Shot, context: Context) -> Pair | None:
+    """None as long as one of the runs, or the time in it, is unknown. Raises UsageError without another run to compare with."""
+    against, now, other, facts = shot.against, context.moment, context.compared, context.facts
+    if against is None:
+        check_pair(shot)
+    if against is None or now is None or other is None or facts is None:
+        return None
+    if not all(_is_ready(each, against.lock) for each in (now, other.reader.at(0))):
+        return None
+    left, lock = moment_like(other.reader, now, against.lock)
+    both = other.facts, facts
+    return Pair(
+        left, now, lock, (both[0].counts, both[1].counts), (both[0].time_ms, both[1].time_ms),
+        (both[0].time_source, both[1].time_source), against.element,
+    )  # fmt: skip
+
+
+def _is_ready(moment: Moment, lock: Lock) -> bool:
+    """Whether a side's costs are known, and its terms where both are at the same k."""
+    replay, scope = moment.replay, moment.scope
+    return replay.knows_costs(scope) and (lock != "k" or replay.knows_terms(scope))
+
+
+def _click(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
+    """Follows the element under the pointer in both runs, or stops following it."""
+    key, against = hit.cells.key.rpartition("-")[2], shot.against
+    if against is None or key not in ("A", "B", "C"):
+        return None
+    row, column = ((at + first) * hit.cells.factor for at, first in zip((hit.row, hit.column), hit.cells.origin, strict=True))
+    marked = f"{key}[{row},{column}]"
+    return replace(shot, against=replace(against, marked="" if marked == against.marked else marked))
+
+
+SUBJECT = Subject(
+    Pair, _make, needs=("moment", "compared"), uses=("facts",), time="run", is_comparison=True, check=check_pair,
+    click=_click, order=23,
+)  # fmt: skip

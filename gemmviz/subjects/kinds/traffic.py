@@ -1,0 +1,30 @@
+"""Reads of a kernel from global memory, for each width of its tiles."""
+
+from gemmviz.launch.legality import can_run
+from gemmviz.model.errors import UsageError
+from gemmviz.model.traffic import TrafficCase, WidthCount
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.counting import launch_counts
+from gemmviz.subjects.subject import Context, Subject
+from gemmviz.subjects.titles import launch_title
+
+_WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
+
+
+def _make(shot: Shot, context: Context) -> TrafficCase:
+    """Raises UsageError for a kernel without a width."""
+    setup = shot.setup
+    name = next((name for name in _WIDTHS if name in setup.parameters), None)
+    parameter = next((each for each in setup.kernel.parameters if each.name == name), None)
+    if name is None or parameter is None:
+        raise UsageError(f"{setup.kernel.name} has no width to vary", remedy=f"choose a kernel with {' or '.join(_WIDTHS)}")
+    rows = []
+    for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
+        tried = setup.changed(**{name: width})
+        if can_run(tried):
+            counts = launch_counts(tried, context.engine_for(tried.kernel), cancelled=context.cancelled)
+            rows.append(WidthCount(width, counts.elements("global", "read"), counts.total("global", "read").sectors))
+    return TrafficCase(launch_title(setup), name, tuple(rows), setup.problem.flops, setup.parameters[name])
+
+
+SUBJECT = Subject(TrafficCase, _make, is_slow=True, order=45)

@@ -1,0 +1,25 @@
+"""Bytes that a launch moves at each level of memory."""
+
+from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.files.levels_file import recorded_levels
+from gemmviz.launch.legality import device_for
+from gemmviz.model.setup import Setup
+from gemmviz.model.speed_case import Traffic
+
+ASKED, MOVED, DRAM = "asked for", "moved in sectors", "from and to DRAM, caches warm"
+
+
+def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
+    """Bytes at each level of memory: DRAM's where a profiler counted exactly this launch."""
+    total, counted = counts.total("global"), "counted from the source as written"
+    levels = [
+        Traffic(ASKED, total.bytes_asked, counted),
+        Traffic(MOVED, total.bytes_moved(counts.rules), counted),
+    ]
+    device = device_for(setup)
+    for each in recorded_levels():
+        row = each.find(setup) if each.gpu.name == device.name else None
+        if row is not None:
+            both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
+            levels.append(Traffic(DRAM, both, each.source))
+    return tuple(levels)

@@ -1,0 +1,156 @@
+"""One run: a setup that an engine runs, and everything that is worked out about it: analysis, reader, watched variables."""
+
+from typing import Any
+
+from psygnal import Signal
+
+from gemmviz.analysis.replay.focus import Focus
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.jobs.engines import Engines
+from gemmviz.jobs.events import Post
+from gemmviz.jobs.tasks import LatestTask
+from gemmviz.launch.legality import launch_for
+from gemmviz.model.errors import GemmvizError, SettingError
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import Triple
+from gemmviz.model.watched import Watched
+from gemmviz.run.engine import Cancel, Engine
+from gemmviz.subjects.background_analysis import BackgroundAnalysis, WatchResult
+from gemmviz.subjects.reading import Reading
+from gemmviz.subjects.runs import KnownRun, finished_run, run
+
+
+class RunSlot:
+    """Holds one run, ``run``, None before there is one. ``watched`` are the variables of the first of the watched threads,
+    ``unwatched`` says why there are none.
+
+    Signals: ``finished`` with a KnownRun that ``show`` may take; ``failed`` where a setup can't be run, ``analysis_failed``
+    where a part of the analysis can't be had, both with an error; ``replay_changed`` when the reader has a better replay of the
+    same run; ``hazards_found``; ``analysis_changed`` when more is known; ``loads_counted`` when the reader has caught up with a
+    jump; ``busy_changed`` when the engine begins or ends to run.
+    """
+
+    finished = Signal(object)
+    failed = Signal(object)
+    analysis_failed = Signal(object)
+    replay_changed = Signal()
+    hazards_found = Signal()
+    analysis_changed = Signal()
+    loads_counted = Signal()
+    busy_changed = Signal()
+
+    def __init__(self, post: Post, runners: Engines) -> None:
+        self.runners = runners
+        self.run: KnownRun | None = None
+        self.setup: Setup | None = None  # the one that was started last
+        self.engine: Engine | None = None  # the one that runs it
+        self.watched: Watched | None = None
+        self.unwatched = ""
+        self.reading = Reading(post, self.loads_counted.emit, self.analysis_changed.emit)
+        self._tracer: LatestTask[KnownRun] = LatestTask(post, self._on_finished, self._on_failed)
+        self._analysis = BackgroundAnalysis(post, self._on_more_known, self._on_watched, self.analysis_failed.emit)
+
+    @property
+    def reader(self) -> Reader | None:
+        return self.reading.reader
+
+    @property
+    def is_running(self) -> bool:
+        return self._tracer.is_busy
+
+    @property
+    def will_count(self) -> bool:
+        """Whether the counts of the whole launch are still to come."""
+        return self._analysis.will_count
+
+    @property
+    def workers(self) -> tuple[LatestTask[Any], ...]:
+        return (self._tracer, *self._analysis.workers, *self.reading.workers)
+
+    def start(self, setup: Setup, around: Triple) -> None:
+        """Has a setup run, with the blocks around one where it names none."""
+        engine = self.runners.engine_for(setup.kernel)
+        self.setup, self.engine = setup, engine
+        self._analysis.cancel()
+
+        def work(cancelled: Cancel) -> KnownRun:
+            return finished_run(setup, run(setup, around, engine, cancelled=cancelled))
+
+        self._tracer.start(work)
+        self.busy_changed.emit()
+
+    def find_nearest(self, setup: Setup, error: GemmvizError) -> None:
+        """Looks for the nearest setting that works, where an error of a setup doesn't name it; fails with that."""
+
+        def work(cancelled: Cancel) -> KnownRun:
+            launch_for(setup)  # fails, with the nearest setting
+            raise error
+
+        if isinstance(error, SettingError) and not error.remedy:
+            self._tracer.start(work)
+            self.busy_changed.emit()
+
+    def stop(self) -> None:
+        """Stops running; the run that is shown stays."""
+        self._tracer.cancel()
+        self.busy_changed.emit()
+
+    def clear(self) -> None:
+        """Holds nothing any more."""
+        self.stop()
+        self._analysis.cancel()
+        self.reading.end()
+        self.setup = self.run = None
+
+    def show(self, run: KnownRun, focus: Focus) -> None:
+        """Takes a run as it is, read through a focus."""
+        self.run, self.setup = run, run.setup
+        self.engine = self.runners.recorded if run.from_file else self.runners.engine_for(run.setup.kernel)
+        self._read(focus)
+
+    def watch(self, focus: Focus) -> None:
+        """Reads the run through another focus, and analyses what is not known of it yet."""
+        self._read(focus)
+        self.analyse()
+
+    def _read(self, focus: Focus) -> None:
+        assert self.run is not None
+        self.watched, self.unwatched = None, ""
+        self.reading.begin(self.run.replay, focus)
+
+    def analyse(self) -> None:
+        """Goes on with the analysis of the run that is shown."""
+        if self.run is not None and self.reader is not None and self.engine is not None:
+            self._analysis.begin(self.run, self.reader.scope, self.engine)
+
+    def close(self) -> None:
+        """Cancels all work, for good."""
+        for worker in self.workers:
+            worker.close()
+
+    def _on_finished(self, run: KnownRun) -> None:
+        self.busy_changed.emit()
+        self.finished.emit(run)
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        self.busy_changed.emit()
+        self.failed.emit(error)
+
+    def _on_watched(self, result: WatchResult) -> None:
+        if self.reader is not None and result.scope == self.reader.scope:
+            self.watched, self.unwatched = result.watched, result.why_none
+            self.reading.know(result.watched)
+            self.analysis_changed.emit()
+
+    def _on_more_known(self, known: KnownRun) -> None:
+        shown, reader = self.run, self.reader
+        if shown is None or reader is None or known.trace is not shown.trace:
+            return
+        self.run = known
+        if known.replay is not shown.replay:
+            self.reading.begin(known.replay, reader.scope.focus)
+            self.reading.know(self.watched)
+            self.replay_changed.emit()
+        if known.searched is not None and shown.searched is None and known.replay.hazards:
+            self.hazards_found.emit()
+        self.analysis_changed.emit()

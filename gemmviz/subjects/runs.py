@@ -1,0 +1,134 @@
+"""Runs of a kernel: what an engine recorded, as a replay, with what is known of it by now."""
+
+import contextlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from gemmviz.analysis.hazards.ordering import ordering_of
+from gemmviz.analysis.memory.counts import LaunchCounts
+from gemmviz.analysis.replay.focus import Focus, scope_of, thread_place
+from gemmviz.analysis.replay.moment import Reader
+from gemmviz.analysis.replay.replay import Replay
+from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.outcome import Outcome
+from gemmviz.model.setup import Setup
+from gemmviz.model.threads import Triple, phases_text
+from gemmviz.model.timing import KernelSpeed
+from gemmviz.model.trace import Trace
+from gemmviz.model.watched import Watched
+from gemmviz.run.cpu.executor import blocks_to_trace
+from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.recording import Recording
+from gemmviz.scenes.catalog import view_named
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.text import load_faces
+from gemmviz.subjects.counting import LaunchFacts
+
+QUICK_BYTES = 96 << 20  # size of a trace whose blocks the user left open
+MOST_BYTES = 4 * QUICK_BYTES
+MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
+_LARGE = 1_000_000  # accesses
+
+
+def run(
+    setup: Setup,
+    around: Triple,
+    engine: Engine,
+    *,
+    values: bool = False,
+    most_bytes: int = MOST_BYTES,
+    cancelled: Cancel = is_cancelled,
+) -> Outcome:
+    """Has an engine trace the blocks that a setup names, or as many around one as are quick. ``most_bytes``: the limit of the
+    trace of named blocks. Raises as ``Engine.trace``.
+    """
+    blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
+    return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)
+
+
+def searched_blocks(trace: Trace) -> int:
+    """Number of traced blocks that can be searched for hazards in little time."""
+    return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
+
+
+def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
+    """The replay with the effects of another order of threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
+    return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, cancelled))
+
+
+def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:
+    """The replay of a run; ``hazards``: already searched for them. Raises the run's fault, or GemmvizError, where there is no
+    trace.
+    """
+    trace = outcome.trace
+    if trace is None:
+        raise outcome.fault or GemmvizError("the kernel gives no trace")
+    replay = Replay.of(trace)
+    return with_hazards(replay, searched_blocks(trace)) if hazards else replay
+
+
+def watched_in(setup: Setup, focus: Focus, trace: Trace, engine: Engine) -> Watched | None:
+    """The variables of the first of the threads in focus; None where they are unknown."""
+    if trace.stop is not None:
+        return None
+    scope = scope_of(focus, trace)
+    with contextlib.suppress(GemmvizError, MemoryError):
+        return engine.watch(setup, scope.focus.block, thread_place(scope.first_thread, trace.launch))
+    return None
+
+
+@dataclass(frozen=True)
+class KnownRun:
+    """A run that is shown, and what is known of it by now: ``searched`` blocks have no other hazards than those of the replay;
+    ``counts`` are those of the whole launch, ``no_counts`` why they stay unknown; ``speed`` is that of the real kernel,
+    ``no_speed`` why it stays unknown. ``from_file``: it was recorded before, and is not run.
+    """
+
+    setup: Setup
+    outcome: Outcome
+    replay: Replay
+    from_file: bool = False
+    searched: int | None = None
+    counts: LaunchCounts | None = None
+    no_counts: str = ""
+    speed: KernelSpeed | None = None
+    no_speed: str = ""
+
+    @property
+    def trace(self) -> Trace:
+        return self.replay.trace
+
+    @cached_property
+    def facts(self) -> LaunchFacts:
+        """What is known of the whole launch."""
+        stopped = self.trace.stop is not None
+        no_counts = self.no_counts or ("the run ended early" if stopped else "")
+        passed = self.trace.check.passed and not stopped
+        return LaunchFacts(self.setup, self.counts, no_counts, self.speed, self.no_speed, passed)
+
+
+def finished_run(setup: Setup, outcome: Outcome) -> KnownRun:
+    """A run that has just ended, with what frames need of its whole record. Raises as ``replay_of``."""
+    return KnownRun(setup, outcome, _ready(outcome))
+
+
+def recorded_run(trace: Trace) -> KnownRun:
+    """A run from a file."""
+    whole = trace.blocks.count == trace.launch.block_count
+    phases = "" if trace.phases is None else phases_text(trace.phases)
+    setup = replace(trace.setup, blocks="" if whole else str(trace.blocks), phases=phases)
+    outcome = Outcome(trace, trace.by)
+    return KnownRun(setup, outcome, _ready(outcome), from_file=True)
+
+
+def _ready(outcome: Outcome) -> Replay:
+    """The replay after its slow parts: the fonts are read, and what the last frame of a large run needs is known."""
+    load_faces()
+    replay = replay_of(outcome, hazards=False)
+    trace = replay.trace
+    if trace.element.size > _LARGE:
+        for everyone in (False, True):
+            focus = replace(Focus().within(trace), everyone=everyone)
+            view_named("stage").scene(Reader(replay, focus).at(trace.steps - 1), ViewOptions())
+    return replay

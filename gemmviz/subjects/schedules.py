@@ -1,0 +1,56 @@
+"""Schedules of launches that are measured here: where a GPU is the launch's device and may run its kernel."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gemmviz.files.devices import device_of
+from gemmviz.jobs.engines import Engines
+from gemmviz.jobs.events import Post
+from gemmviz.jobs.tasks import LatestTask
+from gemmviz.model.errors import GemmvizError
+from gemmviz.model.schedule import Schedule
+from gemmviz.model.setup import Setup
+from gemmviz.run.engine import Cancel
+from gemmviz.subjects.subject import MeasuredCase
+
+
+class Schedules:
+    """``measured`` holds the latest two launches; ``on_change`` is called when there is another."""
+
+    def __init__(self, post: Post, runners: Engines, on_change: Callable[[], Any]) -> None:
+        self.runners, self._on_change = runners, on_change
+        self.worker: LatestTask[tuple[Setup, Schedule]] = LatestTask(post, self._on_measured, self._on_failed)
+        self.measured: tuple[MeasuredCase, ...] = ()
+        self._requested: Setup | None = None
+
+    def measure(self, setup: Setup) -> None:
+        """Measures a launch unless it is known, being measured, or the GPU may not run it."""
+        is_possible = self._may_measure(setup)
+        if setup == self._requested and is_possible:
+            return
+        self.worker.cancel()
+        self._requested = setup if is_possible else None
+        if not is_possible or any(each.setup == setup for each in self.measured):
+            return
+        remote = self.runners.remote
+
+        def work(cancelled: Cancel) -> tuple[Setup, Schedule]:
+            return setup, remote.schedule(setup, cancelled=cancelled)
+
+        self.worker.start(work)
+
+    def _may_measure(self, setup: Setup) -> bool:
+        """Whether the GPU of this machine is the setup's device, and may run its kernel."""
+        runners = self.runners
+        mine = runners.gpu is not None and device_of(runners.gpu) == setup.device
+        return mine and runners.chosen == "gpu" and runners.trust.includes(setup.kernel)
+
+    def _on_measured(self, result: tuple[Setup, Schedule]) -> None:
+        gpu = self.runners.gpu
+        if gpu is not None:
+            latest = MeasuredCase(*result, f"measured here on {gpu.label}")
+            self.measured = (*self.measured[-1:], latest)  # the other one may be compared with it
+            self._on_change()
+
+    def _on_failed(self, error: GemmvizError) -> None:
+        """The recorded or modelled schedule stays."""

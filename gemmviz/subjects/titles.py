@@ -1,0 +1,18 @@
+"""A launch in words: its kernel with parameters and sizes."""
+
+from gemmviz.model.setup import Setup
+
+
+def parameters_text(setup: Setup) -> str:
+    """As "TILE_WIDTH = 32, PAD = 1"."""
+    return ", ".join(f"{name} = {value}" for name, value in setup.parameters.items())
+
+
+def kernel_title(setup: Setup) -> str:
+    """The kernel with its parameters."""
+    return ", ".join(filter(None, (setup.kernel.name, parameters_text(setup))))
+
+
+def launch_title(setup: Setup) -> str:
+    """The kernel with its parameters and sizes."""
+    return f"{kernel_title(setup)}, {' × '.join(map(str, setup.problem.sizes.values()))}"

@@ -1,0 +1,160 @@
+"""What one more field costs: a drawing option two files, a setting of a run one. Each is added to a copy of the package."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+Edit = Callable[[str, str, str], None]
+
+
+@pytest.fixture
+def edit(tmp_path: Path) -> Edit:
+    """Replaces a line in a copy of the package, which stands beside what it needs of a checkout."""
+    shutil.copytree(ROOT / "gemmviz", tmp_path / "gemmviz", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("kernels", "assets"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    def replaced(name: str, old: str, new: str) -> None:
+        path = tmp_path / "gemmviz" / name
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, path
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    return replaced
+
+
+def run(folder: Path, code: str) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "QT_QPA_PLATFORM": "offscreen",
+        "GEMMVIZ_HOME": str(folder / "home"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+_WINDOW = """
+from dataclasses import replace
+from pathlib import Path
+from PySide6.QtWidgets import QApplication, QDoubleSpinBox
+from gemmviz.cli.main import main
+from gemmviz.gui.forms.setup_form import SetupForm
+from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.main_window import MainWindow
+from gemmviz.model.errors import GemmvizError
+from gemmviz.state.arguments import words_of
+from gemmviz.state.shot import parse_shot, shot_text
+app = QApplication([])
+window = MainWindow()
+session = window.session
+
+def refused(act):
+    try:
+        act()
+    except GemmvizError as error:
+        return str(error)
+    raise AssertionError("nothing was raised")
+"""
+
+
+@pytest.mark.slow
+def test_a_drawing_option_is_a_field_and_the_view_that_draws_it(tmp_path: Path, edit: Edit) -> None:
+    code = "    code: Annotated[bool, Control("
+    marks = (
+        '    marks: Annotated[Literal["none", "dots"], Control("Marks", "What to mark", "--marks", menu="Mar&ks")] = "none"\n'
+    )
+    width = '    rule: Annotated[float, Control("Rule", "How thick", "--rule", most=4)] = 0.5\n'
+    edit("scenes/kit/frame.py", code, marks + width + code)
+    drawn = (
+        "def _with_marks(moment: Moment, options: ViewOptions) -> Scene:\n"
+        "    scene = stage_scene(moment, options)\n"
+        "    mark = Rects('mark', np.array([[0.0, 0.0, options.rule, 1.0]]), 'white')\n"
+        "    return scene if options.marks == 'none' else scene.__class__(\n"
+        "        scene.width, scene.height, scene.background, (*scene.primitives, mark))\n\n\n"
+    )
+    view = 'VIEW = View("Stage", Moment, stage_scene,'
+    edit("scenes/views/stage_view.py", view, drawn + view.replace("stage_scene,", "_with_marks,"))
+    run(
+        tmp_path,
+        _WINDOW
+        + """
+# A flag, and the picture
+assert main(["export", "04_tiled", "-o", "plain.svg"]) == main(["export", "04_tiled", "--marks", "dots", "-o", "dots.svg"]) == 0
+assert Path("plain.svg").read_text() != Path("dots.svg").read_text()
+assert main(["export", "04_tiled", "--rule", "9", "-o", "no.svg"]) == 2
+# A menu, undo and its name
+action = next(each for each in actions() if each.menu == "View|Mar&ks" and each.text == "dots")
+action.run(window.menus.parts)
+assert session.shot.marks == "dots" and action.is_on(window.menus.parts)
+assert session.history.undo_name == "marks dots", session.history.undo_name
+session.undo()
+assert session.shot.marks == "none"
+# A saved view, and the command line
+shot = replace(session.shot, marks="dots", rule=1.25)
+assert 'marks = "dots"' in shot_text(shot) and "rule = 1.25" in shot_text(shot)
+assert parse_shot(shot_text(shot)) == shot
+assert words_of(shot)[-4:] == ["--marks", "dots", "--rule", "1.25"]
+# Bounds and choices
+assert "Marks can't be 'stars' (choose none, dots)" in refused(lambda: replace(shot, marks="stars"))
+assert "Rule can't be 5 (choose 0 to 4)" in refused(lambda: parse_shot(shot_text(shot).replace("rule = 1.25", "rule = 5.0")))
+""",
+    )
+
+
+@pytest.mark.slow
+def test_settings_with_decimals_and_switches_are_one_field_each(tmp_path: Path, edit: Edit) -> None:
+    device = "    device: Annotated[str, Control("
+    alpha = '    alpha: Annotated[float, Control("Alpha", "A factor of the result", "--alpha", least=-8, most=8)] = 1.0\n'
+    fast = '    fast: Annotated[bool, Control("Fast", "Whether it hurries", "--fast")] = False\n'
+    edit("model/setup.py", device, alpha + fast + device)
+    run(
+        tmp_path,
+        _WINDOW
+        + """
+# The form: a spin box with decimals, within bounds
+form = window.findChild(SetupForm)
+box = form.controls["alpha"]
+assert isinstance(box, QDoubleSpinBox)
+assert (box.minimum(), box.maximum(), box.value(), box.text()) == (-8, 8, 1.0, "1")
+box.setValue(1.5)
+assert repr(session.shot.setup.alpha) == "1.5" and box.text() == "1.5"
+box.setValue(99)
+assert session.shot.setup.alpha == 8.0
+# Undo
+box.setValue(2.25)
+assert session.history.undo_name == "alpha 2.25", session.history.undo_name
+session.undo()
+assert session.shot.setup.alpha == box.value() == 8.0
+# A check box
+check = form.controls["fast"]
+check.setChecked(True)
+assert session.shot.setup.fast is True and session.history.undo_name == "fast on"
+session.undo()
+assert session.shot.setup.fast is check.isChecked() is False
+assert words_of(replace(session.shot, setup=replace(session.shot.setup, fast=True))).count("--fast") == 1
+# A saved view
+shot = replace(session.shot, setup=replace(session.shot.setup, alpha=1.5))
+assert "alpha = 1.5\\n" in shot_text(shot)
+assert repr(parse_shot(shot_text(shot)).setup.alpha) == "1.5"
+assert parse_shot(shot_text(shot).replace("alpha = 1.5", "alpha = 2")).setup.alpha == 2.0
+assert "Alpha can't be 9 (choose -8 to 8)" in refused(lambda: parse_shot(shot_text(shot).replace("alpha = 1.5", "alpha = 9")))
+refused(lambda: parse_shot(shot_text(shot).replace("alpha = 1.5", 'alpha = "1.5"')))
+# The flag
+assert ["--alpha", "1.5"] == words_of(shot)[words_of(shot).index("--alpha"):][:2]
+Path("view.toml").write_text(shot_text(shot))
+assert main(["export", "view.toml", "--alpha", "2.5", "-o", "a.svg"]) == main(["counts", "04_tiled", "--alpha", "-0.5"]) == 0
+small = words_of(replace(shot, setup=replace(shot.setup, alpha=-1e-7)))
+assert main(["export", *small[1:], "-o", "b.svg"]) == 0 and "-0.0000001" in small
+assert main(["counts", "04_tiled", "--alpha", "nan"]) == 2
+""",
+    )

@@ -1,0 +1,147 @@
+"""Extensions of other installed packages: ``tests/data/lab_package`` is one, others are written here."""
+
+import configparser
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LAB = ROOT / "tests" / "data" / "lab_package"
+
+
+def gemmviz(folder: Path, *words: str, packages: tuple[Path, ...] = (LAB,)) -> subprocess.CompletedProcess[str]:
+    return python(folder, "-m", "gemmviz", *words, packages=packages)
+
+
+def python(folder: Path, *words: str, packages: tuple[Path, ...] = (LAB,)) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join(map(str, (ROOT, *packages)))
+    environment = {**os.environ, "PYTHONPATH": paths, "QT_QPA_PLATFORM": "offscreen", "GEMMVIZ_HOME": str(folder / "home")}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def package(folder: Path, name: str, entries: str, code: str) -> Path:
+    """A package with one module, as it lies where packages are installed."""
+    place = folder / name
+    metadata = place / f"{name}-1.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(entries, encoding="utf-8")
+    (place / f"{name}.py").write_text(code, encoding="utf-8")
+    return place
+
+
+def test_the_file_of_entry_points_is_what_the_project_says() -> None:
+    project = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    written = configparser.ConfigParser()
+    written.read(LAB / "gemmviz_lab-1.0.dist-info" / "entry_points.txt", encoding="utf-8")
+    assert {group: dict(written[group]) for group in written.sections()} == project["entry-points"]
+
+
+def test_a_command(tmp_path: Path) -> None:
+    done = gemmviz(tmp_path, "hello")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "hello from the lab\n", "")
+
+
+def test_a_view_and_a_format(tmp_path: Path) -> None:
+    done = gemmviz(tmp_path, "export", "04_tiled", "--view", "plain", "-o", "plain.svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ">plain<" in (tmp_path / "plain.svg").read_text(encoding="utf-8")
+    assert gemmviz(tmp_path, "export", "04_tiled", "-o", "size.txt").returncode == 0
+    assert (tmp_path / "size.txt").read_text(encoding="utf-8") == "1600 x 900"
+
+
+def test_a_subject(tmp_path: Path) -> None:
+    done = gemmviz(tmp_path, "export", "04_tiled", "--view", "sizes", "-o", "sizes.svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ">8 x 8 x 8<" in (tmp_path / "sizes.svg").read_text(encoding="utf-8")
+
+
+def test_a_device(tmp_path: Path) -> None:
+    done = gemmviz(tmp_path, "counts", "04_tiled", "--device", "labgpu")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_kind_of_question(tmp_path: Path) -> None:
+    done = gemmviz(tmp_path, "quiz", "04_tiled", "--count", "9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("Which kernel is this?") == 1
+
+
+def test_a_panel(tmp_path: Path) -> None:
+    code = """
+from PySide6.QtWidgets import QApplication, QLabel
+from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.main_window import MainWindow
+app = QApplication([])
+window = MainWindow()
+window.show()
+assert "notes of the lab" in [label.text() for label in window.findChildren(QLabel)]
+texts = [action.text for action in actions()]
+assert "Plain" in texts and any("Text" in text for text in texts)
+assert not [text for text in window.banner.texts if "left out" in text]
+"""
+    done = python(tmp_path, "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
+BROKEN = {
+    "raising": ("1 / 0\n", "raising.py:1:1: bad of the package raising is left out: ZeroDivisionError"),
+    "torn": ("def (:\n", "torn.py:1:5: bad of the package torn is left out: SyntaxError"),
+    "empty": ("", "bad of the package empty is left out: AttributeError"),
+    "other": ("X = 3\n", "other.py: bad of the package other is left out: TypeError: it must define VIEW = View(...)"),
+    "leaving": ("raise SystemExit(3)\n", "bad of the package leaving is left out: SystemExit"),
+}
+
+
+def test_broken_ones_are_named_and_left_out(tmp_path: Path) -> None:
+    packages = [package(tmp_path, name, f"[gemmviz.views]\nbad = {name}:X\n", code) for name, (code, _) in BROKEN.items()]
+    groups = "".join(
+        f"[gemmviz.{kind}]\nbad = nosuch.module:X\n" for kind in ("views", "subjects", "commands", "formats", "devices")
+    )
+    missing = package(tmp_path, "missing", groups, "")
+    done = gemmviz(tmp_path, "kernels", packages=(*packages, missing))
+    assert done.returncode == 0
+    assert "04_tiled" in done.stdout
+    assert done.stderr.count("\n") == len(BROKEN) + 5
+    for _, words in BROKEN.values():
+        assert words in done.stderr
+    assert done.stderr.count("bad of the package missing is left out: ModuleNotFoundError") == 5
+
+
+def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> None:
+    """One of gemmviz stays, and of two packages the first by name."""
+    view = (
+        "from gemmviz.analysis.replay.moment import Moment\nfrom gemmviz.scenes.kit.frame import framed, message\n"
+        "from gemmviz.scenes.kit.view import View\n"
+        "X = View('Mine', Moment, lambda moment, options: framed([message(__name__, options)], moment, options))\n"
+    )
+    one = package(tmp_path, "one", "[gemmviz.views]\nmine = one:X\n", view)
+    two = package(tmp_path, "two", "[gemmviz.views]\nmine = two:X\nstage = two:X\n", view)
+    done = gemmviz(tmp_path, "export", "04_tiled", "--view", "mine", "-o", "m.svg", packages=(two, one))
+    assert done.returncode == 0
+    assert ">one<" in (tmp_path / "m.svg").read_text(encoding="utf-8")
+    assert "mine of the package two is left out: mine of the package one is named 'mine', too" in done.stderr
+    assert "stage of the package two is left out: stage_view.py is named 'stage', too" in done.stderr
+    assert done.stderr.count("\n") == 2
+
+
+def test_devices_of_one_name_are_an_error_that_names_both(tmp_path: Path) -> None:
+    own = tmp_path / "home" / "devices"
+    own.mkdir(parents=True)
+    text = (ROOT / "assets" / "devices" / "a100.toml").read_text(encoding="utf-8")
+    (own / "a100.toml").write_text(text, encoding="utf-8")
+    (own / "labgpu.toml").write_text(text, encoding="utf-8")
+    done = gemmviz(tmp_path, "kernels")
+    assert done.returncode == 0
+    assert f"{own / 'a100.toml'} is left out: a device of gemmviz is named 'a100', too" in done.stderr
+    assert f"labgpu.toml of the package gemmviz-lab is left out: {own / 'labgpu.toml'} is named 'labgpu', too" in done.stderr
+
+
+def test_without_such_packages_the_slow_library_is_not_imported(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['importlib.metadata'] = None\nfrom gemmviz.scenes.catalog import views\nassert views()"
+    assert python(tmp_path, "-c", code, packages=()).returncode == 0
+    assert python(tmp_path, "-c", code).returncode == 1  # with one it has to be
