@@ -8,13 +8,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+import gemmviz
 import gemmviz.cli.commands
 import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
+import gemmviz.subjects.kinds
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.cli.main import command_extensions, main
 from gemmviz.files import resources
@@ -26,14 +29,18 @@ from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.render.export import format_extensions
 from gemmviz.scenes.catalog import view_extensions, views_of
 from gemmviz.scenes.kit import text
+from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.kit.text import bundled_font
 from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.state.shot import save_view
 from gemmviz.subjects import metrics
+from gemmviz.subjects.catalog import subject_extensions
+from tests.desk import TestDesk
 from tests.gui.conftest import metrics_of, pictured, text_in
 
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
-    view_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names, load_theme,
+    view_extensions, subject_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names, load_theme,
 )  # fmt: skip
 
 
@@ -91,6 +98,55 @@ def test_a_view(dropped: Callable[[ModuleType, str, str], None], tmp_path: Path)
     assert "Plain" in [action.text for action in actions()]
     assert main(["export", "04_tiled", "--view", "plain", "-o", str(tmp_path / "p.svg")]) == 0
     assert ">plain<" in (tmp_path / "p.svg").read_text(encoding="utf-8")
+
+
+_TRIES_VIEW = """
+from dataclasses import dataclass
+from gemmviz.scenes.kit.frame import ViewOptions
+from gemmviz.scenes.kit.primitives import Labels, Scene, points
+from gemmviz.scenes.kit.view import View
+
+@dataclass(frozen=True)
+class Tries:
+    count: int
+
+def tries_scene(tries: Tries, options: ViewOptions) -> Scene:
+    words = Labels("tries", points((80, 80)), (f"{tries.count} tries",), 24, options.theme.text, "start", "regular")
+    return Scene(options.width, options.height, options.theme.background, (words,))
+
+VIEW = View("Tries", Tries, tries_scene)
+"""
+_TRIES = """
+from dataclasses import replace
+from gemmviz.scenes.views.tries_view import Tries
+from gemmviz.subjects.subject import Subject
+
+def click(tries, shot, hit):
+    return replace(shot, view="stage")
+
+SUBJECT = Subject(Tries, lambda shot, context: Tries(shot.setup.problem.M), click=click)
+"""
+
+
+def test_a_view_of_a_new_subject(dropped: Callable[[ModuleType, str, str], None], desk: TestDesk, tmp_path: Path) -> None:
+    """Two files, the view and its subject: window, command and library have it."""
+    dropped(gemmviz.scenes.views, "tries_view", _TRIES_VIEW)
+    dropped(gemmviz.subjects.kinds, "tries", _TRIES)
+    session = desk.session
+    assert "Tries" in [action.text for action in actions()]
+    desk.commands.show_view("tries")
+    assert session.display.subject.count == session.shot.setup.problem.M
+    assert session.display.pending == ""
+    assert not session.display.has_time
+    view = tmp_path / "view.toml"
+    save_view(session.shot, view)
+    words = f"{session.shot.setup.problem.M} tries"
+    assert words in gemmviz.scene(view).svg
+    assert main(["export", str(view), "-o", str(tmp_path / "t.svg")]) == 0
+    assert words in (tmp_path / "t.svg").read_text(encoding="utf-8")
+    cells = Cells("any", 0, 0, 1, np.zeros((1, 1), np.int8), ("#000000",), ("#000000",))
+    desk.commands.click(Hit(cells, 0, 0))
+    assert session.shot.view == "stage"
 
 
 def test_a_command(dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,12 +246,14 @@ BROKEN = {
     "raises": ("\n\n1 / 0\n", ":3:1: ", "ZeroDivisionError"),
     "exits": ("raise SystemExit(7)\n", ":1:1: ", "SystemExit: 7"),
     "empty": ("", ": ", "it must define "),
-    "type": ("VIEW = COMMAND = FORMAT = PANEL = 3\n", ": ", "it must define "),
+    "type": ("VIEW = COMMAND = FORMAT = PANEL = SUBJECT = 3\n", ": ", "it must define "),
 }
 
 
 @pytest.mark.parametrize("case", BROKEN)
-@pytest.mark.parametrize("package", [gemmviz.scenes.views, gemmviz.cli.commands, gemmviz.render.formats])
+@pytest.mark.parametrize(
+    "package", [gemmviz.scenes.views, gemmviz.cli.commands, gemmviz.render.formats, gemmviz.subjects.kinds]
+)
 def test_a_broken_file_is_named_and_left_out(
     dropped: Callable[[ModuleType, str, str], None], capsys: pytest.CaptureFixture[str], package: ModuleType, case: str
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemmviz.analysis.replay.moment import Moment
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.export.prepare import ExportOptions
 from gemmviz.files.devices import device_extensions, device_names, load_device
@@ -18,8 +17,8 @@ from gemmviz.launch.catalog import lesson_names, load_kernel
 from gemmviz.launch.legality import launch_for, setup_for
 from gemmviz.model.problem import Problem
 from gemmviz.run.engine import Cancel
-from gemmviz.scenes.catalog import view_named
 from gemmviz.state.shot import Shot, default_shot, read_view, shot_text
+from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.runs import run
 from gemmviz.teaching.checking import complaint, findings
 from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text, parse_lesson, read_lesson, shipped_lesson
@@ -53,7 +52,7 @@ def _each_view() -> Sequence[bytes]:
 
 def _read_view(path: Path, cancelled: Cancel) -> None:
     shot = read_view(path)
-    if view_named(shot.view).subject is Moment:
+    if subject_of_view(shot.view).is_of_run:
         launch_for(shot.setup)
         outcome = run(shot.setup, shot.focus.block, INTERPRETER, cancelled=cancelled)
         if outcome.trace is not None:

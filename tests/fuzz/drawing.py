@@ -6,9 +6,6 @@ from pathlib import Path
 from random import Random
 from zlib import crc32
 
-from gemmviz.subjects.cases import OF_SHOTS
-from gemmviz.subjects.subjects import OF_LAUNCHES
-
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.pairing import LOCKS, Pair
@@ -21,6 +18,8 @@ from gemmviz.scenes.catalog import view_named, views, views_of
 from gemmviz.scenes.kit.frame import LAYERS, ViewOptions
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.catalog import subject_of_view
+from gemmviz.subjects.subject import Context
 
 INTERPRETER = Interpreter()
 
@@ -52,12 +51,9 @@ def draw_run(replay: Replay, random: Random) -> None:
 
 def draw_launch(setup: Setup, random: Random, cancelled: Cancel) -> None:
     """One of the views that need no run."""
-    name = random.choice([name for name, view in views().items() if view.subject in OF_SHOTS or view.subject in OF_LAUNCHES])
-    view = view_named(name)
-    shot = Shot(setup, view=name)
-    case = OF_SHOTS[view.subject](shot, cancelled) if view.subject in OF_SHOTS else OF_LAUNCHES[view.subject](shot)
-    if case is not None:
-        view.scene(case, ViewOptions(load_theme("dark")))
+    name = random.choice([name for name in views() if not subject_of_view(name).needs])
+    case = subject_of_view(name).make(Shot(setup, view=name), Context(lambda kernel: INTERPRETER, cancelled))
+    view_named(name).scene(case, ViewOptions(load_theme("dark")))
 
 
 def _first_block(trace: Trace) -> tuple[int, int, int]:

@@ -50,7 +50,7 @@ def kernel(seed: int) -> Kernel:
 
 
 def accusations(text: str, cancelled: Cancel = lambda: False) -> list[Accusation]:
-    """What the program says of a kernel once it is shown. Raises as ``run`` of ``gemmviz.subjects.picture`` does."""
+    """What the program says of a kernel once it is shown. Raises as ``run`` of ``gemmviz.subjects.runs`` does."""
     setup, engine = setup_for(parse_kernel(text, "kernel.cu")), Interpreter()
     outcome = traced(setup, (0, 0, 0), engine, cancelled=cancelled)
     if outcome.fault is not None:

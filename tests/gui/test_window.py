@@ -237,7 +237,7 @@ def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainW
     assert window.banner.isVisible()
     write_trace(shown_of(window).trace, tmp_path / "x.gvt")
     open_file(window.desk, tmp_path / "x.gvt")
-    assert window.banner.texts == ["KnownRun as it was recorded: nothing was run"]
+    assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
     run = next(button for button in window.banner.findChildren(QPushButton) if button.isVisible())
     pictured(window, qtbot, lambda: qtbot.mouseClick(run, Qt.MouseButton.LeftButton))
     assert not window.banner.isVisible()
@@ -833,7 +833,7 @@ def test_a_trace_has_nothing_to_do_with_the_error_before_it(window: MainWindow, 
     assert window.banner.texts
     open_file(window.desk, tmp_path / "good.gvt")
     qtbot.wait(50)
-    assert window.banner.texts == ["KnownRun as it was recorded: nothing was run"]
+    assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
     assert "no header here" not in source_of(window).text.toPlainText()
 
 

@@ -5,7 +5,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from gemmviz.subjects.cases import traffic_case
 
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
@@ -14,12 +13,15 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Axis
+from gemmviz.model.traffic import TrafficCase
 from gemmviz.render.svg import scene_svg
+from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.charts.traffic import traffic_chart
 from gemmviz.scenes.kit.chart import ticks
 from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import ShotFacts
 from tests.conftest import sure, trace_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -95,8 +97,9 @@ def test_a_short_logarithmic_axis_has_numbers_too() -> None:
 
 def test_reads_of_a_kernel_without_tiles_are_not_said_to_be_fewer() -> None:
     shot = Shot(setup_for(load_kernel("reads_c")), view="traffic")
-    chart = traffic_chart(sure(traffic_case(shot)))
+    case = ShotFacts(shot, Interpreter()).of_kind(TrafficCase)
+    chart = traffic_chart(case)
     assert "144 reads" in chart.notes[0]
     assert "fewer" not in chart.notes[0]
     assert chart.curves[0].name == "reads_c"
-    assert scene_svg(view_named("traffic").still(sure(traffic_case(shot)), ViewOptions()))
+    assert scene_svg(view_named("traffic").still(case, ViewOptions()))

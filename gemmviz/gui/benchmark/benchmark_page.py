@@ -151,7 +151,7 @@ class BenchmarkPage(QWidget):
     def chart(self) -> Chart | None:
         """The whole chart of the view, with the curves that are not shown too."""
         view, subject = view_named(self.session.shot.view), self.session.display.subject
-        if view.chart is None or not isinstance(subject, Benchmark):
+        if view.chart is None or subject is None or not self.session.display.is_benchmark:
             return None
         found = view.chart(subject)
         return found.evenly() if self.session.shot.chart.is_even else found

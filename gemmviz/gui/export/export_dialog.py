@@ -31,7 +31,6 @@ from gemmviz.files.whole import sweep
 from gemmviz.gui.widgets.controls import plain
 from gemmviz.gui.widgets.scene_widget import SceneWidget
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.render.export import formats
 from gemmviz.render.format import Deck, Film, Page, RenderOptions, Still
@@ -242,7 +241,8 @@ class ExportDialog(QDialog):
 
     def write(self, order: ExportJob, path: Path) -> None:
         """Has it written, beside."""
-        measured = self.session.display.subject if isinstance(self.session.display.subject, Benchmark) else None
+        display = self.session.display
+        measured = display.subject if display.is_benchmark else None
         shot = self.session.shot
         if shot.theme == "system" and not order.theme:
             order = replace(order, theme="dark" if self.desk.theme.is_dark else "light")

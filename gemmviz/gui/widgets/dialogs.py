@@ -13,7 +13,6 @@ from gemmviz.files.outputs import check_output
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import write_text
 from gemmviz.gui.window_model import WindowModel
-from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.chart import Chart
 from gemmviz.model.errors import UsageError
 from gemmviz.render.export import save_frame
@@ -72,7 +71,7 @@ def save_numbers(desk: WindowModel, parent: QWidget, chart: Chart) -> None:
 
 def ask_to_save_benchmark(desk: WindowModel, parent: QWidget) -> None:
     benchmark = desk.session.display.subject
-    if isinstance(benchmark, Benchmark):
+    if benchmark is not None and desk.session.display.is_benchmark:
         text = benchmark_text(benchmark)
         _save(desk, parent, "Save benchmark", "benchmark.json", "Benchmarks (*.json)", lambda path: write_text(path, text))
 

@@ -1,0 +1,73 @@
+"""Every view is drawn in the window's session, by the export command and by the library; one of an unknown subject is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import gemmviz
+from gemmviz.cli.main import main
+from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
+from gemmviz.model.errors import UsageError
+from gemmviz.model.problem import Problem
+from gemmviz.scenes.catalog import view_named, views
+from gemmviz.scenes.kit.view import View
+from gemmviz.state.shot import Against, Shot, default_shot, save_view
+from gemmviz.subjects.catalog import subject_for, subject_of_view
+from gemmviz.subjects.picture import picture
+from tests.desk import TestDesk
+
+
+def shot_of(view: str) -> Shot:
+    """The default shot in a view: compared with other tiles where the view shows two runs, small where all orders are tried."""
+    shot = replace(default_shot(), view=view, theme="dark")
+    match view:
+        case "pair":
+            return replace(shot, against=Against(shot.setup.changed(TILE_WIDTH=2)))
+        case "race":
+            return replace(shot, setup=setup_for(load_kernel("02_naive"), Problem(4, 4, 4), {"BLOCK": 2}))
+    return shot
+
+
+def test_there_are_all_the_views() -> None:
+    assert len(views()) == 35
+    assert all(subject_of_view(name).kind is view.subject for name, view in views().items())
+
+
+@pytest.mark.parametrize("view", views())
+def test_the_library_draws_a_saved_view(view: str) -> None:
+    assert gemmviz.scene(shot_of(view)).svg.startswith("<svg")
+
+
+@pytest.mark.parametrize("view", views())
+def test_the_command_draws_a_saved_view(view: str, tmp_path: Path) -> None:
+    save_view(shot_of(view), tmp_path / "view.toml")
+    assert main(["export", str(tmp_path / "view.toml"), "-o", str(tmp_path / "view.svg")]) == 0
+    assert (tmp_path / "view.svg").read_text(encoding="utf-8") == gemmviz.scene(tmp_path / "view.toml").svg
+
+
+@pytest.mark.parametrize("view", views())
+def test_the_session_draws_a_view(desk: TestDesk, view: str) -> None:
+    session = desk.session
+    session.show(shot_of(view))
+    desk.inbox.until(lambda: session.display.subject is not None and not session.display.pending)
+    assert isinstance(session.display.subject, view_named(view).subject)
+    assert picture(session.shot, session.display.subject).primitives
+
+
+class Unknown:
+    """Drawn by a view, made by no subject."""
+
+
+def test_a_view_of_an_unknown_subject_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    known = views()
+    odd = View("Odd", Unknown, lambda subject, options: view_named("stage").still(subject, options))
+    monkeypatch.setattr("gemmviz.scenes.catalog.views", lambda: {**known, "odd": odd})
+    with pytest.raises(UsageError, match="no subject makes a Unknown"):
+        subject_for(Unknown)
+    with pytest.raises(UsageError, match="the view 'odd' can't be drawn"):
+        gemmviz.scene(replace(default_shot(), view="odd"))
+    monkeypatch.setattr("gemmviz.state.arguments.views", lambda: {**known, "odd": odd})
+    assert main(["export", "04_tiled", "--view", "odd", "-o", "odd.svg"]) == 2
+    assert "the view 'odd' can't be drawn: no subject makes a Unknown" in capsys.readouterr().err
