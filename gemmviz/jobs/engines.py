@@ -12,8 +12,7 @@ from gemmviz.model.device import DEFAULT_DEVICE
 from gemmviz.model.errors import DeviceError, GemmvizError
 from gemmviz.model.gpu import INSTALL_CUPY, Gpu
 from gemmviz.model.kernel import KernelSpec
-from gemmviz.run.choosing import has_cupy
-from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.choosing import engine_for, has_cupy
 from gemmviz.run.engine import Cancel, Engine, FallbackEngine
 from gemmviz.run.measure.recorded import RecordedTimes
 from gemmviz.run.worker.remote import RemoteGpu
@@ -40,8 +39,8 @@ class Engines:
         self.gpu_error: GemmvizError | None = None
         self.has_cupy = False
         self.recorded = RecordedTimes()
-        self.cpu = FallbackEngine(Interpreter(), self.recorded)
-        self._gpu = FallbackEngine(self.remote, *self.cpu.engines)
+        self.cpu = engine_for("cpu")
+        self._gpu = FallbackEngine(self.remote, self.cpu)
         self.worker: LatestTask[Gpu] = LatestTask(post, self.on_gpu_found, self.on_gpu_missing)
 
     @property

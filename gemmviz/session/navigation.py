@@ -7,6 +7,7 @@ from psygnal import Signal
 
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.export.time import INSTANTS, instant_place
+from gemmviz.scenes.catalog import view_named
 from gemmviz.session.display import Display
 from gemmviz.state.shot import Camera, Shot
 from gemmviz.subjects.picture import options_for
@@ -128,9 +129,12 @@ class Navigation:
     def draw_beside(self, distance: int = 0) -> None:
         """Works out what the view of a large run needs; ``distance``: in steps from what was drawn before."""
         session, reading = self.session, self.session.slot.reading
-        if session.display.is_replay and reading.reader is not None:
-            options = options_for(session.shot, session.display.theme, reading.size)
-            reading.draw_beside(session.shot.view, self.run_step, distance, options)
+        shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)
+        if kind.is_of_run and reading.reader is not None:
+            options = options_for(shot, session.display.theme, reading.size)
+            reading.draw_beside(
+                shot.view, self.run_step, distance, lambda moment: view.scene(kind.of_moment(shot, moment), options)
+            )
 
     def _on_replay(self) -> None:
         self.count_loads()

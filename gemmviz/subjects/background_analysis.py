@@ -1,5 +1,5 @@
-"""What is worked out once a picture is on the screen: what a focus needs, then what the trace tells, then the whole launch,
-and meanwhile how fast the real kernel is.
+"""Analysis of a run once its picture is on the screen: what a focus needs, hazards and values of the trace, counts of the whole
+launch, and meanwhile the speed of the real kernel.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _MOST_VALUES = 12_000_000  # accesses
 
 @dataclass(frozen=True)
 class WatchResult:
-    """What a focus needs: ``watched``, the variables of its first thread, or ``why_none`` are known."""
+    """``watched``: the variables of the first thread of a scope, or ``why_none`` are known."""
 
     scope: Scope
     watched: Watched | None
@@ -39,111 +39,103 @@ class WatchResult:
 
 
 class BackgroundAnalysis:
-    """Works on what is known, one thing after the other. ``changed`` gets what is known with more in it; ``on_watched`` a Look;
-    ``failed`` a GemmvizError.
+    """Analyses a run, one thing after the other. ``on_more_known`` gets the run with more in it, ``on_watched`` a WatchResult,
+    ``on_failed`` a GemmvizError.
     """
 
     def __init__(
         self,
         post: Post,
-        changed: Callable[[KnownRun], Any],
+        on_more_known: Callable[[KnownRun], Any],
         on_watched: Callable[[WatchResult], Any],
-        failed: Callable[[GemmvizError], Any],
+        on_failed: Callable[[GemmvizError], Any],
     ) -> None:
-        self._changed, self._on_watched, self._failed = changed, on_watched, failed
-        self._known: KnownRun | None = None
+        self._report, self._report_watched, self._report_failed = on_more_known, on_watched, on_failed
+        self._run: KnownRun | None = None
         self._engine: Engine | None = None
         self._is_over = False  # whether it was cancelled, or failed
-        self._cost: LatestTask[object] = LatestTask(post, self._on_costs, failed)
-        self._look: LatestTask[WatchResult] = LatestTask(post, self._on_look, self._on_failed)
+        self._costs: LatestTask[object] = LatestTask(post, self._on_costs, on_failed)
+        self._watch: LatestTask[WatchResult] = LatestTask(post, self._on_watched, self._on_failed)
         self._search: LatestTask[tuple[Replay, int]] = LatestTask(post, self._on_searched, self._on_failed)
         self._count: LatestTask[LaunchCounts] = LatestTask(post, self._on_counted, self._on_not_counted)
-        self._time: LatestTask[KernelSpeed] = LatestTask(post, self._on_timed, self._on_no_speed)
-        self.workers: tuple[LatestTask[Any], ...] = self._cost, self._look, self._search, self._count, self._time
+        self._time: LatestTask[KernelSpeed] = LatestTask(post, self._on_timed, self._on_not_timed)
+        self.workers: tuple[LatestTask[Any], ...] = self._costs, self._watch, self._search, self._count, self._time
 
-    def begin(self, known: KnownRun, scope: Scope, engine: Engine) -> None:
-        """Another picture, or the same through another focus: what is known of it already is not worked out again."""
-        if self._known is None or self._known.trace is not known.trace:
+    def begin(self, run: KnownRun, scope: Scope, engine: Engine) -> None:
+        """Analyses another run, or the same one for another scope; nothing that is known is worked out again."""
+        if self._run is None or self._run.trace is not run.trace:
             self.cancel()
-        self._known, self._engine, self._is_over = known, engine, False
-        setup, replay = known.setup, known.replay
-        self._cost.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
-        self._look.start(lambda cancelled: look(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
+        self._run, self._engine, self._is_over = run, engine, False
+        setup, replay = run.setup, run.replay
+        self._costs.start(lambda cancelled: (replay.sums(scope), replay.terms(scope)), AFTER_PICTURE_S)
+        self._watch.start(lambda cancelled: watch(setup, replay, scope, engine, cancelled), AFTER_PICTURE_S)
 
     def cancel(self) -> None:
         self._is_over = True
         for worker in self.workers:
             worker.cancel()
 
-    def close(self) -> None:
-        for worker in self.workers:
-            worker.close()
-
-    @property
-    def is_busy(self) -> bool:
-        return any(worker.is_busy for worker in self.workers)
-
     @property
     def will_count(self) -> bool:
         """Whether the counts of the whole launch are still to come."""
-        known = self._known
-        is_open = known is not None and known.counts is None and not known.no_counts and known.trace.stop is None
+        run = self._run
+        is_open = run is not None and run.counts is None and not run.no_counts and run.trace.stop is None
         return is_open and not self._is_over
 
     def _on_failed(self, error: GemmvizError) -> None:
         self._is_over = True
-        self._failed(error)
+        self._report_failed(error)
 
     def _on_costs(self, sums: object) -> None:
-        self._found()
+        self._add()
 
-    def _on_look(self, found: WatchResult) -> None:
-        self._on_watched(found)
-        known, engine = self._known, self._engine
-        if known is None or engine is None or known.trace.stop is not None:
+    def _on_watched(self, result: WatchResult) -> None:
+        self._report_watched(result)
+        run, engine = self._run, self._engine
+        if run is None or engine is None or run.trace.stop is not None:
             return
-        setup, replay = known.setup, known.replay
-        if known.searched is None and not self._search.is_busy:
+        setup, replay = run.setup, run.replay
+        if run.searched is None and not self._search.is_busy:
             self._search.start(lambda cancelled: search(setup, replay, engine, cancelled))
-        elif known.searched is not None:
+        elif run.searched is not None:
             self._count_whole()
-        if known.speed is None and not known.no_speed and not self._time.is_busy:
+        if run.speed is None and not run.no_speed and not self._time.is_busy:
             self._time.start(lambda cancelled: engine.time(setup, cancelled=cancelled))
 
-    def _on_searched(self, found: tuple[Replay, int]) -> None:
-        replay, blocks = found
-        self._found(replay=replay, searched=blocks)
+    def _on_searched(self, result: tuple[Replay, int]) -> None:
+        replay, blocks = result
+        self._add(replay=replay, searched=blocks)
         self._count_whole()
 
     def _count_whole(self) -> None:
-        known, engine = self._known, self._engine
-        if known is None or engine is None or known.no_counts:
+        run, engine = self._run, self._engine
+        if run is None or engine is None or run.no_counts:
             return
-        if known.counts is None and not self._count.is_busy:
-            self._count.start(lambda cancelled: count(known, engine, cancelled))
+        if run.counts is None and not self._count.is_busy:
+            self._count.start(lambda cancelled: count(run, engine, cancelled))
 
     def _on_counted(self, counts: LaunchCounts) -> None:
-        self._found(counts=counts)
+        self._add(counts=counts)
 
     def _on_not_counted(self, error: GemmvizError) -> None:
-        self._found(no_counts=str(error))
+        self._add(no_counts=str(error))
         if not isinstance(error, CannotAnswer):
-            self._failed(error)
+            self._report_failed(error)
 
     def _on_timed(self, speed: KernelSpeed) -> None:
-        self._found(speed=speed)
+        self._add(speed=speed)
 
-    def _on_no_speed(self, error: GemmvizError) -> None:
-        self._found(no_speed=str(error))
+    def _on_not_timed(self, error: GemmvizError) -> None:
+        self._add(no_speed=str(error))
 
-    def _found(self, **facts: Any) -> None:
-        assert self._known is not None
-        self._known = replace(self._known, **facts)
-        self._changed(self._known)
+    def _add(self, **known: Any) -> None:
+        assert self._run is not None
+        self._run = replace(self._run, **known)
+        self._report(self._run)
 
 
-def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> WatchResult:
-    """Works out the variables of the first of the watched threads."""
+def watch(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: Cancel) -> WatchResult:
+    """Variables of the first thread of a scope."""
     if replay.trace.stop is not None:
         return WatchResult(scope, None, "the run ended early")
     thread = thread_place(scope.first_thread, replay.trace.launch)
@@ -158,7 +150,7 @@ def look(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled: 
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
-    """The replay with its hazards, and values where there is room for them; and how many blocks were searched."""
+    """The replay with its hazards, and values where there is room for them; and the number of searched blocks."""
     blocks = searched_blocks(replay.trace)
     if replay.value is None and replay.trace.element.size <= _MOST_VALUES:
         replay = replace(replay, value=_values(setup, replay.trace, engine, cancelled))
@@ -176,9 +168,7 @@ def count(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCounts:
 
 
 def _values(setup: Setup, trace: Trace, engine: Engine, cancelled: Cancel) -> npt.NDArray[np.float32] | None:
-    """What was read and written, from another run; None where that was not the same run, or there is none: a picture without
-    values is a picture.
-    """
+    """Values read and written, from another run; None where that run differs or fails: a picture can do without."""
     with contextlib.suppress(GemmvizError):
         recording = Recording(values=True, origins=False, limit_bytes=MOST_BYTES)
         again = engine.trace(setup, trace.blocks, recording, cancelled=cancelled).trace

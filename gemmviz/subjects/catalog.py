@@ -37,8 +37,3 @@ def subject_of_view(name: str) -> Subject:
         return subject_for(view.subject)
     except UsageError as error:
         raise UsageError(f"the view {name!r} can't be drawn: {error.message}", remedy=error.remedy) from None
-
-
-def is_stage_view(name: str) -> bool:
-    """Whether a view stands on the stage of the window, and not on the page of benchmarks."""
-    return subject_of_view(name).page == "stage"

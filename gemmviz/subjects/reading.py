@@ -93,8 +93,8 @@ class Reading:
         self.reader, self._counted = counted
         self._report_counted()
 
-    def draw_beside(self, view: str, step: int, distance: int, options: ViewOptions) -> None:
-        """Has a view of a large run drawn beside the window if it is the first one, or ``distance`` steps from the last one are
+    def draw_beside(self, view: str, step: int, distance: int, draw: Callable[[Moment], object]) -> None:
+        """Draws a view of a large run beside the window if it is the first one, or if ``distance`` steps from the last one are
         too many to be read in a frame.
         """
         reader = self.reader
@@ -108,7 +108,7 @@ class Reading:
         fresh.watched = reader.watched
 
         def work(cancelled: Cancel) -> tuple[Reader, str]:
-            view_named(view).scene(fresh.at(step), options)
+            draw(fresh.at(step))
             return fresh, view
 
         self._drawing.start(work)

@@ -11,7 +11,7 @@ from gemmviz.model.kernel import KernelSpec
 from gemmviz.model.outcome import Outcome
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
-from gemmviz.run.engine import Cancel, Engine
+from gemmviz.run.engine import Cancel, CannotAnswer, Engine
 from gemmviz.scenes.kit.primitives import Hit
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.counting import LaunchFacts
@@ -64,6 +64,10 @@ class Context:
     measurements: Mapping[str, Benchmark] = field(default_factory=dict)
 
 
+def _no_engine(kernel: KernelSpec) -> Engine:
+    raise CannotAnswer(f"no engine runs {kernel.name} here")
+
+
 def _valid(shot: Shot) -> None:
     """Any shot may be shown."""
 
@@ -109,6 +113,10 @@ class Subject:
     name: Callable[[Any], str] = _unnamed
     texts: Callable[[Any], tuple[str, str, str]] | None = None
     order: int = 99
+
+    def of_moment(self, shot: Shot, moment: Moment) -> Any:
+        """The value at a moment, of a subject that ``is_of_run``."""
+        return self.make(shot, Context(_no_engine, moment=moment))
 
     @property
     def is_of_run(self) -> bool:

@@ -14,7 +14,7 @@ from gemmviz.analysis.replay.replay import Replay
 from gemmviz.launch.catalog import kernel_names, load_kernel
 from gemmviz.launch.legality import device_for, launch_for, setup_for
 from gemmviz.run.engine import Cancel
-from gemmviz.subjects.background_analysis import look, search
+from gemmviz.subjects.background_analysis import search, watch
 from gemmviz.subjects.runs import run
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.drawing import INTERPRETER, draw_launch, draw_run, random_of
@@ -72,7 +72,7 @@ def run_kernel(path: Path, cancelled: Cancel) -> None:
     if outcome.trace is not None and random.random() < _SHOWN:
         replay = Replay.of(outcome.trace)
         draw_run(replay, random)
-        look(setup, replay, Reader(replay).scope, INTERPRETER, cancelled)
+        watch(setup, replay, Reader(replay).scope, INTERPRETER, cancelled)
         search(setup, replay, INTERPRETER, cancelled)
         INTERPRETER.count(setup, LaunchCounter(device_for(setup).rules, cancelled), cancelled=cancelled)
         draw_launch(setup, random, cancelled)

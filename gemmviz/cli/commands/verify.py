@@ -22,7 +22,7 @@ from gemmviz.model.gpu import Gpu
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Counters
-from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.run.choosing import engine_for
 from gemmviz.run.worker import profiler
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.subjects.counting import launch_counts
@@ -66,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _row(engine: RemoteGpu, setup: Setup, said: Counters) -> Row:
     """Our counts of a launch, those of the hardware, and what the compiler did where they differ."""
-    counts = launch_counts(setup, Interpreter(), passes=profiled_wavefronts)
+    counts = launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts)
     ours = {name: value for name, value in totals(counts).items() if name in profiler.METRICS}
     measured = engine.time_kernel(setup)
     assert measured.timing is not None
@@ -83,7 +83,7 @@ def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, i
     if all(counters[name] == value for name, value in ours.items()):
         return AS_WRITTEN
     counter = MergingCounter(device_for(setup).rules)
-    Interpreter().count(setup, counter)
+    engine_for("cpu").count(setup, counter)
     found = explained(counter, counters)
     return None if found is None else str(found)
 

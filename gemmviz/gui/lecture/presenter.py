@@ -98,11 +98,12 @@ class Presenter(QWidget):
             return
         view = view_named(stop.shot.view)
         moment = Reader(shown.replay, stop.shot.focus).at(step_at(shown.trace, stop.shot.at))
-        if not subject_of_view(stop.shot.view).is_of_run or not view.is_ready(moment):
+        subject = subject_of_view(stop.shot.view)
+        if not subject.is_of_run or not view.is_ready(subject.of_moment(stop.shot, moment)):
             self.coming.hide()
             return
         self._next = stop, shown.replay
-        self.coming.set_scene(view.still(moment, options_for(stop.shot, self.desk.theme)))
+        self.coming.set_scene(view.still(subject.of_moment(stop.shot, moment), options_for(stop.shot, self.desk.theme)))
 
     def _on_minutes(self, minutes: int) -> None:
         self.desk.preferences.put("minutes", minutes)
