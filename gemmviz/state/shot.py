@@ -143,7 +143,7 @@ class Shot(DrawingOptions):
     trial: Annotated[Trial, Control("Tried out", _TRIAL, "--try", metavar="NAME=N", undo=DRAGGED)] = field(
         default_factory=Trial
     )
-    against: Annotated[Against | None, Control("Comparison", "The other run", undo="what it is held against")] = None
+    against: Annotated[Against | None, Control("Comparison", "The other run", undo="comparison")] = None
 
     def __post_init__(self) -> None:
         view_named(self.view)
