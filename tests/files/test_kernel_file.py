@@ -67,8 +67,9 @@ def test_illegal_settings_name_the_limit_and_the_nearest(
 
 def test_device_limits_hold_without_a_rule() -> None:
     spec = parse_kernel(GOOD.replace("[parameters.T]", "# any\n// [parameters.T]"), "k.cu")
-    with pytest.raises(SettingError, match="2000 along x; NVIDIA H200 allows 1 to 1024"):
+    with pytest.raises(SettingError, match="2000 along x; NVIDIA H200 allows 1 to 1024") as caught:
         launch_for(setup_for(spec, Problem(1, 1, 1), {"T": 2000}))
+    assert caught.value.id == "block-extent"
 
 
 def test_sizes_below_one_and_beyond_32_bits() -> None:
@@ -96,5 +97,6 @@ def test_a_formula_that_goes_wrong_is_placed() -> None:
 def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
     from tests.conftest import kernel_from, trace_of
 
-    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152"):
+    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152") as caught:
         trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))
+    assert caught.value.id == "shared-memory"

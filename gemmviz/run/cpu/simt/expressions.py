@@ -375,7 +375,9 @@ def _reinterpreted(address: Address, to: Scalar | VectorType, place: Any) -> Add
     def reinterpreted(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)
         if memory.scalar.dtype != wanted.dtype:
-            raise machine.fault(f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place)
+            raise machine.fault(
+                f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place, id="unsupported"
+            )
         return memory, offset
 
     return reinterpreted
