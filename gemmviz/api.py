@@ -61,7 +61,8 @@ from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.shot import SYSTEM_THEME, Shot, save_view
 from gemmviz.subjects.benchmarks import named, recorded
 from gemmviz.subjects.picture import moment_of, picture, run, searched_blocks, with_hazards
-from gemmviz.teaching.lesson import Lesson, named_lesson, save_lesson
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import named_lesson, save_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 __all__ = [

@@ -1,77 +1,94 @@
-"""Whether what a lesson says is true: every expectation of every step, asked of what is shown."""
+"""Whether what a lesson says is true: every expectation of every step, computed from what the step shows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gemmviz.export.prepare import EngineOf, prepare
 from gemmviz.model.errors import GemmvizError, Place
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Answer, Expectation, Lesson, LessonStep
-from gemmviz.teaching.quantities import quantity
+from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
+from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
+from gemmviz.teaching.quantities.quantity import Answer
+
+_ERROR_QUANTITIES = ("refusal", "fault")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What was asked of a step, and what was ``found``; ``error`` where nobody could tell."""
+class Check:
+    """One check of a step. ``subject``: what is checked, for display. ``expectation``: None where only drawing is checked.
+    ``actual``: the computed value. ``error``: why it can't be computed or drawn.
+    """
 
     step: int
     title: str
-    expectation: Expectation
-    found: Answer | None
+    subject: str
+    place: Place | None
+    expectation: Expectation | None = None
+    actual: Answer | None = None
     error: GemmvizError | None = None
 
     @property
     def is_true(self) -> bool:
-        return self.error is None and self.found is not None and self.expectation.is_met_by(self.found)
+        """Whether the value could be computed and is the expected one."""
+        return (
+            self.error is None
+            and self.actual is not None
+            and self.expectation is not None
+            and self.expectation.is_met_by(self.actual)
+        )
 
     @property
     def sentence(self) -> str:
         """What is wrong."""
-        if self.error is not None:
-            return f"step {self.step}, {self.title}: {self.expectation.what} can't be told: {self.error}"
-        return (
-            f"step {self.step}, {self.title}: {self.expectation.what} is {shown_value(self.found)}, "
-            f"not {shown_value(self.expectation.value)}"
-        )
+        if self.error is not None or self.expectation is None:
+            return f"step {self.step}, {self.title}: {self.subject} is not available: {self.error}"
+        actual, expected = (shown_value(each) or "none" for each in (self.actual, self.expectation.value))
+        return f"step {self.step}, {self.title}: {self.subject} is {actual}, not {expected}"
+
+    def as_error(self, file: str) -> GemmvizError:
+        """The check as an error in ``file``."""
+        return GemmvizError(self.sentence, self.place, file=file)
 
 
-def asked(stop: LessonStep, facts: ShotFacts | None = None) -> list[tuple[Expectation, Answer | None, GemmvizError | None]]:
-    """All that a step expects, with what is found."""
-    facts = facts or ShotFacts(stop.shot)
-    rows: list[tuple[Expectation, Answer | None, GemmvizError | None]] = []
-    for each in stop.expect:
+def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[Check]:
+    """All checks of a lesson in order. A step that can't be drawn is an additional check that fails, unless the step expects
+    an error.
+    """
+    for number, step in enumerate(lesson.stops, 1):
+        title = step.title or step.id or "untitled"
         try:
-            rows.append((each, quantity(each.what, facts), None))
+            facts = ShotFacts(step.shot, prepare(step.shot, engine_of).outcome)
         except GemmvizError as error:
-            rows.append((each, None, error))
-    return rows
+            if not any(each.quantity in _ERROR_QUANTITIES for each in step.expect):
+                yield Check(number, title, "the view", step.place, error=error)
+            facts = ShotFacts(step.shot)
+        for expectation in step.expect:
+            yield _checked(number, title, expectation, facts)
+        yield from _choice_checks(number, title, step, engine_of)
 
 
-def findings(lesson: Lesson, engine_of: EngineOf) -> Iterator[Finding]:
-    """Step by step; what a step shows is made, too, and where that fails the step is named."""
-    for number, stop in enumerate(lesson.stops, 1):
-        title = stop.title or stop.id or "untitled"
-        try:
-            stage = prepare(stop.shot, engine_of)
-            facts = ShotFacts(stop.shot, stage.outcome)
-        except GemmvizError as error:
-            shown = Expectation("what it shows", "", line=stop.line)
-            if not any(each.what in ("refusal", "fault") for each in stop.expect):
-                yield Finding(number, title, shown, None, error)
-            facts = ShotFacts(stop.shot)
-        for expectation, value, wrong in asked(stop, facts):
-            yield Finding(number, title, expectation, value, wrong)
-        for choice in stop.question.choices if stop.question is not None else ():
-            if choice.shot is not None:
-                try:
-                    prepare(choice.shot, engine_of)
-                except GemmvizError as error:
-                    yield Finding(number, title, Expectation(f"what shows {choice.text!r}", "", line=stop.line), None, error)
+def _checked(number: int, title: str, expectation: Expectation, facts: ShotFacts) -> Check:
+    subject = quantity_title(expectation.quantity)
+    try:
+        value = quantity_value(expectation.quantity, facts)
+    except GemmvizError as error:
+        return Check(number, title, subject, expectation.place, expectation, None, error)
+    return Check(number, title, subject, expectation.place, expectation, value)
 
 
-def complaint(finding: Finding, file: str) -> GemmvizError:
-    """A finding that is not true, as an error with its place."""
-    line = finding.expectation.line
-    place = Place(line, 1, line, 2) if line else None
-    return GemmvizError(finding.sentence, place, file=file)
+def _choice_checks(number: int, title: str, step: LessonStep, engine_of: EngineOf) -> Iterator[Check]:
+    """Checks that fail, for choices of a question whose views can't be drawn."""
+    for choice in step.question.choices if step.question is not None else ():
+        error = None if choice.shot is None else _drawing_error(choice.shot, engine_of)
+        if error is not None:
+            yield Check(number, title, f"the view of {choice.text!r}", step.place, error=error)
+
+
+def _drawing_error(shot: Shot, engine_of: EngineOf) -> GemmvizError | None:
+    try:
+        prepare(shot, engine_of)
+    except GemmvizError as error:
+        return error
+    return None

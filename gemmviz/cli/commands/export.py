@@ -30,7 +30,8 @@ from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.cases import OF_SHOTS
 from gemmviz.subjects.subjects import OF_LAUNCHES
-from gemmviz.teaching.lesson import Lesson, named_lesson
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 _MOST_SLIDES = 400
