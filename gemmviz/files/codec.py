@@ -14,9 +14,9 @@ from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 import msgspec
 import tomli_w
 
-from gemmviz.files.toml_places import FieldPath, path_of, place_of
+from gemmviz.files.toml_places import FieldPath, path_of
 from gemmviz.files.whole import is_file, what_else
-from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError, closest
+from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
 
 T = TypeVar("T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
@@ -62,60 +62,6 @@ def from_plain(plain: Any, kind: type[T]) -> T:
         wrong = FormatError(str(error))
         wrong.path = path_of(str(error))
         raise wrong from None
-
-
-def read_fields(plain: Any, kind: type[T], places: Mapping[FieldPath, Place]) -> T:
-    """As ``from_plain``, for a document that a person writes: the message names the field, the nearest known field and the
-    values around it, and the error has its place.
-    """
-    try:
-        return msgspec.convert(plain, kind)
-    except msgspec.ValidationError as error:
-        raise _field_error(str(error), kind, places) from None
-
-
-def _field_error(message: str, kind: type, places: Mapping[FieldPath, Place]) -> FormatError:
-    """A message of msgspec in the words of the document."""
-    path, sentence = path_of(message), message.partition(" - at ")[0]
-    where, remedy = _path_text(path), None
-    inner = _struct_at(kind, path)
-    known = [each.encode_name for each in msgspec.structs.fields(inner)] if inner is not None else []
-    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", sentence, re.DOTALL):
-        path = (*path, unknown[1])
-        sentence = f"the field {unknown[1]!r} is unknown"
-        remedy = closest(unknown[1], known) or f"the fields are {', '.join(known)}"
-    elif missing := re.fullmatch(r"Object missing required field `(.*)`", sentence):
-        sentence = f"the field {missing[1]!r} is missing"
-        remedy = f"the fields are {', '.join(known)}"
-    error = FormatError(f"{where}: {sentence}" if where else sentence, place_of(places, path), remedy=remedy)
-    error.path = path
-    return error
-
-
-def _path_text(path: FieldPath) -> str:
-    """A path for a person: ``step 2, expect 1, is``; elements are numbered from 1."""
-    text = ""
-    for part in path:
-        text += f" {part + 1}" if isinstance(part, int) else f", {part}" if text else part
-    return text
-
-
-def _struct_at(kind: Any, path: FieldPath) -> type[msgspec.Struct] | None:
-    """The Struct that is read at ``path`` of a document of ``kind``; None where there is none."""
-    for part in path:
-        if isinstance(part, int):
-            kind = next(iter(get_args(kind)), None)
-            continue
-        inner = _struct_of(kind)
-        found = None if inner is None else {each.encode_name: each.type for each in msgspec.structs.fields(inner)}
-        kind = None if found is None else found.get(part)
-    return _struct_of(kind)
-
-
-def _struct_of(kind: Any) -> type[msgspec.Struct] | None:
-    """A Struct, also where it may be None."""
-    kinds = (kind, *get_args(kind))
-    return next((each for each in kinds if isinstance(each, type) and issubclass(each, msgspec.Struct)), None)
 
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:

@@ -7,11 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemmviz.files.codec import FormatError, read_fields, read_text, toml_text, toml_to_plain
+from gemmviz.files.codec import FormatError, read_text, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.resources import resource
 from gemmviz.files.toml_places import FieldPath, place_of, toml_places
 from gemmviz.files.whole import write_text
+from gemmviz.files.written_fields import read_fields
 from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
 from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
 from gemmviz.state.shot import FORMAT as VIEW
@@ -59,7 +60,7 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
 def _lesson(plain: dict[str, Any], places: Places, name: str) -> Lesson:
     if not plain.get("step"):
         raise FormatError("this lesson has no [[step]]")
-    fields = read_fields(plain, LessonFields, places)
+    fields = read_fields(plain, LessonFields, lambda: places)
     steps = tuple(_step(each, ("step", number), places) for number, each in enumerate(fields.step))
     return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, name)
 
