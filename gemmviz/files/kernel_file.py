@@ -8,18 +8,18 @@ from typing import Annotated, Any, Literal, TypeVar
 from msgspec import Meta, Struct, field
 
 from gemmviz.files.codec import FormatError, read_text, toml_to_plain
-from gemmviz.files.toml_places import FieldPath, place_of, toml_places
+from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.written_fields import read_fields
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 HEADER_VERSION = 1
-Formula = str | int | float
-Whole = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
-Size = Annotated[int, Meta(ge=1, le=LARGEST_NUMBER)]
-Formulas = Annotated[tuple[Formula, ...], Meta(min_length=1, max_length=3)]
+_Formula = str | int | float
+_Whole = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
+_Size = Annotated[int, Meta(ge=1, le=LARGEST_NUMBER)]
+_Formulas = Annotated[tuple[_Formula, ...], Meta(min_length=1, max_length=3)]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
 
@@ -53,39 +53,39 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
 class _ProblemFields(Struct, forbid_unknown_fields=True):
     """``problem = { M = 8, N = 8, K = 8 }``"""
 
-    M: Size = 8
-    N: Size = 8
-    K: Size = 8
+    M: _Size = 8
+    N: _Size = 8
+    K: _Size = 8
 
 
 class _ParameterFields(Struct):
     """``[parameters.NAME]``"""
 
-    default: Whole
-    choices: Annotated[tuple[Whole, ...], Meta(min_length=1)] | None = None
-    description: Formula = ""
+    default: _Whole
+    choices: Annotated[tuple[_Whole, ...], Meta(min_length=1)] | None = None
+    description: _Formula = ""
 
 
 class _RuleFields(Struct):
     """``[[require]]``: a formula, and the sentence for a launch that breaks it."""
 
-    that: Formula
-    otherwise: Formula = field(name="else")
+    that: _Formula
+    otherwise: _Formula = field(name="else")
 
 
 class _HeaderFields(Struct, forbid_unknown_fields=True):
     """The whole header."""
 
     entry: str
-    args: tuple[Formula, ...]
-    block: Formulas
-    grid: Formulas
+    args: tuple[_Formula, ...]
+    block: _Formulas
+    grid: _Formulas
     gemmviz: Any = HEADER_VERSION
     title: str = ""
     description: str | None = None
     parameters: dict[str, Any] = {}
     require: tuple[_RuleFields, ...] = ()
-    shared_bytes: Formula = "0"
+    shared_bytes: _Formula = "0"
     column_major: tuple[Literal["A", "B", "C"], ...] = ()
     problem: _ProblemFields = field(default_factory=_ProblemFields)
     unfinished: bool = False
@@ -99,7 +99,7 @@ class _Header:
     plain: dict[str, Any]
     prose: str
 
-    def fields(self, plain: Any, kind: type[T], path: FieldPath = ()) -> T:
+    def fields(self, plain: Any, kind: type[_T], path: FieldPath = ()) -> _T:
         """The part of the header at ``path``. Raises SourceError with its place in the kernel file."""
         try:
             return read_fields(plain, kind, lambda: toml_places(self.toml), path)
@@ -109,7 +109,7 @@ class _Header:
 
     def error(self, message: str, path: FieldPath, remedy: str | None = None) -> SourceError:
         """An error about the field at ``path``."""
-        return SourceError(message, _behind_slashes(place_of(toml_places(self.toml), path)), remedy=remedy)
+        return SourceError(message, _behind_slashes(nearest_place(toml_places(self.toml), path)), remedy=remedy)
 
 
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
@@ -139,7 +139,7 @@ def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     )
 
 
-def _texts(formulas: tuple[Formula, ...]) -> tuple[str, ...]:
+def _texts(formulas: tuple[_Formula, ...]) -> tuple[str, ...]:
     return tuple(str(each) for each in formulas)
 
 

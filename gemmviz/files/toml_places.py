@@ -23,7 +23,7 @@ def toml_places(text: str) -> dict[FieldPath, Place]:
     return scanner.places
 
 
-def place_of(places: Mapping[FieldPath, Place], path: FieldPath) -> Place | None:
+def nearest_place(places: Mapping[FieldPath, Place], path: FieldPath) -> Place | None:
     """The place of a path, or of the nearest table or array around it."""
     return next((places[path[:length]] for length in range(len(path), 0, -1) if path[:length] in places), None)
 

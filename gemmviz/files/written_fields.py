@@ -7,13 +7,13 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from gemmviz.files.codec import FormatError
-from gemmviz.files.toml_places import FieldPath, path_of, place_of
+from gemmviz.files.toml_places import FieldPath, nearest_place, path_of
 from gemmviz.model.errors import Place, closest
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def read_fields(plain: Any, kind: type[T], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> T:
+def read_fields(plain: Any, kind: type[_T], places: Callable[[], Mapping[FieldPath, Place]], path: FieldPath = ()) -> _T:
     """As ``from_plain``, for the part at ``path`` of a document that a person writes: the message names the field, the nearest
     known field and what is expected, and the error has its place. ``places``: computes the places of all fields.
     """
@@ -38,7 +38,7 @@ def _field_error(message: str, kind: type, places: Mapping[FieldPath, Place], ou
     elif choices := get_args(wrong) if get_origin(wrong) is Literal else ():
         remedy = f"choose {', '.join(map(str, choices))}"
     sentence = re.sub(r"`([^`]*)`", lambda name: _type_text(name[1]), sentence)
-    error = FormatError(f"{where}: {sentence}" if where else sentence, place_of(places, (*outer, *inner)), remedy=remedy)
+    error = FormatError(f"{where}: {sentence}" if where else sentence, nearest_place(places, (*outer, *inner)), remedy=remedy)
     error.path = (*outer, *inner)
     return error
 

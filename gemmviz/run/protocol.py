@@ -23,11 +23,11 @@ from gemmviz.model.errors import (
     TraceFileError,
     UsageError,
 )
+from gemmviz.model.threads import Triple
 
 TIMEOUT_S = 10.0  # how long a launch may take
 PROFILED_LAUNCHES = 5  # of each kernel under a profiler: the first warms the caches, the fastest of the others counts
 Payload = dict[str, Any]
-Triple = tuple[int, int, int]
 
 
 class _ErrorFields(Struct, tag_field="kind", tag="GemmvizError", omit_defaults=True):

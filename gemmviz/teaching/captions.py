@@ -8,7 +8,7 @@ from gemmviz.model.words import spaced
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.lesson import Expectation, LessonStep
 from gemmviz.teaching.quantities.catalog import quantity_value
-from gemmviz.teaching.quantities.quantity import Answer
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 
 def shown_value(value: Any) -> str:
@@ -34,7 +34,7 @@ def caption_with_numbers(stop: LessonStep, facts: ShotFacts | None = None) -> st
     return stop.said(values)
 
 
-def _rounded(value: Answer, like: Expectation) -> Answer:
+def _rounded(value: QuantityValue, like: Expectation) -> QuantityValue:
     """A number rounded to the digits of the expected value."""
     if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
         return round(value, like.digits) if like.digits else round(value)

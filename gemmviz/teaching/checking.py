@@ -10,13 +10,13 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import Answer
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 _ERROR_QUANTITIES = ("refusal", "fault")
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class LessonCheck:
     """One check of a step. ``subject``: what is checked, for display. ``expectation``: None where only drawing is checked.
     ``actual``: the computed value. ``error``: why it can't be computed or drawn.
     """
@@ -26,7 +26,7 @@ class Check:
     subject: str
     place: Place | None
     expectation: Expectation | None = None
-    actual: Answer | None = None
+    actual: QuantityValue | None = None
     error: GemmvizError | None = None
 
     @property
@@ -52,7 +52,7 @@ class Check:
         return GemmvizError(self.sentence, self.place, file=file)
 
 
-def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[Check]:
+def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[LessonCheck]:
     """All checks of a lesson in order. A step that can't be drawn is an additional check that fails, unless the step expects
     an error.
     """
@@ -62,28 +62,28 @@ def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[Check]:
             facts = ShotFacts(step.shot, prepare(step.shot, engine_of).outcome)
         except GemmvizError as error:
             if not any(each.quantity in _ERROR_QUANTITIES for each in step.expect):
-                yield Check(number, title, "the view", step.place, error=error)
+                yield LessonCheck(number, title, "the view", step.place, error=error)
             facts = ShotFacts(step.shot)
         for expectation in step.expect:
             yield _checked(number, title, expectation, facts)
         yield from _choice_checks(number, title, step, engine_of)
 
 
-def _checked(number: int, title: str, expectation: Expectation, facts: ShotFacts) -> Check:
+def _checked(number: int, title: str, expectation: Expectation, facts: ShotFacts) -> LessonCheck:
     subject = quantity_title(expectation.quantity)
     try:
         value = quantity_value(expectation.quantity, facts)
     except GemmvizError as error:
-        return Check(number, title, subject, expectation.place, expectation, None, error)
-    return Check(number, title, subject, expectation.place, expectation, value)
+        return LessonCheck(number, title, subject, expectation.place, expectation, None, error)
+    return LessonCheck(number, title, subject, expectation.place, expectation, value)
 
 
-def _choice_checks(number: int, title: str, step: LessonStep, engine_of: EngineOf) -> Iterator[Check]:
+def _choice_checks(number: int, title: str, step: LessonStep, engine_of: EngineOf) -> Iterator[LessonCheck]:
     """Checks that fail, for choices of a question whose views can't be drawn."""
     for choice in step.question.choices if step.question is not None else ():
         error = None if choice.shot is None else _drawing_error(choice.shot, engine_of)
         if error is not None:
-            yield Check(number, title, f"the view of {choice.text!r}", step.place, error=error)
+            yield LessonCheck(number, title, f"the view of {choice.text!r}", step.place, error=error)
 
 
 def _drawing_error(shot: Shot, engine_of: EngineOf) -> GemmvizError | None:

@@ -8,7 +8,7 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Exercise, Expectation
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import Answer
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Verdict:
     no result.
     """
 
-    rows: tuple[tuple[Expectation, Answer | None, bool], ...]
+    rows: tuple[tuple[Expectation, QuantityValue | None, bool], ...]
     error: GemmvizError | None = None
 
     @property
@@ -44,7 +44,7 @@ def judged(exercise: Exercise, shot: Shot, empty: tuple[int, ...] = ()) -> Verdi
     """
     left = shot.setup.kernel.blanks
     facts = ShotFacts(shot)
-    rows: list[tuple[Expectation, Answer | None, bool]] = []
+    rows: list[tuple[Expectation, QuantityValue | None, bool]] = []
     for each in exercise.until:
         try:
             value = quantity_value(each.quantity, facts)

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from gemmviz.model.errors import Place, UsageError, closest
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import key_names
-from gemmviz.teaching.quantities.quantity import Answer
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 Build = Literal["", "phases", "steps", "terms", "lanes", "blanks"]
 BUILDS: tuple[Build, ...] = get_args(Build)
@@ -26,7 +26,7 @@ class Expectation:
     """
 
     quantity: str
-    value: Answer
+    value: QuantityValue
     name: str = ""
     about: float = 0.0
     place: Place | None = field(default=None, compare=False)
@@ -37,7 +37,7 @@ class Expectation:
         exponent = Decimal(str(self.value)).as_tuple().exponent if isinstance(self.value, float) else 0
         return max(0, -exponent) if isinstance(exponent, int) and self.value != int(self.value) else 0
 
-    def is_met_by(self, actual: Answer) -> bool:
+    def is_met_by(self, actual: QuantityValue) -> bool:
         """Whether a computed value is the expected one: equal texts, or numbers that agree in the written digits."""
         value = self.value
         if isinstance(value, str) or isinstance(actual, str):

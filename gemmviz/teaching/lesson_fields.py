@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from gemmviz.state.shot import plain_of
 from gemmviz.teaching.lesson import Choice, Exercise, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.old_wording import error_id_of, reference_of
-from gemmviz.teaching.quantities.quantity import Answer
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 Texts = tuple[str, ...]
 _ERRORS = ("refusal", "fault")
@@ -18,7 +18,7 @@ class ExpectationFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """``{ quantity = "block_count", is = 4, name = "blocks" }``"""
 
     quantity: str
-    value: Answer = field(name="is")
+    value: QuantityValue = field(name="is")
     name: str = ""
     about: float = 0.0
 
@@ -81,7 +81,7 @@ class LessonFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
     step: tuple[StepFields, ...] = ()
 
 
-def fields_of(lesson: Lesson) -> dict[str, Any]:
+def plain_lesson(lesson: Lesson) -> dict[str, Any]:
     """The fields of a lesson as dicts, lists and values; those with their default value are left out."""
     steps = tuple(_step_fields(each) for each in lesson.stops)
     fields = LessonFields(lesson.title, lesson.about, lesson.sources, lesson.needs, steps)

@@ -10,7 +10,7 @@ from typing import Any
 from gemmviz.files.codec import FormatError, read_text, toml_text, toml_to_plain
 from gemmviz.files.kinds import kind_of
 from gemmviz.files.resources import resource
-from gemmviz.files.toml_places import FieldPath, place_of, toml_places
+from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
 from gemmviz.files.whole import write_text
 from gemmviz.files.written_fields import read_fields
 from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
@@ -25,18 +25,18 @@ from gemmviz.teaching.lesson_fields import (
     LessonFields,
     QuestionFields,
     StepFields,
-    fields_of,
+    plain_lesson,
     updated,
 )
 
-FORMAT = "gemmviz lesson"
-VERSION = 3
+_FORMAT = "gemmviz lesson"
+_VERSION = 3
 Places = Mapping[FieldPath, Place]
 
 
 def lesson_text(lesson: Lesson) -> str:
     """The lesson as TOML."""
-    return toml_text({"format": FORMAT, "version": VERSION, **fields_of(lesson)})
+    return toml_text({"format": _FORMAT, "version": _VERSION, **plain_lesson(lesson)})
 
 
 def parse_lesson(text: str, file: str | None = None) -> Lesson:
@@ -46,11 +46,11 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         kind, version = plain.pop("format", None), plain.pop("version", 0)
         if kind == VIEW:
             return Lesson("View", (LessonStep(parse_shot(text)),))
-        if kind != FORMAT:
+        if kind != _FORMAT:
             raise FormatError("this is neither a lesson of gemmviz nor a saved view")
-        if not isinstance(version, int) or version > VERSION:
-            raise FormatError(f"this lesson has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
-        return _lesson(plain if version == VERSION else updated(plain), toml_places(text), Path(file).stem if file else "")
+        if not isinstance(version, int) or version > _VERSION:
+            raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
+        return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), Path(file).stem if file else "")
     except GemmvizError as error:
         if file is not None:
             error.in_file(file)
@@ -70,7 +70,7 @@ def _step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:
     try:
         return _taken(fields, path) if fields.origin else _own_step(fields, path, places)
     except GemmvizError as error:
-        error.place = error.place or place_of(places, path)
+        error.place = error.place or nearest_place(places, path)
         raise
 
 
@@ -79,7 +79,7 @@ def _shot(plain: dict[str, Any], path: FieldPath, places: Places) -> Shot:
     try:
         return shot_of(plain)
     except GemmvizError as error:
-        error.place = error.place or place_of(places, (*path, *_path_in_shot(error)))
+        error.place = error.place or nearest_place(places, (*path, *_path_in_shot(error)))
         raise
 
 
@@ -109,7 +109,7 @@ def _own_step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep
         _expectations(fields.expect, (*path, "expect"), places),
         None if fields.question is None else _question(fields.question, (*path, "question", "choices"), places),
         None if fields.exercise is None else _exercise(fields.exercise, (*path, "exercise"), places),
-        place_of(places, path),
+        nearest_place(places, path),
     )
 
 
@@ -136,7 +136,7 @@ def _taken(fields: StepFields, path: FieldPath) -> LessonStep:
 
 def _expectations(fields: tuple[ExpectationFields, ...], path: FieldPath, places: Places) -> tuple[Expectation, ...]:
     return tuple(
-        Expectation(each.quantity, each.value, each.name, each.about, place_of(places, (*path, number)))
+        Expectation(each.quantity, each.value, each.name, each.about, nearest_place(places, (*path, number)))
         for number, each in enumerate(fields)
     )
 
@@ -151,7 +151,7 @@ def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Questi
 
 def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
     if not fields.task or not fields.until:
-        raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', place_of(places, path))
+        raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', nearest_place(places, path))
     return Exercise(fields.task, _expectations(fields.until, (*path, "until"), places), fields.hints, fields.key)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gemmviz.files.resources import resources
-from gemmviz.files.toml_places import FieldPath, path_of, place_of, toml_places
+from gemmviz.files.toml_places import FieldPath, nearest_place, path_of, toml_places
 
 TEXT = '''# comment [a]
 title = "x # [no]" # = 1
@@ -49,8 +49,8 @@ def test_places_are_those_of_the_keys(path: FieldPath, place: tuple[int, int]) -
 
 def test_the_nearest_table_stands_in_for_an_unknown_path() -> None:
     places = toml_places(TEXT)
-    assert place_of(places, ("step", 0, "choice", 1, "x", "y")) == places["step", 0, "choice", 1]
-    assert place_of(places, ("nothing",)) is None
+    assert nearest_place(places, ("step", 0, "choice", 1, "x", "y")) == places["step", 0, "choice", 1]
+    assert nearest_place(places, ("nothing",)) is None
 
 
 @pytest.mark.parametrize("path", [*resources("assets/lessons", "*.toml"), *resources("assets/devices", "*.toml")], ids=str)
@@ -58,7 +58,7 @@ def test_every_value_of_a_shipped_file_has_a_place_that_names_it(path: Path) -> 
     text = path.read_text(encoding="utf-8")
     places, lines = toml_places(text), text.split("\n")
     for where in _paths(tomllib.loads(text)):
-        at = place_of(places, where)
+        at = nearest_place(places, where)
         assert at is not None
         if isinstance(where[-1], str) and where in places:
             assert where[-1] in lines[at.line - 1]

@@ -194,6 +194,7 @@ def test_a_quantity_that_nobody_knows_is_named(tmp_path: Path, capsys: pytest.Ca
         ("elements(space=local, access=read)", "Invalid enum value 'local'"),
         ("elements(space=global, acess=read)", "did you mean access?"),
         ("lane_of_thread(x=-1)", "Expected `int` >= 0"),
+        ("launch_cost(measure=lines)", "sectors|requests|wavefronts"),
         ("block_count(x=1)", "has no argument 'x' (write block_count)"),
     ],
 )
@@ -205,8 +206,9 @@ def test_a_wrong_reference_is_explained(reference: str, said: str) -> None:
 
 
 def test_titles_name_the_arguments_that_are_given() -> None:
-    assert quantity_title("elements(space=shared, access=write)") == "elements of shared memory, write"
+    assert quantity_title("elements(space=shared, access=write)") == "shared memory writes, in elements"
     assert quantity_title("hazards( kind = read-after-write , array = sh_A )") == "read-after-write hazards of sh_A"
+    assert quantity_title("element_offset(array=A, row=1, column=2)") == "offset of A at row 1, column 2"
     assert quantity_title("lane_of_thread(x=40)") == "lane of thread (40, 0, 0)"
 
 
@@ -246,8 +248,9 @@ def test_words_of_errors_become_ids() -> None:
 def test_all_quantities_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", "quantities"]) == 0
     listed = capsys.readouterr().out.splitlines()
-    assert [line.split("(")[0].split()[0] for line in listed] == list(quantities())
-    assert "elements(space, access, array?)" in listed[[*quantities()].index("elements")]
+    assert [line.split("(")[0] for line in listed[::2]] == list(quantities())
+    assert "elements(space=global|shared, access=read|write, array?=A|B|C)" in listed[::2]
+    assert all(line.startswith("    ") for line in listed[1::2])
     assert all(each.title and each.compute.__doc__ for each in quantities().values())
 
 

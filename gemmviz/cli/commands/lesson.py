@@ -1,4 +1,4 @@
-"""Lessons: which there are, and whether what they say is true."""
+"""List lessons, check that what they say is true, list the quantities that they can use."""
 
 import argparse
 from contextlib import closing
@@ -9,7 +9,7 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
 from gemmviz.run.choosing import engine_for
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.checking import Check, checks_of
+from gemmviz.teaching.checking import LessonCheck, checks_of
 from gemmviz.teaching.lesson import Lesson
 from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.quantities.catalog import quantities
@@ -18,13 +18,13 @@ from gemmviz.teaching.quantities.catalog import quantities
 def _add(parser: argparse.ArgumentParser) -> None:
     doings = parser.add_subparsers(dest="doing", required=True, metavar="DOING")
     listing = doings.add_parser("list", help="list the lessons")
-    checking = doings.add_parser("check", help="ask every number of a lesson of the run")
+    checking = doings.add_parser("check", help="check every number of a lesson against the run")
     naming = doings.add_parser("quantities", help="list the quantities that a lesson can use: id, arguments, title")
     for each in (listing, checking):
         each.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="which (default: all that ship with gemmviz)")
     for each in (listing, checking, naming):
         add_json(each)
-    checking.add_argument("--all", action="store_true", help="say what is true, too")
+    checking.add_argument("--all", action="store_true", help="also list what is true")
 
 
 def _lesson(name: str) -> tuple[Lesson, str]:
@@ -47,9 +47,8 @@ def _list_quantities(as_json: bool) -> int:
     if as_json:
         print_json([{"quantity": signature, "title": title} for signature, title in rows])
         return 0
-    width = max(len(signature) for signature, _ in rows)
     for signature, title in rows:
-        print(f"{signature:{width}}  {title}")
+        print(f"{signature}\n    {title}")
     return 0
 
 
@@ -95,7 +94,7 @@ def _check(names: list[str], tells_all: bool, as_json: bool) -> int:
     return 0
 
 
-def _row(lesson: Lesson, check: Check) -> dict[str, object]:
+def _row(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
     """A check as JSON."""
     expected = check.expectation
     return {

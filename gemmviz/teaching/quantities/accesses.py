@@ -6,8 +6,9 @@ from typing import Literal
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.reads import stride_of, walk_of
 from gemmviz.model.errors import UsageError
+from gemmviz.model.sites import Space
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Factor, Matrix, MemorySpace, Whole
+from gemmviz.teaching.quantities.arguments import Factor, Matrix, Whole
 from gemmviz.teaching.quantities.quantity import quantity
 
 
@@ -32,7 +33,7 @@ def request_cost(facts: ShotFacts, array: str, measure: Literal["sectors", "line
 
 
 @quantity("bytes of {space} memory requested so far")
-def bytes_so_far(facts: ShotFacts, space: MemorySpace) -> int:
+def bytes_so_far(facts: ShotFacts, space: Space) -> int:
     """Bytes that the threads in focus requested up to the shown step."""
     return facts.moment.so_far(space).bytes_asked
 
@@ -51,7 +52,7 @@ def stride(facts: ShotFacts, array: Factor) -> int:
     return -1 if step is None else step
 
 
-@quantity("offset of {array}[{row}, {column}]")
+@quantity("offset of {array} at row {row}, column {column}")
 def element_offset(facts: ShotFacts, array: Matrix, row: Whole, column: Whole) -> int:
     """Offset of an element in elements, in the order in which the kernel stores the matrix."""
     stored = facts.replay.trace.arrays[facts.replay.trace.number_of(array) or 0]

@@ -5,9 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 Whole = Annotated[int, Meta(ge=0, le=999_999_999)]
-Access = Literal["read", "write"]
 Measure = Literal["requested", "moved"]
 Matrix = Literal["A", "B", "C"]
 Factor = Literal["A", "B"]
-MemorySpace = Literal["global", "shared"]
-Axis = Literal["rows", "columns"]
+MatrixAxis = Literal["rows", "columns"]

@@ -19,7 +19,7 @@ from gemmviz.teaching.quantities import (
     results,
     steps,
 )
-from gemmviz.teaching.quantities.quantity import Answer, Quantity
+from gemmviz.teaching.quantities.quantity import Quantity, QuantityValue
 from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
 
 _THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings)
@@ -31,7 +31,7 @@ def quantities() -> dict[str, Quantity]:
     return {each.id: each for theme in _THEMES for each in vars(theme).values() if isinstance(each, Quantity)}
 
 
-def quantity_value(reference: str, facts: ShotFacts) -> Answer:
+def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
     """The value of the quantity that ``reference`` names. Raises UsageError for an unknown quantity or a wrong argument,
     GemmvizError where the shot can't be run.
     """

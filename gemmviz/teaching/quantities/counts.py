@@ -3,21 +3,22 @@
 from dataclasses import replace
 from typing import Literal
 
-from gemmviz.analysis.memory.counts import intensity as flops_per_byte
+from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.errors import UsageError
+from gemmviz.model.sites import Access, Space
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.speeds import DRAM, traffic_of
-from gemmviz.teaching.quantities.arguments import Access, Factor, Matrix, Measure, MemorySpace, Whole
+from gemmviz.teaching.quantities.arguments import Factor, Matrix, Measure, Whole
 from gemmviz.teaching.quantities.quantity import quantity
 
 
-@quantity("elements of {space} memory, {access}[, of {array}]")
-def elements(facts: ShotFacts, space: MemorySpace, access: Access, array: Matrix | None = None) -> int:
+@quantity("{space} memory {access}s[ of {array}], in elements")
+def elements(facts: ShotFacts, space: Space, access: Access, array: Matrix | None = None) -> int:
     """Elements that lanes request, repetitions included."""
     return facts.counts.elements(space, access) if array is None else facts.counts.elements(space, access, array)
 
 
-@quantity("elements read from global memory with {parameter} = {value}")
+@quantity("global memory reads with {parameter} = {value}, in elements")
 def elements_read_with(facts: ShotFacts, parameter: str, value: Whole) -> int:
     """Elements that lanes read from global memory, with another value of a parameter."""
     setup = facts.setup.changed(**{parameter: value})
@@ -31,14 +32,14 @@ def reads_per_element(facts: ShotFacts, array: Factor) -> float:
     return facts.counts.elements("global", "read", array) / size
 
 
-@quantity("bytes of global memory {measure}[ by {access}]")
+@quantity("bytes {measure} in global memory[ by {access}s]")
 def global_bytes(facts: ShotFacts, measure: Measure, access: Access | None = None) -> int:
     """Bytes that lanes request, or that whole sectors move, for reads, writes or both."""
     total = facts.counts.total("global") if access is None else facts.counts.total("global", access)
     return total.bytes_asked if measure == "requested" else total.bytes_moved(facts.counts.rules)
 
 
-@quantity("GiB of global memory {measure} by {access}")
+@quantity("GiB {measure} in global memory by {access}s")
 def global_gibibytes(facts: ShotFacts, measure: Measure, access: Access) -> float:
     """As ``global_bytes``, in GiB."""
     return float(global_bytes.compute(facts, measure, access)) / 2**30
@@ -80,18 +81,18 @@ def _equal_phases(facts: ShotFacts) -> int:
 
 
 @quantity("FLOP per byte read, by bytes {measure}")
-def intensity(facts: ShotFacts, measure: Measure) -> float:
+def arithmetic_intensity(facts: ShotFacts, measure: Measure) -> float:
     """Arithmetic intensity in FLOP/byte over global reads; the stores of C are left out."""
-    return flops_per_byte(facts.setup.problem.flops, int(global_bytes.compute(facts, measure, "read")))
+    return intensity(facts.setup.problem.flops, int(global_bytes.compute(facts, measure, "read")))
 
 
 @quantity("FLOP per byte, stores included")
-def intensity_with_stores(facts: ShotFacts) -> float:
+def arithmetic_intensity_with_stores(facts: ShotFacts) -> float:
     """Arithmetic intensity in FLOP/byte over all requested bytes of global memory."""
-    return flops_per_byte(facts.setup.problem.flops, facts.counts.total("global").bytes_asked)
+    return intensity(facts.setup.problem.flops, facts.counts.total("global").bytes_asked)
 
 
 @quantity("roofline in GFLOP/s, by bytes {measure}")
 def roofline_gflops(facts: ShotFacts, measure: Measure) -> float:
     """Attainable rate at the launch's arithmetic intensity, in GFLOP/s."""
-    return facts.device.roof(float(intensity.compute(facts, measure)))
+    return facts.device.roof(float(arithmetic_intensity.compute(facts, measure)))

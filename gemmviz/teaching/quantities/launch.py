@@ -10,7 +10,7 @@ from gemmviz.model.errors import GemmvizError, UsageError, closest
 from gemmviz.model.sites import shared_bytes
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
-from gemmviz.teaching.quantities.quantity import Answer, quantity
+from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
 
 _LARGEST_TRIED = 1 << 12
 
@@ -76,13 +76,13 @@ def device_cores(facts: ShotFacts) -> int:
 
 
 @quantity("{field} of the device")
-def device(facts: ShotFacts, field: str) -> Answer:
+def device(facts: ShotFacts, field: str) -> QuantityValue:
     """A field of the device's file. Raises UsageError for one that is unknown or not a single value."""
     names = [each.name for each in fields(Device)]
     if field not in names:
         raise UsageError(f"a device has no field {field!r}", remedy=closest(field, names))
     value = getattr(facts.device, field)
-    if not isinstance(value, Answer):
+    if not isinstance(value, QuantityValue):
         raise UsageError(f"the device's {field} is not a single value")
     return value
 

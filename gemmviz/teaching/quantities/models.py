@@ -1,6 +1,6 @@
 """Quantities of models: work and span, sizes of the matrices, blocks of a growing problem."""
 
-from gemmviz.scenes.charts.growth import blocks_at as block_count_at
+from gemmviz.scenes.charts.growth import blocks_at
 from gemmviz.scenes.charts.scaling import data_bytes, span_of, work_of
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.quantities.arguments import Whole
@@ -32,12 +32,12 @@ def matrix_mebibytes(facts: ShotFacts) -> float:
 
 
 @quantity("blocks at N = {n}")
-def blocks_at(facts: ShotFacts, n: Whole) -> int:
+def block_count_at(facts: ShotFacts, n: Whole) -> int:
     """Blocks of an N × N problem, with square blocks of the width that the shot's chart selects."""
-    return block_count_at(n, facts.shot.chart.width or 1)
+    return blocks_at(n, facts.shot.chart.width or 1)
 
 
 @quantity("blocks for each SM at N = {n}")
 def blocks_per_sm_at(facts: ShotFacts, n: Whole) -> float:
     """Blocks of an N × N problem divided by the number of multiprocessors."""
-    return block_count_at(n, facts.shot.chart.width or 1) / facts.device.sms
+    return blocks_at(n, facts.shot.chart.width or 1) / facts.device.sms

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from gemmviz.analysis.models.latency import hiding_of
-from gemmviz.analysis.models.schedules import waves as wave_count
+from gemmviz.analysis.models.schedules import waves
 from gemmviz.model.errors import UsageError
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
@@ -32,17 +32,17 @@ def occupied_percent(facts: ShotFacts, resource: Literal["threads", "warps"]) ->
 
 
 @quantity("waves")
-def waves(facts: ShotFacts) -> int:
+def wave_count(facts: ShotFacts) -> int:
     """Rounds in which the grid's blocks run if all take equally long."""
-    return wave_count(facts.launch.block_count, facts.device.sms, facts.limits.blocks_per_sm)
+    return waves(facts.launch.block_count, facts.device.sms, facts.limits.blocks_per_sm)
 
 
 @quantity("waves of the compared launch")
-def compared_waves(facts: ShotFacts) -> int:
+def compared_wave_count(facts: ShotFacts) -> int:
     """Rounds of the launch that the shot compares with. Raises UsageError where there is none."""
     if facts.shot.against is None:
         raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
-    return int(waves.compute(ShotFacts(Shot(facts.shot.against.setup))))
+    return int(wave_count.compute(ShotFacts(Shot(facts.shot.against.setup))))
 
 
 @quantity("most blocks resident on an SM")

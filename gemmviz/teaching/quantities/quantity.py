@@ -4,12 +4,12 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-Answer = bool | int | float | str
-Compute = Callable[..., Answer]
+QuantityValue = bool | int | float | str
+_Compute = Callable[..., QuantityValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,12 @@ class Quantity:
     id: str
     title: str
     arguments: type[msgspec.Struct]
-    compute: Compute
+    compute: _Compute
 
     @property
     def signature(self) -> str:
-        """The id with its arguments; those that may be left out are marked with ``?``."""
-        fields = msgspec.structs.fields(self.arguments)
-        names = ", ".join(each.name if each.required else f"{each.name}?" for each in fields)
+        """The id with its arguments and their choices; ``?`` marks arguments that may be left out."""
+        names = ", ".join(map(_argument_text, msgspec.structs.fields(self.arguments)))
         return f"{self.id}({names})" if names else self.id
 
     def title_with(self, arguments: msgspec.Struct) -> str:
@@ -38,14 +37,22 @@ class Quantity:
         return _ARGUMENT.sub(lambda name: str(getattr(arguments, name[1])), text)
 
 
+def _argument_text(field: msgspec.structs.FieldInfo) -> str:
+    """An argument with its choices, as ``access?=read|write``."""
+    kinds = (field.type, *get_args(field.type))
+    choices = next((get_args(each) for each in kinds if get_origin(each) is Literal), ())
+    name = field.name if field.required else f"{field.name}?"
+    return f"{name}={'|'.join(map(str, choices))}" if choices else name
+
+
 _OPTIONAL = re.compile(r"\[([^]]*)\]")
 _ARGUMENT = re.compile(r"\{(\w+)\}")
 
 
-def quantity(title: str) -> Callable[[Compute], Quantity]:
+def quantity(title: str) -> Callable[[_Compute], Quantity]:
     """Turn a function of ``(facts, **arguments)`` into a Quantity whose id is the function's name."""
 
-    def register(compute: Compute) -> Quantity:
+    def register(compute: _Compute) -> Quantity:
         first, *others = inspect.signature(compute, eval_str=True).parameters.values()
         assert first.name == "facts", compute
         fields: list[tuple[str, Any] | tuple[str, Any, Any]] = [

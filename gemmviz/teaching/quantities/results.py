@@ -29,7 +29,7 @@ def hazards(facts: ShotFacts, kind: HazardId, array: str | None = None) -> int:
     return sum(each.count for each in facts.replay.hazards if each.kind == words and array in (None, each.array))
 
 
-@quantity("what races")
+@quantity("units that race")
 def racing_units(facts: ShotFacts) -> str:
     """``warps``, or ``threads`` for a block of a single warp."""
     return facts.race.kind

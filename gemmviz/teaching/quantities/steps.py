@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from gemmviz.model.errors import UsageError
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities.arguments import Axis
+from gemmviz.teaching.quantities.arguments import MatrixAxis
 from gemmviz.teaching.quantities.quantity import quantity
 
 
@@ -42,14 +42,14 @@ def terms_in_order(facts: ShotFacts) -> bool:
 
 
 @quantity("{axis} of C of the block")
-def block_range(facts: ShotFacts, axis: Axis) -> str:
+def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
     """First and last row or column that the block in focus stores, as ``"0 to 1"``."""
     indices = _stored(facts, facts.moment.scope.of_block, axis)
     return f"{int(indices.min())} to {int(indices.max())}"
 
 
 @quantity("{axis} of C of the warp")
-def warp_extent(facts: ShotFacts, axis: Axis) -> int:
+def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
     """Number of different rows or columns that the warp in focus stores, else the block's first warp."""
     moment = facts.moment
     size, block = moment.trace.rules.warp_size, moment.scope.of_block
@@ -57,7 +57,7 @@ def warp_extent(facts: ShotFacts, axis: Axis) -> int:
     return len(np.unique(_stored(facts, slice(start, min(start + size, block.stop)), axis)))
 
 
-def _stored(facts: ShotFacts, threads: slice, axis: Axis) -> npt.NDArray[np.integer]:
+def _stored(facts: ShotFacts, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:
     """Rows or columns of the elements of C that ``threads`` store. Raises UsageError if they store none."""
     stored, _ = facts.replay.owners.of(threads)
     array = facts.replay.owners.array
