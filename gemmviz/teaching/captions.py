@@ -31,7 +31,7 @@ def caption_with_numbers(stop: LessonStep, facts: ShotFacts | None = None) -> st
             values[each.name] = shown_value(_rounded(quantity_value(each.quantity, facts), each))
         except GemmvizError:
             values[each.name] = "?"
-    return stop.said(values)
+    return stop.caption_with(values)
 
 
 def _rounded(value: QuantityValue, like: Expectation) -> QuantityValue:

@@ -10,9 +10,7 @@ from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
 from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
 from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
-from gemmviz.teaching.quantities.quantity import QuantityValue
-
-_ERROR_QUANTITIES = ("refusal", "fault")
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[LessonCheck]:
         try:
             facts = ShotFacts(step.shot, prepare(step.shot, engine_of).outcome)
         except GemmvizError as error:
-            if not any(each.quantity in _ERROR_QUANTITIES for each in step.expect):
+            if not any(each.quantity in ERROR_QUANTITIES for each in step.expect):
                 yield LessonCheck(number, title, "the view", step.place, error=error)
             facts = ShotFacts(step.shot)
         for expectation in step.expect:

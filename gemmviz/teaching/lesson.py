@@ -135,7 +135,7 @@ class LessonStep:
         """Names of the numbers in the caption."""
         return tuple(dict.fromkeys(_FIELD.findall(self.caption)))
 
-    def said(self, values: Mapping[str, str]) -> str:
+    def caption_with(self, values: Mapping[str, str]) -> str:
         """The caption with ``values`` in place of the names."""
         return _FIELD.sub(lambda name: values.get(name[1], name[0]), self.caption)
 

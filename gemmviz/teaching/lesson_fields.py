@@ -8,10 +8,9 @@ from msgspec import Struct, field
 from gemmviz.state.shot import plain_of
 from gemmviz.teaching.lesson import Choice, Exercise, Expectation, Lesson, LessonStep, Question
 from gemmviz.teaching.quantities.old_wording import error_id_of, reference_of
-from gemmviz.teaching.quantities.quantity import QuantityValue
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
 
 Texts = tuple[str, ...]
-_ERRORS = ("refusal", "fault")
 
 
 class ExpectationFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -150,6 +149,6 @@ def _updated_expectation(plain: dict[str, Any]) -> dict[str, Any]:
         return plain
     rest = {name: inner for name, inner in plain.items() if name != "what"}
     quantity = reference_of(what)
-    if quantity in _ERRORS and isinstance(value, str):
+    if quantity in ERROR_QUANTITIES and isinstance(value, str):
         rest["is"] = error_id_of(value)
     return {"quantity": quantity, **rest}

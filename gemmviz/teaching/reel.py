@@ -1,4 +1,4 @@
-"""A lesson as slides, pages and films: each step with what is said of it, drawn one after the other."""
+"""A lesson as a Reel, from which slides, pages and films are made: each step drawn with its caption."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -32,8 +32,8 @@ def lesson_reel(
     changed: Callable[[Shot], Shot] = lambda shot: shot,
     answers: bool = False,
 ) -> Reel:
-    """A picture of each of its steps, and a film that stays at each. ``changed``: what the shots are drawn with; ``answers``:
-    with what is right of each question, and why, and with the blanks filled in.
+    """Slides, frames and page steps of a lesson; a film pauses at each step. ``changed``: applied to each shot before it is
+    drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     """
     shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
 
@@ -74,7 +74,9 @@ def lesson_reel(
 
 
 def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:
-    """The parts that are shown where nothing moves: the first, with answers the last of blanks and the right one of choices."""
+    """Parts of a step in a still medium: a question, also its right answer if ``answers``; the first part of an exercise that
+    is still open; the last part of any other step.
+    """
     parts = parts_of(stop)
     if stop.question is not None:
         return parts[:2] if answers else parts[:1]

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 QuantityValue = bool | int | float | str
+ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
 _Compute = Callable[..., QuantityValue]
 
 
