@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from gemmviz.export.prepare import (
     EngineOf,
@@ -35,6 +36,7 @@ def lesson_reel(
     """Slides, frames and page steps of a lesson; a film pauses at each step. ``changed``: applied to each shot before it is
     drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     """
+    pause = partial(_pause, manner)
     shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
 
     def pictures() -> Iterator[tuple[LessonStep, Prepared, Caption]]:
@@ -52,11 +54,8 @@ def lesson_reel(
     def frames(fps: int) -> Iterator[Frame]:
         for _, stage, said in pictures():
             frame = frame_at(stage, stage.step, stage.moment(stage.step), manner, said=said)
-            for _ in range(held(fps)):
+            for _ in range(pause(fps)):
                 yield frame
-
-    def held(fps: int) -> int:
-        return max(1, round(manner.hold_s * fps))
 
     def steps() -> Iterator[Step]:
         for _, stage, said in pictures():
@@ -69,8 +68,13 @@ def lesson_reel(
 
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
-        lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, count, theme=theme, inks=inks_of_themes()
+        lesson.title, slides, count, frames, lambda fps: count * pause(fps), steps, count, theme=theme, inks=inks_of_themes()
     )
+
+
+def _pause(manner: ExportOptions, fps: int) -> int:
+    """Number of frames for which a film shows each step."""
+    return max(1, round(manner.hold_s * fps))
 
 
 def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:
