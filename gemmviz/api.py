@@ -64,7 +64,8 @@ from gemmviz.subjects.gathering import Given
 from gemmviz.subjects.picture import picture
 from gemmviz.subjects.runs import replay_of, run
 from gemmviz.subjects.subject import Subject
-from gemmviz.teaching.lesson import Lesson, named_lesson, save_lesson
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import named_lesson, save_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 __all__ = [

@@ -12,7 +12,7 @@ from gemmviz.launch.catalog import COURSE
 from gemmviz.render.export import save_numbered
 from gemmviz.render.format import RenderOptions
 from gemmviz.run.choosing import engine_for
-from gemmviz.teaching.lesson import shipped_lesson
+from gemmviz.teaching.lesson_file import shipped_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 SHEET = Path(__file__).resolve().parent.parent / "assets" / "pictures" / "course.png"

@@ -28,7 +28,7 @@ from gemmviz.model.host_run import HostCall, HostRun, HostRuns
 from gemmviz.model.schedule import GridCase
 from gemmviz.run.worker.remote import RemoteGpu
 from gemmviz.scenes.catalog import view_named
-from gemmviz.teaching.lesson import shipped_lesson
+from gemmviz.teaching.lesson_file import shipped_lesson
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "measurements"
 SIZES, REPEATS, TILE = (512, 1024, 2048, 4096), 15, 32

@@ -11,7 +11,7 @@ from gemmviz.cli.main import commands, main, parser
 from gemmviz.files.resources import resource
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.state.shot import default_shot, save_view
-from gemmviz.teaching.lesson import read_lesson, shipped_lesson
+from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 WRITERS = {
     "trace": ["trace", "KERNEL", "-o"],

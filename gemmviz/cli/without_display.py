@@ -20,7 +20,7 @@ from gemmviz.render.format import RenderOptions
 from gemmviz.run.choosing import engine_for
 from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot, default_shot
-from gemmviz.teaching.lesson import named_lesson
+from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 _FOLDER, _MOST_FRAMES = Path("out"), 60

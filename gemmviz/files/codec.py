@@ -14,8 +14,9 @@ from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 import msgspec
 import tomli_w
 
+from gemmviz.files.toml_places import FieldPath, path_of
 from gemmviz.files.whole import is_file, special_kind
-from gemmviz.model.errors import GemmvizError, Place, UsageError
+from gemmviz.model.errors import ErrorId, GemmvizError, Place, UsageError
 
 _T = TypeVar("_T")
 _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
@@ -23,6 +24,9 @@ _LARGEST_TEXT, _MOST_DIGITS = 64 << 20, 19
 
 class FormatError(GemmvizError, ValueError):
     """Text that isn't JSON or TOML, or values that don't fit their types."""
+
+    id: ErrorId = "format"
+    path: FieldPath = ()
 
 
 def to_plain(value: Any, *, brief: bool = False) -> Any:
@@ -56,7 +60,9 @@ def from_plain(plain: Any, kind: type[_T]) -> _T:
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
-        raise FormatError(str(error)) from None
+        wrong = FormatError(str(error))
+        wrong.path = path_of(str(error))
+        raise wrong from None
 
 
 def unknown_names(plain: Any, kind: Any, path: str = "") -> list[str]:

@@ -1,26 +1,34 @@
 """The kernel's file: plain CUDA C, with a TOML header in its first ``//`` lines that says how to launch it."""
 
 import re
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
+
+from msgspec import Meta, Struct, field
 
 from gemmviz.files.codec import FormatError, read_text, toml_to_plain
+from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
+from gemmviz.files.written_fields import read_fields
 from gemmviz.model.errors import Place, SourceError
-from gemmviz.model.kernel import LARGEST_NUMBER, MATRICES, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text, place_in
+from gemmviz.model.kernel import LARGEST_NUMBER, MOST_TEXT, KernelSpec, Parameter, Requirement, check_text
 from gemmviz.model.problem import Problem
 
+_T = TypeVar("_T")
 HEADER_VERSION = 1
-_KEYS = {
-    "gemmviz", "title", "description", "entry", "args", "block", "grid", "parameters", "require", "shared_bytes",
-    "column_major", "problem", "unfinished",
-}  # fmt: skip
+_Formula = str | int | float
+_Whole = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
+_Size = Annotated[int, Meta(ge=1, le=LARGEST_NUMBER)]
+_Formulas = Annotated[tuple[_Formula, ...], Meta(min_length=1, max_length=3)]
 _RESERVED = {"M", "N", "K", "A", "B", "C", "warp_size", "max_threads_per_block", "shared_per_block"}
 _EXAMPLE = 'begin the file with // gemmviz = 1, // entry = "NAME", // args = [...], // block = [...], // grid = [...]'
 
+_FORMULAS = "write one to three formulas: x, y, z"
+_REMEDIES: dict[FieldPath, str] = {(): _EXAMPLE, ("block",): _FORMULAS, ("grid",): _FORMULAS}
+
 
 def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
-    """The kernel in a file; of one that ships with gemmviz, messages name no folder. Raises UsageError or SourceError."""
+    """The kernel in a file; messages name no folder for one that ships with gemmviz. Raises UsageError or SourceError."""
     try:
         text = kernel_text(path)
     except FormatError as error:
@@ -29,7 +37,7 @@ def read_kernel(path: Path, *, is_shipped: bool = False) -> KernelSpec:
 
 
 def kernel_text(path: Path) -> str:
-    """What stands in a file that is taken for a kernel's. Raises as ``read_text`` does, for more than a kernel may have too."""
+    """The text of a kernel file. Raises as ``read_text`` does, also for a file larger than a kernel may be."""
     return read_text(path, 4 * MOST_TEXT)
 
 
@@ -42,40 +50,101 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
         raise
 
 
+class _ProblemFields(Struct, forbid_unknown_fields=True):
+    """``problem = { M = 8, N = 8, K = 8 }``"""
+
+    M: _Size = 8
+    N: _Size = 8
+    K: _Size = 8
+
+
+class _ParameterFields(Struct):
+    """``[parameters.NAME]``"""
+
+    default: _Whole
+    choices: Annotated[tuple[_Whole, ...], Meta(min_length=1)] | None = None
+    description: _Formula = ""
+
+
+class _RuleFields(Struct):
+    """``[[require]]``: a formula, and the sentence for a launch that breaks it."""
+
+    that: _Formula
+    otherwise: _Formula = field(name="else")
+
+
+class _HeaderFields(Struct, forbid_unknown_fields=True):
+    """The whole header."""
+
+    entry: str
+    args: tuple[_Formula, ...]
+    block: _Formulas
+    grid: _Formulas
+    gemmviz: Any = HEADER_VERSION
+    title: str = ""
+    description: str | None = None
+    parameters: dict[str, Any] = {}
+    require: tuple[_RuleFields, ...] = ()
+    shared_bytes: _Formula = "0"
+    column_major: tuple[Literal["A", "B", "C"], ...] = ()
+    problem: _ProblemFields = field(default_factory=_ProblemFields)
+    unfinished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """``toml``: the text of the header without its slashes. ``prose``: the sentences that may follow it."""
+
+    toml: str
+    plain: dict[str, Any]
+    prose: str
+
+    def fields(self, plain: Any, kind: type[_T], path: FieldPath = ()) -> _T:
+        """The part of the header at ``path``. Raises SourceError with its place in the kernel file."""
+        try:
+            return read_fields(plain, kind, lambda: toml_places(self.toml), path)
+        except FormatError as error:
+            remedy = _REMEDIES.get(error.path, error.remedy)
+            raise SourceError(f"header: {error.message}", _behind_slashes(error.place), remedy=remedy) from None
+
+    def error(self, message: str, path: FieldPath, remedy: str | None = None) -> SourceError:
+        """An error about the field at ``path``."""
+        return SourceError(message, _behind_slashes(nearest_place(toml_places(self.toml), path)), remedy=remedy)
+
+
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     check_text(text, file)
-    facts, prose = _header(text)
-    if facts.get("gemmviz") != HEADER_VERSION:
-        raise SourceError(
-            f"the header says gemmviz = {facts.get('gemmviz')!r}; this version reads {HEADER_VERSION}",
-            place_in(text, "gemmviz"),
-        )
-    read = _Reader(text, facts)
-    for key in facts:
-        if key not in _KEYS:
-            raise SourceError(f"the header's key {key!r} means nothing here", place_in(text, key), remedy=_known(_KEYS))
+    header = _header(text)
+    version = header.plain.get("gemmviz")
+    if version != HEADER_VERSION:
+        raise header.error(f"the header says gemmviz = {version!r}; this version reads {HEADER_VERSION}", ("gemmviz",))
+    fields = header.fields(header.plain, _HeaderFields)
     return KernelSpec(
         name=PurePath(file).stem,
         file=file,
         text=text,
-        title=read("title", str, PurePath(file).stem),
-        description=read("description", str, prose),
-        entry=_entry(text, read("entry", str)),
-        args=read.names("args"),
-        block=read.formulas("block"),
-        grid=read.formulas("grid"),
-        parameters=tuple(_parameter(text, name, each) for name, each in read("parameters", dict, {}).items()),
-        requirements=tuple(_requirement(text, each) for each in read("require", list, [])),
-        shared_bytes=str(facts.get("shared_bytes", "0")),
-        column_major=_column_major(text, read("column_major", list, [])),
-        problem=_problem(text, read("problem", dict, {"M": 8, "N": 8, "K": 8})),
-        unfinished=read("unfinished", bool, False),
+        title=fields.title if "title" in header.plain else PurePath(file).stem,
+        description=header.prose if fields.description is None else fields.description,
+        entry=_entry(header, fields.entry),
+        args=_texts(fields.args),
+        block=_texts(fields.block),
+        grid=_texts(fields.grid),
+        parameters=tuple(_parameter(header, name, each) for name, each in fields.parameters.items()),
+        requirements=tuple(Requirement(str(each.that), str(each.otherwise)) for each in fields.require),
+        shared_bytes=str(fields.shared_bytes),
+        column_major=frozenset(fields.column_major),
+        problem=Problem(fields.problem.M, fields.problem.N, fields.problem.K),
+        unfinished=fields.unfinished,
         is_shipped=is_shipped,
     )
 
 
-def _header(text: str) -> tuple[dict[str, Any], str]:
-    """The header's TOML and the prose that may follow it in the same run of ``//`` lines."""
+def _texts(formulas: tuple[_Formula, ...]) -> tuple[str, ...]:
+    return tuple(str(each) for each in formulas)
+
+
+def _header(text: str) -> _Header:
+    """The header in the leading ``//`` lines; prose may follow it there. Raises SourceError if there is none."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("//"):
@@ -84,106 +153,51 @@ def _header(text: str) -> tuple[dict[str, Any], str]:
     if not any(re.match(r"\s*gemmviz\s*=", line) for line in lines):
         raise SourceError("the file has no gemmviz header", Place(1, 1, 1, 1), remedy=_EXAMPLE)
     try:
-        return toml_to_plain("\n".join(lines)), ""
+        return _parsed(lines, len(lines))
     except FormatError as error:
-        prose = next((i for i, line in enumerate(lines) if _is_prose(line)), None)
+        prose = next((number for number, line in enumerate(lines) if _is_prose(line)), None)
         if prose is None:
-            raise _header_error(error) from None
+            raise _syntax_error(error) from None
     try:
-        return toml_to_plain("\n".join(lines[:prose])), " ".join(line.strip() for line in lines[prose:])
+        return _parsed(lines, prose)
     except FormatError as error:
-        raise _header_error(error) from None
+        raise _syntax_error(error) from None
+
+
+def _parsed(lines: list[str], count: int) -> _Header:
+    """A header of ``count`` lines with prose in the others."""
+    toml = "\n".join(lines[:count])
+    return _Header(toml, toml_to_plain(toml), " ".join(line.strip() for line in lines[count:]))
 
 
 def _is_prose(line: str) -> bool:
     return bool(re.match(r"\s*[A-Za-z]\S*\s+[^=\s]", line)) and not re.match(r"\s*[\w.\"-]+\s*=", line)
 
 
-def _header_error(error: FormatError) -> SourceError:
-    """What is wrong with the TOML, at its place behind the two slashes."""
-    at = error.place
-    place = Place(1, 1, 1, 2) if at is None else Place(at.line, at.column + 2, at.line, at.column + 3)
-    return SourceError(error.message.replace("this is", "the header is", 1), place, remedy="it is the leading // lines")
+def _syntax_error(error: FormatError) -> SourceError:
+    place = _behind_slashes(error.place)
+    return SourceError(f"header: {error.message}", place, remedy="the header is the leading // lines")
 
 
-class _Reader:
-    """Takes values out of the header with the type they must have."""
-
-    def __init__(self, text: str, facts: Mapping[str, Any]) -> None:
-        self.text = text
-        self.facts = facts
-
-    def __call__(self, key: str, kind: type, default: Any = None) -> Any:
-        if key not in self.facts and default is None:
-            raise SourceError(f"the header lacks {key!r}", Place(1, 1, 1, 1), remedy=_EXAMPLE)
-        value = self.facts.get(key, default)
-        if not isinstance(value, kind):
-            raise SourceError(f"the header's {key!r} must be a {_TOML_NAMES[kind]}", place_in(self.text, key))
-        return value
-
-    def names(self, key: str) -> tuple[str, ...]:
-        values = self(key, list)
-        for each in values:
-            if isinstance(each, bool) or not isinstance(each, str | int | float):
-                raise SourceError(f"the header's {key!r} may hold strings and numbers", place_in(self.text, key))
-        return tuple(str(each) for each in values)
-
-    def formulas(self, key: str) -> tuple[str, ...]:
-        formulas = self.names(key)
-        if not 1 <= len(formulas) <= 3:
-            raise SourceError(f"the header's {key!r} must hold one to three formulas (x, y, z)", place_in(self.text, key))
-        return formulas
+def _behind_slashes(place: Place | None) -> Place:
+    """A place in the header's TOML as a place in the kernel file."""
+    if place is None:
+        return Place(1, 1, 1, 1)
+    return Place(place.line, place.column + 2, place.end_line, place.end_column + 2)
 
 
-_TOML_NAMES: dict[type, str] = {str: "string", list: "list", dict: "table", bool: "truth value"}
-
-
-def _parameter(text: str, name: str, facts: Any) -> Parameter:
-    default, choices = (facts.get(key) if isinstance(facts, dict) else None for key in ("default", "choices"))  # type: Any, Any
-    wrong = ""
+def _parameter(header: _Header, name: str, plain: Any) -> Parameter:
+    path = ("parameters", name)
     if name in _RESERVED or not name.isidentifier():
-        wrong = f"a parameter can't be called {name}"
-    elif not _is_number(default):
-        wrong = f"the parameter {name} needs a default: a whole number, at most {LARGEST_NUMBER}"
-    elif choices is not None and not (isinstance(choices, list) and choices and all(map(_is_number, choices))):
-        wrong = f"the choices of {name} must be a list of whole numbers, each at most {LARGEST_NUMBER}"
-    elif choices is not None and default not in choices:
-        wrong = f"the default of {name}, {default}, is not among its choices"
-    if wrong:
-        raise SourceError(wrong, place_in(text, f"parameters.{name}"))
-    return Parameter(name, default, tuple(choices) if choices else None, str(facts.get("description", "")))
+        raise header.error(f"a parameter can't be called {name}", path)
+    fields = header.fields(plain, _ParameterFields, path)
+    if fields.choices is not None and fields.default not in fields.choices:
+        raise header.error(f"the default of {name}, {fields.default}, is not among its choices", (*path, "default"))
+    return Parameter(name, fields.default, fields.choices, str(fields.description))
 
 
-def _is_number(value: object) -> bool:
-    """Whether a parameter can have this value."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_NUMBER
-
-
-def _requirement(text: str, facts: Any) -> Requirement:
-    if not isinstance(facts, dict) or not {"that", "else"} <= facts.keys():
-        raise SourceError("a rule needs 'that' (a formula) and 'else' (a sentence)", place_in(text, "[require]"))
-    return Requirement(str(facts["that"]), str(facts["else"]))
-
-
-def _entry(text: str, entry: str) -> str:
+def _entry(header: _Header, entry: str) -> str:
+    """The kernel's name, with its template arguments. Raises SourceError for other text."""
     if not re.fullmatch(r"\s*(::)?\w+(::\w+)*\s*(<[^<>]*>\s*)?", entry):
-        raise SourceError(
-            f"the entry {entry!r} is no kernel's name", place_in(text, "entry"), remedy='write "name" or "name<BM, 8>"'
-        )
+        raise header.error(f"the entry {entry!r} is no kernel's name", ("entry",), 'write "name" or "name<BM, 8>"')
     return entry.strip()
-
-
-def _column_major(text: str, names: list[Any]) -> frozenset[str]:
-    if any(name not in MATRICES for name in names):
-        raise SourceError("column_major may list A, B and C", place_in(text, "column_major"))
-    return frozenset(names)
-
-
-def _problem(text: str, facts: dict[str, Any]) -> Problem:
-    if set(facts) != {"M", "N", "K"} or not all(size and _is_number(size) for size in facts.values()):
-        raise SourceError("problem needs M, N and K: whole numbers", place_in(text, "problem"))
-    return Problem(**facts)
-
-
-def _known(names: set[str]) -> str:
-    return "it may hold " + ", ".join(sorted(names))

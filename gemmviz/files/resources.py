@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+from platformdirs import user_config_path
+
 from gemmviz.model.errors import InstallationError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -46,10 +48,8 @@ def user_folder(name: str) -> Path:
     home = os.environ.get("GEMMVIZ_HOME")
     if home:
         return Path(home) / name
-    if sys.platform == "win32":
-        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return base / "gemmviz" / name
+    folder = user_config_path("gemmviz", appauthor=False, roaming=True) / name
+    if sys.platform == "darwin" and not folder.exists():  # before version 0.2 XDG_CONFIG_HOME did not count there
+        before = Path.home() / "Library" / "Application Support" / "gemmviz" / name
+        return before if before.exists() else folder
+    return folder

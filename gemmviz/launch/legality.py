@@ -11,7 +11,7 @@ from gemmviz.files.measurements import recorded_registers
 from gemmviz.launch.formula import evaluate
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import Device
-from gemmviz.model.errors import GemmvizError, SettingError, SourceError, UsageError
+from gemmviz.model.errors import ErrorId, GemmvizError, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
@@ -21,8 +21,9 @@ _MOST_NAMED = 20  # choices in a sentence
 
 @dataclass(frozen=True, slots=True)
 class BrokenLimit:
-    """A rule that a setup breaks, as a sentence, and the names of the settings in it."""
+    """The id and the sentence of a rule that a setup breaks, and the settings that the rule names."""
 
+    id: ErrorId
     sentence: str
     names: tuple[str, ...] = ()
 
@@ -59,7 +60,8 @@ def launch_for(setup: Setup, *, with_nearest: bool = True) -> Launch:
     device = device_for(setup)
     broken = broken_limit(setup)
     if broken is not None:
-        raise SettingError(broken.sentence, names=broken.names, nearest=nearest_legal(setup) if with_nearest else None)
+        nearest = nearest_legal(setup) if with_nearest else None
+        raise SettingError(broken.sentence, names=broken.names, nearest=nearest, id=broken.id)
     return _launch(setup, device)
 
 
@@ -107,14 +109,20 @@ def broken_limit(setup: Setup) -> BrokenLimit | None:
             choices = ", ".join(map(str, parameter.choices[:_MOST_NAMED])) + (
                 ", …" if len(parameter.choices) > _MOST_NAMED else ""
             )
-            return BrokenLimit(f"{parameter.name} = {value}: choose one of {choices}", (parameter.name,))
+            return BrokenLimit("parameter-range", f"{parameter.name} = {value}: choose one of {choices}", (parameter.name,))
         if value < 0 or (value == 0 and parameter.default > 0 and parameter.choices is None):
-            return BrokenLimit(f"{parameter.name} = {value}: it must be at least 1", (parameter.name,))
+            return BrokenLimit("parameter-range", f"{parameter.name} = {value}: it must be at least 1", (parameter.name,))
     for rule in kernel.requirements:
         if not evaluated(kernel, rule.that, names):
-            return BrokenLimit(_sentence(kernel, rule.otherwise, names), _named(setup, rule.that))
+            return BrokenLimit(_rule_id(rule.that), _sentence(kernel, rule.otherwise, names), _named(setup, rule.that))
     launch = _launch(setup, device)
     return _device_limit(setup, launch, device) or _register_limit(setup, launch, device)
+
+
+def _rule_id(formula: str) -> ErrorId:
+    """The id of the device limit that a header's rule names, else that of a rule."""
+    limits: dict[str, ErrorId] = {"max_threads_per_block": "block-threads", "shared_per_block": "shared-memory"}
+    return next((id for name, id in limits.items() if name in formula), "requirement")
 
 
 def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
@@ -126,20 +134,24 @@ def _named(setup: Setup, *formulas: str) -> tuple[str, ...]:
 
 def _device_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit | None:
     of_block, of_grid = (_named(setup, *formulas) for formulas in (setup.kernel.block, setup.kernel.grid))
-    for what, names, extents, limits in (
-        ("block", of_block, launch.block, device.max_block),
-        ("grid", of_grid, launch.grid, device.max_grid),
-    ):
+    rows: tuple[tuple[ErrorId, str, tuple[str, ...], tuple[int, int, int], tuple[int, int, int]], ...] = (
+        ("block-extent", "block", of_block, launch.block, device.max_block),
+        ("grid-extent", "grid", of_grid, launch.grid, device.max_grid),
+    )
+    for id, what, names, extents, limits in rows:
         for axis, extent, limit in zip("xyz", extents, limits, strict=True):
             if not 1 <= extent <= limit:
                 sentence = f"the {what} would have {extent} along {axis}; {device.name} allows 1 to {limit}"
-                return BrokenLimit(sentence, (*names, "device"))
+                return BrokenLimit(id, sentence, (*names, "device"))
     if launch.threads_per_block > device.max_threads_per_block:
         sentence = f"the block would have {launch.threads_per_block} threads; {device.name} allows at most "
-        return BrokenLimit(sentence + str(device.max_threads_per_block), (*of_block, "device"))
+        return BrokenLimit("block-threads", sentence + str(device.max_threads_per_block), (*of_block, "device"))
     if launch.shared_bytes > device.shared_per_block:
-        sentence = f"the block would use {launch.shared_bytes} bytes of shared memory; {device.name} allows at most "
-        return BrokenLimit(sentence + str(device.shared_per_block), (*_named(setup, setup.kernel.shared_bytes), "device"))
+        sentence = (
+            f"the block would use {launch.shared_bytes} bytes of shared memory; "
+            f"{device.name} allows at most {device.shared_per_block}"
+        )
+        return BrokenLimit("shared-memory", sentence, (*_named(setup, setup.kernel.shared_bytes), "device"))
     return None
 
 
@@ -155,7 +167,7 @@ def _register_limit(setup: Setup, launch: Launch, device: Device) -> BrokenLimit
         f"{launch.threads_per_block} threads of {recorded.per_thread} registers need {needed}; {device.name} allows "
         f"{device.registers_per_block} per block (as compiled by {recorded.source})"
     )
-    return BrokenLimit(sentence, (*_named(setup, *setup.kernel.block), "device"))
+    return BrokenLimit("registers", sentence, (*_named(setup, *setup.kernel.block), "device"))
 
 
 def _sentence(kernel: KernelSpec, template: str, names: Mapping[str, int]) -> str:

@@ -3,8 +3,15 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 _LONGEST = 1000  # characters of a sentence
+ErrorId = Literal[
+    "error", "usage", "setting", "source", "unknown-name", "unsupported", "format", "device", "installation", "trace-file",
+    "parameter-range", "requirement", "block-extent", "grid-extent", "block-threads", "shared-memory", "registers",
+    "fault", "out-of-range", "uninitialised-read", "misaligned-access", "divergent-barrier", "hazard", "division-by-zero",
+    "assertion", "step-budget", "no-access",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +28,21 @@ class Place:
 
 
 class GemmvizError(Exception):
-    """An error with a sentence for a person, and where it is known, file, place and remedy."""
+    """An error with a message, an id that does not depend on the message's words, and file, place and remedy where they are
+    known.
+    """
 
-    def __init__(self, message: str, place: Place | None = None, *, file: str | None = None, remedy: str | None = None) -> None:
+    id: ErrorId = "error"
+
+    def __init__(
+        self,
+        message: str,
+        place: Place | None = None,
+        *,
+        file: str | None = None,
+        remedy: str | None = None,
+        id: ErrorId | None = None,
+    ) -> None:
         if len(message) > _LONGEST:  # files may put in names without end
             message = f"{message[: _LONGEST - 200]} … {message[-200:]}"
         super().__init__(message)
@@ -31,6 +50,7 @@ class GemmvizError(Exception):
         self.place = place
         self.file = file
         self.remedy = remedy
+        self.id = id or type(self).id
 
     def in_file(self, file: str) -> "GemmvizError":
         """This error, told which file it is about (unless it knew already)."""
@@ -46,13 +66,19 @@ class GemmvizError(Exception):
 class SourceError(GemmvizError, ValueError):
     """The kernel file can't be read: a typo, an unsupported construct, or a header that says too little."""
 
+    id: ErrorId = "source"
+
 
 class UsageError(GemmvizError, ValueError):
     """Something was asked for that does not exist: a kernel, a file, a step."""
 
+    id: ErrorId = "usage"
+
 
 class SettingError(GemmvizError, ValueError):
     """A setting that can't run. ``names``: the settings that it is about; ``nearest``: the nearest values that can, by name."""
+
+    id: ErrorId = "setting"
 
     def __init__(
         self,
@@ -61,10 +87,11 @@ class SettingError(GemmvizError, ValueError):
         names: tuple[str, ...] = (),
         nearest: Mapping[str, int | str] | None = None,
         remedy: str | None = None,
+        id: ErrorId | None = None,
     ) -> None:
         if nearest and remedy is None:
             remedy = "nearest that works: " + ", ".join(f"{name} = {value}" for name, value in nearest.items())
-        super().__init__(message, remedy=remedy)
+        super().__init__(message, remedy=remedy, id=id)
         self.names = names
         self.nearest = dict(nearest or {})
 
@@ -75,6 +102,8 @@ class KernelFault(GemmvizError, RuntimeError):
     Where it is about elements of an array, ``array`` is its number and ``elements`` are those, not all of them inside it.
     """
 
+    id: ErrorId = "fault"
+
     def __init__(
         self,
         message: str,
@@ -83,10 +112,11 @@ class KernelFault(GemmvizError, RuntimeError):
         block: tuple[int, int, int] | None = None,
         thread: tuple[int, int, int] | None = None,
         remedy: str | None = None,
+        id: ErrorId | None = None,
     ) -> None:
         if block is not None and thread is not None:
             message += f", by thread {_triple(thread)} of block {_triple(block)}"
-        super().__init__(message, place, remedy=remedy)
+        super().__init__(message, place, remedy=remedy, id=id)
         self.block = block
         self.thread = thread
         self.array = -1
@@ -97,9 +127,13 @@ class KernelFault(GemmvizError, RuntimeError):
 class DeviceError(GemmvizError, RuntimeError):
     """The GPU, its driver or its worker can't do what was asked."""
 
+    id: ErrorId = "device"
+
 
 class InstallationError(GemmvizError, FileNotFoundError):
     """A file that ships with gemmviz is missing or damaged."""
+
+    id: ErrorId = "installation"
 
     def __init__(self, message: str, *, file: str) -> None:
         super().__init__(message, file=file, remedy="install gemmviz again")
@@ -107,6 +141,8 @@ class InstallationError(GemmvizError, FileNotFoundError):
 
 class TraceFileError(GemmvizError, ValueError):
     """A file that is no trace, or a damaged, newer or hostile one."""
+
+    id: ErrorId = "trace-file"
 
 
 class Cancelled(Exception):

@@ -9,7 +9,6 @@ from functools import lru_cache
 from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.problem import Problem
 
-MATRICES = ("A", "B", "C")
 BLANK = re.compile(r"/\*\?\*/")  # where a student is to write something
 LARGEST_NUMBER = 2**31 - 1  # a parameter is an int of C
 MOST_TEXT, _MOST_LINES, _LONGEST_LINE = 512 << 10, 20_000, 10_000

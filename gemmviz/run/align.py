@@ -213,7 +213,7 @@ def outside(binding: Binding, space: ThreadSpace, slots: Slots, slot: int, numbe
     else:
         name = info.subscripted(index) if info.space == "shared" and index >= 0 else f"{info.name}[{index}]"
         message = f"{name} is out of range: it has {info.size} elements"
-    fault = KernelFault(message, place.place, block=block, thread=thread)
+    fault = KernelFault(message, place.place, block=block, thread=thread, id="out-of-range")
     fault.array, fault.elements = array, (index,)
     fault.in_file(binding.setup.kernel.file)
     return fault

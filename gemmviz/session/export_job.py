@@ -14,7 +14,8 @@ from gemmviz.render.format import Film, Still
 from gemmviz.state.arguments import view_words
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import KnownRun
-from gemmviz.teaching.lesson import Lesson, LessonStep, save_lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.lesson_file import save_lesson
 
 SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
 What = Literal["picture", "steps", "lesson"]

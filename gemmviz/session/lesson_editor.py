@@ -185,7 +185,7 @@ class LessonEditor:
         """A caption says where a number couldn't be had; the error is that of its picture."""
         stop, at = self.now, self.at
         if stop is not None and at is not None:
-            self._on_told((at, stop.said(dict.fromkeys(stop.needed, "?"))))
+            self._on_told((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
 
     def _on_pictured(self) -> None:
         """What comes step by step begins at its first step once these are known."""

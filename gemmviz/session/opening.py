@@ -25,7 +25,7 @@ from gemmviz.state.notices import Notice
 from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, granted
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import recorded_run
-from gemmviz.teaching.lesson import read_lesson, shipped_lesson
+from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
 
 Show = Callable[[], None]
 

@@ -28,7 +28,9 @@ def call(low: Lowering, node: Node) -> Expr:
     if function.type == "primitive_type":
         is_declaration = node.parent is not None and node.parent.type in ("subscript_expression", "expression_statement")
         if is_declaration and arguments and arguments[0].type == "pointer_expression":  # float (*p)[4] to the parser
-            raise low.tree.error("a pointer or reference to an array is not supported", node, "use auto&, or a plain pointer")
+            raise low.tree.error(
+                "a pointer or reference to an array is not supported", node, "use auto&, or a plain pointer", id="unsupported"
+            )
         return low.converted(only(low, arguments, node), specified_type(low, function), node)
     if not low.tree.is_name(function) and function.type != "dependent_name":
         raise low.tree.unsupported(function)

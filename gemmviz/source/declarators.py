@@ -55,7 +55,7 @@ def type_named(low: Lowering, name: str, node: Node) -> CType:
     named = named_type(_canonical(name))
     if named is None:
         known = ("int", "float", "double", "unsigned", "float2", "float4", "size_t", "uint")
-        raise low.tree.error(f"{name!r} is not a known type", node, closest(name, known))
+        raise low.tree.error(f"{name!r} is not a known type", node, closest(name, known), id="unknown-name")
     return named
 
 
@@ -78,13 +78,13 @@ def described_type(low: Lowering, descriptor: Node) -> CType:
     if declarator.type not in ("abstract_pointer_declarator", "abstract_reference_declarator"):
         raise low.tree.unsupported(declarator)
     if declarator.child_by_field_name("declarator") is not None:
-        raise low.tree.error("a pointer to a pointer is not supported", declarator)
+        raise low.tree.error("a pointer to a pointer is not supported", declarator, id="unsupported")
     return pointer_to(low, base, declarator) if declarator.type == "abstract_pointer_declarator" else base
 
 
 def pointer_to(low: Lowering, base: CType, node: Node, is_const: bool = False) -> PointerType:
     if not isinstance(base, Scalar | VectorType):
-        raise low.tree.error(f"a pointer to {base} is not supported", node)
+        raise low.tree.error(f"a pointer to {base} is not supported", node, id="unsupported")
     return PointerType(base, None, is_const)
 
 
@@ -99,7 +99,7 @@ def declared(low: Lowering, node: Node) -> Declared:
     while node.type not in ("identifier", "field_identifier", "type_identifier"):
         match node.type:
             case "pointer_declarator" if pointer:
-                raise low.tree.error("a pointer to a pointer is not supported", node)
+                raise low.tree.error("a pointer to a pointer is not supported", node, id="unsupported")
             case "pointer_declarator":
                 pointer = True
             case "reference_declarator":
@@ -108,7 +108,9 @@ def declared(low: Lowering, node: Node) -> Declared:
                 dims.insert(0, node.child_by_field_name("size"))
             case "parenthesized_declarator":
                 if dims and any(each.type == "pointer_declarator" for each in node.named_children):
-                    raise low.tree.error("a pointer to an array is not supported", node, "use a pointer to its elements")
+                    raise low.tree.error(
+                        "a pointer to an array is not supported", node, "use a pointer to its elements", id="unsupported"
+                    )
             case _:
                 raise low.tree.unsupported(node)
         inner = node.child_by_field_name("declarator") or _last_declarator(low, node)
@@ -160,7 +162,7 @@ def array_type(
 ) -> ArrayType:
     """The array type of these elements. Raises SourceError for an invalid element type or more elements than addresses."""
     if not isinstance(element, Scalar | VectorType):
-        raise low.tree.error(f"an array of {element} is not supported", node)
+        raise low.tree.error(f"an array of {element} is not supported", node, id="unsupported")
     if prod(dims) * element.bytes >= 1 << 63:
         raise low.tree.error("this array has more elements than memory has addresses", node)
     return ArrayType(element, dims, space)

@@ -81,7 +81,7 @@ def identifier(low: Lowering, node: Node) -> Expr:
         return _CONSTANTS[name]
     if name in _BUILT_IN:
         raise low.tree.error(f"{name} needs .x, .y or .z", node)
-    raise low.tree.error(f"{name!r} is not declared", node, closest(name, low.scope.all_names()))
+    raise low.tree.error(f"{name!r} is not declared", node, closest(name, low.scope.all_names()), id="unknown-name")
 
 
 def _lazy_constant(low: Lowering, declaration: Node, declarator: Node, node: Node) -> Expr:
@@ -89,7 +89,7 @@ def _lazy_constant(low: Lowering, declaration: Node, declarator: Node, node: Nod
     given = child(declarator, "value")
     value = low.value(given) if ctype is None else initialised(low, given, ctype)
     if not isinstance(value, Const):
-        raise low.tree.error(f"the value of {low.tree.text(node)} is not known before the kernel runs", node)
+        raise low.tree.error(f"the value of {low.tree.text(node)} is not known before the kernel runs", node, id="unknown-name")
     return value
 
 
@@ -267,7 +267,9 @@ def address_of(low: Lowering, expr: Expr, node: Node) -> Expr:
             return component_of(of, expr).pointer
         case Offset(type=ArrayType(element=element, space=space)):
             return replace(expr, type=PointerType(element, space))
-    raise low.tree.error("the address of a variable in a register is not supported", node, "make it an array of one")
+    raise low.tree.error(
+        "the address of a variable in a register is not supported", node, "make it an array of one", id="unsupported"
+    )
 
 
 def field(low: Lowering, node: Node) -> Expr:

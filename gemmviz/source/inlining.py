@@ -62,7 +62,7 @@ def _check_depth(low: Lowering, function: FunctionScope, node: Node) -> None:
     activation, depth = low.activation, 0
     while activation is not None:
         if activation.function is function and not function.template:
-            raise low.tree.error(f"{function.name} calls itself: recursion is not supported", node)
+            raise low.tree.error(f"{function.name} calls itself: recursion is not supported", node, id="unsupported")
         activation, depth = activation.outer, depth + 1
     if depth > _DEEPEST:
         raise low.tree.error("calls are nested too deeply", node)
@@ -74,7 +74,7 @@ def _result_type(low: Lowering, function: FunctionScope) -> CType:
     result = type_of(low, function.definition)
     if result is None or declarator.type != "function_declarator":
         what = "auto" if result is None else "a pointer or a reference"
-        raise low.tree.error(f"{function.name} returns {what}, which is not supported", declarator)
+        raise low.tree.error(f"{function.name} returns {what}, which is not supported", declarator, id="unsupported")
     return result
 
 
@@ -127,7 +127,7 @@ def _bound(
 
 def _same_variable(low: Lowering, value: Expr, node: Node) -> Symbol:
     if not isinstance(value, Read):
-        raise low.tree.error("a reference to this is not supported", node)
+        raise low.tree.error("a reference to this is not supported", node, id="unsupported")
     return Variable(value.slot, value.type, checked=value.checked)
 
 

@@ -35,7 +35,7 @@ def intrinsic_named(low: Lowering, name: str, arguments: list[Node], node: Node)
         return _cleared(low, arguments, node)
     if name not in _INTRINSICS or name == "__syncthreads":
         why = "it must stand alone as a statement" if name == "__syncthreads" else closest(name, _function_names(low))
-        raise low.tree.error(f"the function {name} is not known", node, why)
+        raise low.tree.error(f"the function {name} is not known", node, why, id="unknown-name")
     place = low.tree.place(node)
     if name == "assert":
         if not arguments:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from gemmviz.model.cancelling import checkpoint
-from gemmviz.model.errors import SourceError, closest
+from gemmviz.model.errors import ErrorId, SourceError, closest
 from gemmviz.model.kernel import KernelSpec, place_in
 from gemmviz.source.assignments import ASSIGNMENTS
 from gemmviz.source.calls import CALLS
@@ -28,7 +28,7 @@ from gemmviz.source.types import CType, PointerType, Scalar
 ENTRY_ARGUMENTS = "GEMMVIZ_ENTRY_ARGUMENTS"
 
 
-_SOMETHING_MISSING = ("is not declared", "is not known", "is not supported")
+_SOMETHING_MISSING: tuple[ErrorId, ...] = ("unknown-name", "unsupported")  # what a header that was left out may declare
 
 
 def macros_of(spec: KernelSpec, parameters: Mapping[str, int]) -> dict[str, str]:
@@ -55,7 +55,7 @@ def _program(text: str, entry: str, arguments: tuple[str, ...], macros: tuple[tu
     try:
         return _read(tree, entry)
     except SourceError as error:
-        if any(words in error.message for words in _SOMETHING_MISSING):
+        if error.id in _SOMETHING_MISSING:
             error.remedy = error.remedy or remedy_of(tree.source.left_out)
         raise
 

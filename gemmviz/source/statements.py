@@ -98,7 +98,7 @@ def _reference(low: Lowering, name: Declared) -> Stmt:
         case Deref(pointer=pointer):
             low.declare(name.name, Variable(slot, pointer.type, is_reference=True), name.node)
             return Declare(slot, pointer)
-    raise low.tree.error("a reference to this is not supported", name.node)
+    raise low.tree.error("a reference to this is not supported", name.node, id="unsupported")
 
 
 def _auto(low: Lowering, node: Node, name: Declared) -> Stmt:
@@ -114,7 +114,7 @@ def _variable(low: Lowering, node: Node, name: Declared, ctype: CType, value: Ex
         low.declare(name.name, Constant(value), name.node)
         return _NOTHING
     if has_word(node, "constexpr"):
-        raise low.tree.error(f"the value of {name.name} is not known before the kernel runs", name.node)
+        raise low.tree.error(f"the value of {name.name} is not known before the kernel runs", name.node, id="unknown-name")
     slot = low.new_slot()
     is_const = constant and not name.pointer
     low.declare(name.name, Variable(slot, ctype, checked=value is None, is_const=is_const), name.node)
@@ -140,7 +140,7 @@ def _shared_array(low: Lowering, node: Node, name: Declared, base: CType | None)
 
 def _local_array(low: Lowering, name: Declared, base: CType | None) -> Stmt:
     if base is None or name.pointer or name.reference:
-        raise low.tree.error("an array of pointers or references is not supported", name.node)
+        raise low.tree.error("an array of pointers or references is not supported", name.node, id="unsupported")
     array = array_type(base, _local_extents(low, name, base), "local", low, name.node)
     size = prod(array.dims)
     _check_local_bytes(low, name, size * array.element.bytes)
@@ -173,7 +173,7 @@ def _check_local_bytes(low: Lowering, name: Declared, added: int) -> None:
 
 def if_statement(low: Lowering, node: Node) -> Stmt:
     if node.child_by_field_name("initializer") is not None:
-        raise low.tree.error("an if with a declaration is not supported", node)
+        raise low.tree.error("an if with a declaration is not supported", node, id="unsupported")
     condition = low.condition(child(node, "condition"))
     alternative = node.child_by_field_name("alternative")
     if isinstance(condition, Const):

@@ -9,7 +9,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser
 
 from gemmviz.model.cancelling import checkpoint
-from gemmviz.model.errors import Place, SourceError
+from gemmviz.model.errors import ErrorId, Place, SourceError
 from gemmviz.source.expanded import ExpandedSource
 from gemmviz.source.names import VectorMask, misread
 
@@ -68,12 +68,13 @@ class Tree:
         start, stop = self.source.original_range(node.start_byte, node.end_byte)
         return " ".join(self.source.original[start:stop].split())
 
-    def error(self, message: str, node: Node, remedy: str | None = None) -> SourceError:
-        return SourceError(message, self.place(node), remedy=remedy)
+    def error(self, message: str, node: Node, remedy: str | None = None, *, id: ErrorId | None = None) -> SourceError:
+        return SourceError(message, self.place(node), remedy=remedy, id=id)
 
     def unsupported(self, node: Node) -> SourceError:
         name = _CONSTRUCTS.get(node.type, node.type.replace("_", " "))
-        return self.error(f"{name} is not supported", node, "gemmviz reads the part of CUDA C that GEMM kernels use")
+        remedy = "gemmviz reads the part of CUDA C that GEMM kernels use"
+        return self.error(f"{name} is not supported", node, remedy, id="unsupported")
 
     def check(self, node: Node) -> None:
         """Raises SourceError at the first syntax error under ``node``."""

@@ -211,7 +211,7 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
 
 def _updated(plain: dict[str, Any]) -> dict[str, Any]:
     """The fields of a shot with kernels loaded by name and today's names of views."""
-    if plain.get("view") in _RENAMED_VIEWS:
+    if plain.get("view") in tuple(_RENAMED_VIEWS):  # it may be unhashable
         plain = {**plain, "view": _RENAMED_VIEWS[plain["view"]]}
     setup, against = plain.get("setup"), plain.get("against")
     if isinstance(against, dict):

@@ -1,4 +1,4 @@
-"""Answer keys: they lie in files of their own, apart from the kernels with blanks that students are given."""
+"""Answer keys of kernels with blanks, in files separate from the kernels that students receive."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,18 +11,18 @@ _FOLDER = "assets/lessons/keys"
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """What stands for each blank, in order."""
+    """The text for each blank, in order."""
 
     answers: tuple[str, ...]
 
 
 @cache
 def key_names() -> tuple[str, ...]:
-    """Those that ship with gemmviz."""
+    """Names of the keys that ship with gemmviz."""
     return tuple(path.stem for path in resources(_FOLDER, "*.toml"))
 
 
 @cache
 def answers_of(name: str) -> tuple[str, ...]:
-    """Of the key of this name, one of ``key_names``."""
+    """Answers of a key. Raises InstallationError for a name that is not in ``key_names``."""
     return read_toml(resource(f"{_FOLDER}/{name}.toml"), AnswerKey).answers

@@ -1,4 +1,4 @@
-"""Captions with their numbers, and how a number is written in one."""
+"""Captions with computed numbers, and how numbers are displayed."""
 
 import math
 from typing import Any
@@ -6,12 +6,13 @@ from typing import Any
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.words import spaced
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.lesson import Answer, Expectation, LessonStep
-from gemmviz.teaching.quantities import quantity
+from gemmviz.teaching.lesson import Expectation, LessonStep
+from gemmviz.teaching.quantities.catalog import quantity_value
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 
 def shown_value(value: Any) -> str:
-    """A value as a caption says it."""
+    """A value as captions display it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -20,21 +21,21 @@ def shown_value(value: Any) -> str:
 
 
 def caption_with_numbers(stop: LessonStep, facts: ShotFacts) -> str:
-    """The caption of a step with its numbers; "?" for those that can't be had."""
+    """The caption with its numbers computed; ``?`` for those that can't be."""
     if not stop.needed:
         return stop.caption
     needed = [each for each in stop.expect if each.name in stop.needed]
     values = {}
     for each in needed:
         try:
-            values[each.name] = shown_value(_rounded(quantity(each.what, facts), each))
+            values[each.name] = shown_value(_rounded(quantity_value(each.quantity, facts), each))
         except GemmvizError:
             values[each.name] = "?"
-    return stop.said(values)
+    return stop.caption_with(values)
 
 
-def _rounded(value: Answer, like: Expectation) -> Answer:
-    """A number in the digits that are written where it is expected."""
+def _rounded(value: QuantityValue, like: Expectation) -> QuantityValue:
+    """A number rounded to the digits of the expected value."""
     if isinstance(value, float) and not isinstance(like.value, str | bool) and math.isfinite(value):
         return round(value, like.digits) if like.digits else round(value)
     return value

@@ -1,4 +1,4 @@
-"""Whether what a lesson says is true: every expectation of every step, asked of what is shown."""
+"""Whether what a lesson says is true: every expectation of every step, computed from what the step shows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,73 +6,91 @@ from dataclasses import dataclass
 from gemmviz.export.prepare import prepare
 from gemmviz.model.errors import GemmvizError, Place
 from gemmviz.model.outcome import Outcome
+from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.gathering import EngineOf
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Answer, Expectation, Lesson, LessonStep
-from gemmviz.teaching.quantities import quantity
+from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep
+from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What was asked of a step, and what was ``found``; ``error`` where nobody could tell."""
+class LessonCheck:
+    """One check of a step. ``subject``: what is checked, for display. ``expectation``: None where only drawing is checked.
+    ``actual``: the computed value. ``error``: why it can't be computed or drawn.
+    """
 
     step: int
     title: str
-    expectation: Expectation
-    found: Answer | None
+    subject: str
+    place: Place | None
+    expectation: Expectation | None = None
+    actual: QuantityValue | None = None
     error: GemmvizError | None = None
 
     @property
     def is_true(self) -> bool:
-        return self.error is None and self.found is not None and self.expectation.is_met_by(self.found)
+        """Whether the value could be computed and is the expected one."""
+        return (
+            self.error is None
+            and self.actual is not None
+            and self.expectation is not None
+            and self.expectation.is_met_by(self.actual)
+        )
 
     @property
     def sentence(self) -> str:
         """What is wrong."""
-        if self.error is not None:
-            return f"step {self.step}, {self.title}: {self.expectation.what} can't be told: {self.error}"
-        return (
-            f"step {self.step}, {self.title}: {self.expectation.what} is {shown_value(self.found)}, "
-            f"not {shown_value(self.expectation.value)}"
-        )
+        if self.error is not None or self.expectation is None:
+            return f"step {self.step}, {self.title}: {self.subject} is not available: {self.error}"
+        actual, expected = (shown_value(each) or "none" for each in (self.actual, self.expectation.value))
+        return f"step {self.step}, {self.title}: {self.subject} is {actual}, not {expected}"
+
+    def as_error(self, file: str) -> GemmvizError:
+        """The check as an error in ``file``."""
+        return GemmvizError(self.sentence, self.place, file=file)
 
 
-def asked(stop: LessonStep, facts: ShotFacts) -> list[tuple[Expectation, Answer | None, GemmvizError | None]]:
-    """All that a step expects, with what is found."""
-    rows: list[tuple[Expectation, Answer | None, GemmvizError | None]] = []
-    for each in stop.expect:
-        try:
-            rows.append((each, quantity(each.what, facts), None))
-        except GemmvizError as error:
-            rows.append((each, None, error))
-    return rows
-
-
-def findings(lesson: Lesson, engine_of: EngineOf) -> Iterator[Finding]:
-    """Step by step; what a step shows is made, too, and where that fails the step is named."""
-    for number, stop in enumerate(lesson.stops, 1):
-        title = stop.title or stop.id or "untitled"
+def checks_of(lesson: Lesson, engine_of: EngineOf) -> Iterator[LessonCheck]:
+    """All checks of a lesson in order. A step that can't be drawn is an additional check that fails, unless the step expects
+    an error.
+    """
+    for number, step in enumerate(lesson.stops, 1):
+        title = step.title or step.id or "untitled"
         outcome: Outcome | None = None
         try:
-            outcome = prepare(stop.shot, engine_of).outcome
+            outcome = prepare(step.shot, engine_of).outcome
         except GemmvizError as error:
-            shown = Expectation("what it shows", "", line=stop.line)
-            if not any(each.what in ("refusal", "fault") for each in stop.expect):
-                yield Finding(number, title, shown, None, error)
-        with engine_of(stop.shot.setup.kernel) as engine:
-            for expectation, value, wrong in asked(stop, ShotFacts(stop.shot, engine, outcome)):
-                yield Finding(number, title, expectation, value, wrong)
-        for choice in stop.question.choices if stop.question is not None else ():
-            if choice.shot is not None:
-                try:
-                    prepare(choice.shot, engine_of)
-                except GemmvizError as error:
-                    yield Finding(number, title, Expectation(f"what shows {choice.text!r}", "", line=stop.line), None, error)
+            if not any(each.quantity in ERROR_QUANTITIES for each in step.expect):
+                yield LessonCheck(number, title, "the view", step.place, error=error)
+        with engine_of(step.shot.setup.kernel) as engine:
+            facts = ShotFacts(step.shot, engine, outcome)
+            for expectation in step.expect:
+                yield _checked(number, title, expectation, facts)
+        yield from _choice_checks(number, title, step, engine_of)
 
 
-def complaint(finding: Finding, file: str) -> GemmvizError:
-    """A finding that is not true, as an error with its place."""
-    line = finding.expectation.line
-    place = Place(line, 1, line, 2) if line else None
-    return GemmvizError(finding.sentence, place, file=file)
+def _checked(number: int, title: str, expectation: Expectation, facts: ShotFacts) -> LessonCheck:
+    subject = quantity_title(expectation.quantity)
+    try:
+        value = quantity_value(expectation.quantity, facts)
+    except GemmvizError as error:
+        return LessonCheck(number, title, subject, expectation.place, expectation, None, error)
+    return LessonCheck(number, title, subject, expectation.place, expectation, value)
+
+
+def _choice_checks(number: int, title: str, step: LessonStep, engine_of: EngineOf) -> Iterator[LessonCheck]:
+    """Checks that fail, for choices of a question whose views can't be drawn."""
+    for choice in step.question.choices if step.question is not None else ():
+        error = None if choice.shot is None else _drawing_error(choice.shot, engine_of)
+        if error is not None:
+            yield LessonCheck(number, title, f"the view of {choice.text!r}", step.place, error=error)
+
+
+def _drawing_error(shot: Shot, engine_of: EngineOf) -> GemmvizError | None:
+    try:
+        prepare(shot, engine_of)
+    except GemmvizError as error:
+        return error
+    return None

@@ -1,4 +1,4 @@
-"""Whether an exercise is done: what it asks for, asked of what a student shows."""
+"""Verdicts on exercises: whether what a student shows meets the expectations."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,18 @@ from gemmviz.run.engine import Engine
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.teaching.captions import shown_value
-from gemmviz.teaching.lesson import Answer, Exercise, Expectation
-from gemmviz.teaching.quantities import quantity
+from gemmviz.teaching.lesson import Exercise, Expectation
+from gemmviz.teaching.quantities.catalog import quantity_title, quantity_value
+from gemmviz.teaching.quantities.quantity import QuantityValue
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``rows``: of each thing that must hold, what it is, and whether that is right; ``error``: why nothing could be told."""
+    """The result of an exercise. ``rows``: each expectation, the actual value, and whether it is met. ``error``: why there is
+    no result.
+    """
 
-    rows: tuple[tuple[Expectation, Answer | None, bool], ...]
+    rows: tuple[tuple[Expectation, QuantityValue | None, bool], ...]
     error: GemmvizError | None = None
 
     @property
@@ -24,33 +27,33 @@ class Verdict:
 
     @property
     def lines(self) -> list[str]:
-        """What to tell the student: what is wrong, in the words of the run."""
+        """Lines for the student: the unmet expectations with the actual values."""
         if self.error is not None:
             return [str(self.error)]
-        if self.passed:
-            return ["Done: " + ", ".join(f"{each.what}: {shown_value(found)}" for each, found, _ in self.rows)]
-        return [
-            f"{each.what}: {shown_value(found) or 'none'}, wanted: {shown_value(each.value) or 'none'}"
-            for each, found, right in self.rows
-            if not right
+        rows = [
+            (quantity_title(each.quantity), shown_value(value) or "none", shown_value(each.value) or "none", is_met)
+            for each, value, is_met in self.rows
         ]
+        if self.passed:
+            return ["Done: " + ", ".join(f"{title}: {value}" for title, value, _, _ in rows)]
+        return [f"{title}: {value}, required: {required}" for title, value, required, is_met in rows if not is_met]
 
 
 def judged(exercise: Exercise, shot: Shot, engine: Engine, empty: tuple[int, ...] = ()) -> Verdict:
-    """What an exercise asks for, of a shot: its kernel is run, with whatever a student wrote. ``empty``: the blanks, from 1,
-    with nothing in them: they are named where the kernel can't be read.
+    """The verdict on a shot; its kernel is run as the student wrote it. ``empty``: numbers, from 1, of blanks that are left
+    empty; they are named if the kernel can't be read.
     """
     left = shot.setup.kernel.blanks
     facts = ShotFacts(shot, engine)
-    rows: list[tuple[Expectation, Answer | None, bool]] = []
+    rows: list[tuple[Expectation, QuantityValue | None, bool]] = []
     for each in exercise.until:
         try:
-            found = quantity(each.what, facts)
+            value = quantity_value(each.quantity, facts)
         except GemmvizError as error:
             if left and not rows:
                 return Verdict((), GemmvizError(f"{left} of the blanks are empty", remedy="write something for each /*?*/"))
             if empty and isinstance(error, SourceError):
                 error.remedy = f"nothing is written for blank {', '.join(map(str, empty))}"
             return Verdict(tuple(rows), error)
-        rows.append((each, found, each.is_met_by(found)))
+        rows.append((each, value, each.is_met_by(value)))
     return Verdict(tuple(rows))

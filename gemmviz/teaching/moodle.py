@@ -1,44 +1,51 @@
-"""Questions in the XML format of Moodle's question import."""
+"""Questions of a lesson in the XML format of Moodle's question import."""
 
-from collections.abc import Iterator
 from html import escape
-from itertools import chain
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from gemmviz.render.xml import xml_text
+from gemmviz.render.xml import legible
 from gemmviz.teaching.lesson import Lesson, Question
 
 
 def moodle_xml(quiz: Lesson) -> str:
-    """One multiple-choice question for each question of a quiz, with the reasons as feedback. Each stands alone: it names the
-    launch that it is about and shows the kernel with numbered lines.
+    """The questions of ``quiz`` as multiple-choice questions, with the reasons as feedback. Each question stands alone: it
+    names the launch that it is about and shows the kernel with numbered lines.
     """
-    questions = (
-        _moodle(stop.question, f"{quiz.title}: {stop.title}", [_paragraph(quiz.about), _listing(stop.shot.setup.kernel.text)])
-        for stop in quiz.stops
-        if stop.question is not None
-    )
-    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>", *chain.from_iterable(questions), "</quiz>", ""])
+    root = Element("quiz")
+    for step in quiz.stops:
+        if step.question is not None:
+            about = _paragraph(quiz.about) + _listing(step.shot.setup.kernel.text)
+            root.append(_question(step.question, f"{quiz.title}: {step.title}", about))
+    indent(root, "")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _question(question: Question, name: str, about: str) -> Element:
+    """One question; ``about`` is HTML in front of it."""
+    element = Element("question", type="multichoice")
+    _text(SubElement(element, "name"), name)
+    _text(SubElement(element, "questiontext", format="html"), about + _paragraph(question.text))
+    for tag, value in (("defaultgrade", "1"), ("single", "true"), ("shuffleanswers", "true"), ("answernumbering", "ABCD")):
+        SubElement(element, tag).text = value
+    for choice in question.choices:
+        answer = SubElement(element, "answer", fraction="100" if choice.right else "0", format="html")
+        _text(answer, escape(choice.text))
+        _text(SubElement(answer, "feedback", format="html"), escape(choice.why))
+    return element
+
+
+def _text(element: Element, text: str) -> None:
+    """Add ``text`` as a child element ``<text>``."""
+    SubElement(element, "text").text = legible(text)
 
 
 def _paragraph(text: str) -> str:
+    """A text as a paragraph of HTML."""
     return f"<p>{escape(text)}</p>"
 
 
 def _listing(text: str) -> str:
-    """A text as HTML, its lines numbered."""
+    """A text as HTML with numbered lines."""
     lines = text.rstrip().split("\n")
     numbered = "\n".join(f"{number:>{len(str(len(lines)))}}  {line}" for number, line in enumerate(lines, 1))
     return f"<pre>{escape(numbered)}</pre>"
-
-
-def _moodle(question: Question, name: str, about: list[str]) -> Iterator[str]:
-    """The lines of one question. HTML is the content of XML elements here, so it is escaped once more."""
-    yield '<question type="multichoice">'
-    yield f"<name><text>{xml_text(name)}</text></name>"
-    yield f'<questiontext format="html"><text>{xml_text("".join([*about, _paragraph(question.text)]))}</text></questiontext>'
-    yield "<defaultgrade>1</defaultgrade><single>true</single><shuffleanswers>true</shuffleanswers>"
-    yield "<answernumbering>ABCD</answernumbering>"
-    for choice in question.choices:
-        yield f'<answer fraction="{100 if choice.right else 0}" format="html"><text>{xml_text(escape(choice.text))}</text>'
-        yield f'<feedback format="html"><text>{xml_text(escape(choice.why))}</text></feedback></answer>'
-    yield "</question>"

@@ -1,7 +1,8 @@
-"""A lesson as slides, pages and films: each step with what is said of it, drawn one after the other."""
+"""A lesson as a Reel, from which slides, pages and films are made: each step drawn with its caption."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from gemmviz.export.prepare import (
     ExportOptions,
@@ -32,9 +33,10 @@ def lesson_reel(
     changed: Callable[[Shot], Shot] = lambda shot: shot,
     answers: bool = False,
 ) -> Reel:
-    """A picture of each of its steps, and a film that stays at each. ``changed``: what the shots are drawn with; ``answers``:
-    with what is right of each question, and why, and with the blanks filled in.
+    """Slides, frames and page steps of a lesson; a film pauses at each step. ``changed``: applied to each shot before it is
+    drawn. ``answers``: include the right choice of each question with its reason, and filled-in blanks.
     """
+    pause = partial(_pause, manner)
     shown = [(stop, part) for stop in lesson.stops for part in _printed(stop, answers)]
 
     def pictures() -> Iterator[tuple[LessonStep, Prepared, Caption]]:
@@ -53,11 +55,8 @@ def lesson_reel(
     def frames(fps: int) -> Iterator[Frame]:
         for _, stage, said in pictures():
             frame = frame_at(stage, stage.step, stage.moment(stage.step), manner, said=said)
-            for _ in range(held(fps)):
+            for _ in range(pause(fps)):
                 yield frame
-
-    def held(fps: int) -> int:
-        return max(1, round(manner.hold_s * fps))
 
     def steps() -> Iterator[Step]:
         for _, stage, said in pictures():
@@ -70,12 +69,19 @@ def lesson_reel(
 
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(
-        lesson.title, slides, count, frames, lambda fps: count * held(fps), steps, count, theme=theme, inks=inks_of_themes()
+        lesson.title, slides, count, frames, lambda fps: count * pause(fps), steps, count, theme=theme, inks=inks_of_themes()
     )
 
 
+def _pause(manner: ExportOptions, fps: int) -> int:
+    """Number of frames for which a film shows each step."""
+    return max(1, round(manner.hold_s * fps))
+
+
 def _printed(stop: LessonStep, answers: bool) -> list[Reveal]:
-    """The parts that are shown where nothing moves: the first, with answers the last of blanks and the right one of choices."""
+    """Parts of a step in a still medium: a question, also its right answer if ``answers``; the first part of an exercise that
+    is still open; the last part of any other step.
+    """
     parts = parts_of(stop)
     if stop.question is not None:
         return parts[:2] if answers else parts[:1]

@@ -1,4 +1,4 @@
-"""How a step of a lesson comes: at once or bit by bit; a question first, then what is right and why the others are not."""
+"""Parts of a lesson step in the order in which they are revealed, such as a question and then its answers."""
 
 from dataclasses import dataclass, replace
 
@@ -16,22 +16,22 @@ from gemmviz.teaching.lesson import LessonStep, Question
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """What is shown, and what is said of it."""
+    """One part: the shot and its caption."""
 
     shot: Shot
     said: Caption
 
 
 def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
-    """The words of a step. ``caption``: with its numbers in it; without them a caption that needs numbers is left out."""
+    """Title and caption of a step. ``caption``: with computed numbers; if None, a caption that needs numbers is empty."""
     if caption is None:
         caption = "" if stop.needed else stop.caption
     return Caption(stop.title, caption)
 
 
 def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None = None) -> list[Reveal]:
-    """All parts. ``replay``: of the run of its shot, which phases, steps and lanes are taken from; without it these come at
-    once.
+    """All parts of a step. ``replay``: the replay of the step's run, which gives phases, steps and lanes; without it they are
+    revealed at once.
     """
     said = caption_of(stop, caption)
     if stop.question is not None:
@@ -43,7 +43,7 @@ def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None
 
 
 def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
-    """The question alone; then the right choice with what shows it, then the others."""
+    """The question alone, then the right choice with its view, then the other choices."""
     texts = tuple(choice.text for choice in question.choices)
     found = [Reveal(stop.shot, Caption(stop.title, question.text, texts))]
     order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
@@ -72,7 +72,7 @@ def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:
 
 
 def _term_steps(shot: Shot, replay: Replay) -> list[int]:
-    """Where another term of the first watched thread's sum can be made."""
+    """Steps at which the sum of the first thread in focus gains a term."""
     scope = scope_of(shot.focus, replay.trace)
     terms = replay.terms(scope)
     own = [] if terms is None else np.flatnonzero(terms.threads == scope.first_thread).tolist()
@@ -83,7 +83,7 @@ def _term_steps(shot: Shot, replay: Replay) -> list[int]:
 
 
 def _filled(stop: LessonStep) -> list[Shot]:
-    """The kernel with its blanks, then with one more of them filled in each time."""
+    """The kernel with its blanks, then with one more blank filled in at a time."""
     answers = answers_of(stop.exercise.key) if stop.exercise is not None and stop.exercise.key else ()
     setup = stop.shot.setup
     kernels = (setup.kernel.filled(answers[:count]) for count in range(len(answers) + 1))

@@ -13,7 +13,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.quantities import quantity
+from gemmviz.teaching.quantities.catalog import quantity_value
 
 G80 = load_device("8800gtx").rules
 LANES = np.arange(16)
@@ -80,7 +80,7 @@ def test_a_launch_on_a_g80() -> None:
     setup = setup_for(load_kernel("column_first"), Problem(64, 64, 64), {"TILE_WIDTH": 16}, device="8800gtx")
     facts = ShotFacts(Shot(setup), Interpreter())
     elements = 2 * 64**3 // 16
-    assert quantity("global reads", facts) == elements
+    assert quantity_value("elements(space=global, access=read)", facts) == elements
     assert facts.counts.total("global", "read").sectors == elements // 16 * 2
     shared = facts.counts.total("shared")
     assert shared.wavefronts == shared.requests

@@ -23,17 +23,21 @@ def test_defaults_and_prose() -> None:
     [
         ("int main() {}", 1, "no gemmviz header"),
         (GOOD.replace("gemmviz = 1", "gemmviz = 7"), 1, "this version reads 1"),
-        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "not TOML"),
-        (GOOD.replace('entry = "k"', "entry = 3"), 2, "must be a string"),
-        (GOOD.replace('// args = ["A"]\n', ""), 1, "lacks 'args'"),
-        (GOOD.replace('block = ["T"]', "block = []"), 4, "one to three formulas"),
-        (GOOD.replace("default = 4", 'default = "x"'), 6, "needs a default"),
-        (GOOD.replace("default = 4", "default = 4\n// choices = [2]"), 6, "not among its choices"),
+        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "no TOML"),
+        (GOOD.replace('entry = "k"', "entry = 3"), 2, "header: entry: Expected a string, got a whole number"),
+        (GOOD.replace('// args = ["A"]\n', ""), 1, r"the field 'args' is missing \(begin the file with // gemmviz = 1"),
+        (GOOD.replace('block = ["T"]', "block = []"), 4, r"block: .*\(write one to three formulas: x, y, z\)"),
+        (GOOD.replace("default = 4", 'default = "x"'), 7, "parameters, T, default: Expected a whole number, got a string"),
+        (GOOD.replace("default = 4", "default = 4\n// choices = [2]"), 7, "not among its choices"),
         (GOOD.replace('"k"', '"k<8"'), 2, "no kernel's name"),
         (GOOD.replace("[parameters.T]", "[parameters.K]"), 6, "can't be called K"),
-        (GOOD.replace('["1"]', "[true]"), 5, "strings and numbers"),
-        (GOOD.replace("// grid", "// column_major = [[1]]\n// grid"), 5, "column_major may list"),
-        (GOOD.replace("// grid", "// colour = 3\n// grid"), 5, "'colour' means nothing"),
+        (GOOD.replace('["1"]', "[true]"), 5, "grid 1: Expected .* got true or false"),
+        (GOOD.replace("// grid", "// column_major = [[1]]\n// grid"), 5, r"column_major 1: .*\(choose A, B, C\)"),
+        (GOOD.replace("// grid", "// colour = 3\n// grid"), 5, "the field 'colour' is unknown"),
+        (GOOD.replace("entry =", "enrty ="), 2, "'enrty' is unknown .did you mean entry"),
+        (GOOD.replace("// [par", '// [[require]]\n// that = "1"\n// [par'), 6, "require 1: the field 'else' is missing"),
+        (GOOD.replace("default = 4", "default = -4"), 7, "default: Expected a whole number >= 0"),
+        (GOOD.replace("// [par", "// problem = { M = 0 }\n// [par"), 6, "problem, M: Expected a whole number >= 1"),
     ],
 )
 def test_mistakes_are_placed(text: str, line: int, words: str) -> None:
@@ -67,8 +71,9 @@ def test_illegal_settings_name_the_limit_and_the_nearest(
 
 def test_device_limits_hold_without_a_rule() -> None:
     spec = parse_kernel(GOOD.replace("[parameters.T]", "# any\n// [parameters.T]"), "k.cu")
-    with pytest.raises(SettingError, match="2000 along x; NVIDIA H200 allows 1 to 1024"):
+    with pytest.raises(SettingError, match="2000 along x; NVIDIA H200 allows 1 to 1024") as caught:
         launch_for(setup_for(spec, Problem(1, 1, 1), {"T": 2000}))
+    assert caught.value.id == "block-extent"
 
 
 def test_sizes_below_one_and_beyond_32_bits() -> None:
@@ -96,5 +101,6 @@ def test_a_formula_that_goes_wrong_is_placed() -> None:
 def test_too_much_shared_memory_is_a_setting_that_cannot_run() -> None:
     from tests.conftest import kernel_from, trace_of
 
-    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152"):
+    with pytest.raises(SettingError, match="400000 bytes of shared memory; NVIDIA H200 allows 49152") as caught:
         trace_of(kernel_from("__shared__ float s[100000]; s[0] = 1.0f;"))
+    assert caught.value.id == "shared-memory"

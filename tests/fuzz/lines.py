@@ -15,7 +15,8 @@ from gemmviz.run.choosing import has_cupy
 from gemmviz.run.engine import Cancel
 from gemmviz.run.worker.worker import Server
 from gemmviz.state.shot import default_shot, shot_text
-from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text
+from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.lesson_file import lesson_text
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.mutators import spoiled_facts
 from tests.fuzz.records import small_trace

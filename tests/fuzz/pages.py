@@ -17,7 +17,7 @@ from gemmviz.model.outcome import Outcome
 from gemmviz.render.export import save_reel
 from gemmviz.run.engine import Cancel
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.lesson import read_lesson
+from gemmviz.teaching.lesson_file import read_lesson
 from gemmviz.teaching.reel import lesson_reel
 from tests.fuzz.campaign import Campaign, application
 from tests.fuzz.documents import lesson_facts

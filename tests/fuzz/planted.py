@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -231,8 +232,8 @@ PLANTED: dict[str, Defect] = {
         "lessons",
         "is another one",
         _around(
-            "gemmviz.teaching.lesson:_plain_stop",
-            lambda function, stop: {**function(stop), "minutes": min(stop.minutes, 100.0)},
+            "gemmviz.teaching.lesson_fields:_step_fields",
+            lambda function, step: msgspec.structs.replace(function(step), minutes=min(step.minutes, 100.0)),
         ),
     ),
     "a device's figures are not checked": Defect("devices", "Error", _without("gemmviz.model.device:_check_figures")),

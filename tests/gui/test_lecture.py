@@ -18,7 +18,7 @@ from gemmviz.gui.lecture.lecture_window import Wall
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Scene
-from gemmviz.teaching.lesson import read_lesson, save_lesson, shipped_lesson
+from gemmviz.teaching.lesson_file import read_lesson, save_lesson, shipped_lesson
 from gemmviz.teaching.reveal import caption_of
 from tests.conftest import sure
 

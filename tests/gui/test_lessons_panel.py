@@ -13,7 +13,7 @@ from gemmviz.launch.legality import setup_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import default_shot, shot_text
 from gemmviz.teaching.answer_keys import answers_of
-from gemmviz.teaching.lesson import save_lesson, shipped_lesson
+from gemmviz.teaching.lesson_file import save_lesson, shipped_lesson
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
 from tests.gui.conftest import open_file, settled

@@ -31,7 +31,8 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.run.engine import Engine
 from gemmviz.scenes.kit.primitives import Cells, Lines, Scene
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.lesson import Lesson, LessonStep, lesson_text, parse_lesson
+from gemmviz.teaching.lesson import Lesson, LessonStep
+from gemmviz.teaching.lesson_file import lesson_text, parse_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 Pixels = npt.NDArray[np.int64]

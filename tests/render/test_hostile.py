@@ -43,7 +43,8 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.scenes.kit.theme import load_theme
 from gemmviz.state.shot import Shot
-from gemmviz.teaching.lesson import Lesson, lesson_text, parse_lesson, shipped_lesson
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import lesson_text, parse_lesson, shipped_lesson
 from gemmviz.teaching.moodle import moodle_xml
 from gemmviz.teaching.quiz import quiz_of
 from gemmviz.teaching.reel import lesson_reel

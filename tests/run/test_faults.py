@@ -16,33 +16,30 @@ LINE = 10
 
 
 @pytest.mark.parametrize(
-    ("body", "message", "thread"),
+    ("body", "message", "thread", "id"),
     [
-        ("C[0] = A[threadIdx.x * 6];", r"A\[18\] is out of range: it has 16 elements", 3),
-        ("C[(int)threadIdx.x - 1] = 0.0f;", r"C\[-1\] is out of range", 0),
-        ("C[threadIdx.x - 1] = 0.0f;", r"C\[4294967295\] is out of range", 0),
-        (
-            "__shared__ float s[4][4]; C[0] = s[9223372036854775807][threadIdx.x];",
-            r"s\[.*\] is out of range: it has 16 elements",
-            0,
-        ),
-        ("__shared__ float s[2]; s[threadIdx.x] = 1.0f;", r"s\[2\] is out of range: it has 2 elements", 2),
-        ("float r[2]; r[threadIdx.x] = 1.0f;", r"r\[2\] is out of range", 2),
-        ("__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = 1.0f; __syncthreads(); C[0] = s[threadIdx.x];", r"s\[3\] is read before it is written", 3),
-        ("float r[2]; r[0] = 1.0f; C[0] = r[1];", r"r\[1\] is read before it is written", 0),
-        ("float x; if (threadIdx.x > 0) x = 1.0f; C[threadIdx.x] = x;", "x is read before it is written", 0),
-        ("if (threadIdx.x < 2) __syncthreads();", "divergent flow", 2),
-        ("C[0] = 10 / (threadIdx.x - 2u);", "integer division by zero", 2),
-        ("C[0] = 10 % (int)(threadIdx.x / 2 * 2 - threadIdx.x + 1);", "integer division by zero", 1),
-        ("float4 v = *(float4*)(&C[threadIdx.x]); C[0] = v.x;", "not aligned to 16 bytes", 1),
-        ("assert(threadIdx.x < 3);", "assertion fails", 3),
+        ("C[0] = A[threadIdx.x * 6];", r"A\[18\] is out of range: it has 16 elements", 3, "out-of-range"),
+        ("C[(int)threadIdx.x - 1] = 0.0f;", r"C\[-1\] is out of range", 0, "out-of-range"),
+        ("C[threadIdx.x - 1] = 0.0f;", r"C\[4294967295\] is out of range", 0, "out-of-range"),
+        ("__shared__ float s[4][4]; C[0] = s[9223372036854775807][threadIdx.x];", r"s\[.*\] is out of range: it has 16 elements", 0, "out-of-range"),
+        ("__shared__ float s[2]; s[threadIdx.x] = 1.0f;", r"s\[2\] is out of range: it has 2 elements", 2, "out-of-range"),
+        ("float r[2]; r[threadIdx.x] = 1.0f;", r"r\[2\] is out of range", 2, "out-of-range"),
+        ("__shared__ float s[4]; if (threadIdx.x < 3) s[threadIdx.x] = 1.0f; __syncthreads(); C[0] = s[threadIdx.x];", r"s\[3\] is read before it is written", 3, "uninitialised-read"),
+        ("float r[2]; r[0] = 1.0f; C[0] = r[1];", r"r\[1\] is read before it is written", 0, "uninitialised-read"),
+        ("float x; if (threadIdx.x > 0) x = 1.0f; C[threadIdx.x] = x;", "x is read before it is written", 0, "uninitialised-read"),
+        ("if (threadIdx.x < 2) __syncthreads();", "divergent flow", 2, "divergent-barrier"),
+        ("C[0] = 10 / (threadIdx.x - 2u);", "integer division by zero", 2, "division-by-zero"),
+        ("C[0] = 10 % (int)(threadIdx.x / 2 * 2 - threadIdx.x + 1);", "integer division by zero", 1, "division-by-zero"),
+        ("float4 v = *(float4*)(&C[threadIdx.x]); C[0] = v.x;", "not aligned to 16 bytes", 1, "misaligned-access"),
+        ("assert(threadIdx.x < 3);", "assertion fails", 3, "assertion"),
     ],
 )  # fmt: skip
-def test_reported_with_line_block_and_thread(body: str, message: str, thread: int) -> None:
+def test_reported_with_line_block_and_thread(body: str, message: str, thread: int, id: str) -> None:
     with pytest.raises(KernelFault, match=message) as caught:
         trace_of(kernel_from(body))
     assert sure(caught.value.place).line == LINE
     assert caught.value.thread == (thread, 0, 0)
+    assert caught.value.id == id
     assert caught.value.block == (0, 0, 0)
     assert str(caught.value).startswith(f"kernel.cu:{LINE}:")
 
@@ -75,6 +72,7 @@ def test_blocks_of_one_row_may_return_and_those_of_a_column_skip_a_barrier() -> 
 def test_endless_loops_hit_the_budget() -> None:
     with pytest.raises(KernelFault, match=r"still running after 1000 steps.*does this loop ever end") as caught:
         trace_of(kernel_from("while (true) C[0] = 1.0f;"), budget=1000)
+    assert caught.value.id == "step-budget"
     assert sure(caught.value.place).line == LINE
 
 

@@ -13,10 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.files.codec import from_plain
+from gemmviz.files.codec import FormatError, from_plain
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.errors import Cancelled, DeviceError, GemmvizError, KernelFault, Place, SettingError, SourceError, UsageError
+from gemmviz.model import errors
+from gemmviz.model.errors import (
+    Cancelled,
+    DeviceError,
+    GemmvizError,
+    InstallationError,
+    KernelFault,
+    Place,
+    SettingError,
+    SourceError,
+    TraceFileError,
+    UsageError,
+)
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.timing import Timing
@@ -178,21 +190,56 @@ def test_requests_from_many_threads_get_their_own_answers() -> None:
     link.stop()
 
 
-def test_setups_and_errors_survive_the_pipe() -> None:
+def test_setups_survive_the_pipe() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(5, 6, 7), {"TILE_WIDTH": 8}, device="a100", phases="2")
     assert from_plain(json.loads(line_of({"setup": setup}))["setup"], Setup) == setup
-    fault = KernelFault("out of range", Place(1, 2, 3, 4), block=(1, 0, 0), thread=(2, 0, 0))
+
+
+def _every_error() -> list[GemmvizError]:
+    fault = KernelFault("out of range", Place(1, 2, 3, 4), block=(1, 0, 0), thread=(2, 0, 0), id="out-of-range")
     fault.array, fault.elements = 2, (64,)
-    source = SourceError("what is this", Place(9, 9, 9, 10), file="a.cu", remedy="try again")
-    setting = SettingError("too many", names=("M",), nearest={"M": 8})
-    for error in (fault, source, setting, DeviceError("no GPU", remedy="buy one"), GemmvizError("hm")):
-        back = error_from_plain(json.loads(line_of(error_to_plain(error))))
-        assert type(back) is type(error)
-        assert str(back) == str(error)
-    back = error_from_plain(json.loads(line_of(error_to_plain(fault))))
-    assert isinstance(back, KernelFault)
-    assert (back.array, back.elements, back.block, back.thread) == (2, (64,), (1, 0, 0), (2, 0, 0))
+    return [
+        fault,
+        KernelFault("no access", None),
+        SourceError("what is this", Place(9, 9, 9, 10), file="a.cu", remedy="try again", id="unknown-name"),
+        SettingError("too many", names=("M",), nearest={"M": 8, "device": "a100"}, id="block-threads"),
+        SettingError("no", remedy="other sizes"),
+        DeviceError("no GPU", remedy="buy one"),
+        UsageError("no such thing"),
+        InstallationError("the file is missing", file="/opt/gemmviz"),
+        TraceFileError("no trace", file="a.gvt"),
+        FormatError("no JSON", Place(1, 1, 1, 2), file="x.json"),
+        GemmvizError("hm", file="ä"),
+    ]
+
+
+@pytest.mark.parametrize("error", _every_error(), ids=lambda error: type(error).__name__)
+def test_errors_survive_the_pipe(error: GemmvizError) -> None:
+    back = error_from_plain(json.loads(line_of(error_to_plain(error))))
+    assert isinstance(back, GemmvizError)
+    assert isinstance(error, type(back))
+    assert type(back) is (GemmvizError if isinstance(error, FormatError) else type(error))
+    skipped = ("unmade", "path")  # a FormatError becomes a GemmvizError
+    assert {name: value for name, value in vars(back).items() if name not in skipped} == {
+        name: value for name, value in vars(error).items() if name not in skipped
+    }
+    assert str(back) == str(error)
+
+
+def test_every_class_of_errors_crosses_the_pipe() -> None:
+    """Also the ones that are added one day."""
+    known = {type(each) for each in _every_error()}
+    assert {each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, GemmvizError)} <= known
+
+
+def test_other_exceptions_cross_the_pipe() -> None:
     assert isinstance(error_from_plain(error_to_plain(Cancelled())), Cancelled)
+    plain = error_to_plain(KeyError("x"), fatal=True)
+    assert plain["fatal"]
+    assert "internal error: KeyError: 'x'" in str(error_from_plain(plain))
+    assert error_from_plain({"kind": "DeviceError", "message": "gone"}).id == "device"  # type: ignore[attr-defined]
+    with pytest.raises(FormatError):
+        error_from_plain({"kind": "SystemExit", "message": "x"})
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes can't be stopped here")

@@ -11,7 +11,7 @@ from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
-from gemmviz.teaching.lesson import lesson_text, shipped_lesson
+from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
 from tests.conftest import kernel_from, sure
 from tests.desk import TestDesk
 
@@ -132,8 +132,8 @@ def test_to_the_workshop_and_back(desk: TestDesk) -> None:
     ("change", "said"),
     [
         ({}, ""),
-        ({4: ""}, "hazards read after write"),  # no barrier after the loads
-        ({6: ""}, "hazards write after read"),
+        ({4: ""}, "read-after-write hazards"),  # no barrier after the loads
+        ({6: ""}, "write-after-read hazards"),
         ({7: "row < width"}, "C[25] is out of range"),
         ({5: "Mds[k][threadIdx.y] * Nds[k][threadIdx.x]"}, "C: wrong"),
         ({1: "blockIdx.y *"}, "blanks.cu:"),  # no C: the place is named
@@ -153,8 +153,8 @@ def test_blanks_are_judged_by_the_run(change: dict[int, str], said: str) -> None
     ("answers", "said"),
     [
         (answers_of("barriers"), ""),
-        (("__syncthreads();",) * 3, "steps: 22, wanted: 21"),
-        (("", "__syncthreads();", ""), "hazards read after write"),
+        (("__syncthreads();",) * 3, "steps: 22, required: 21"),
+        (("", "__syncthreads();", ""), "read-after-write hazards"),
     ],
 )
 def test_barriers_stand_where_they_are_needed_and_only_there(answers: tuple[str, ...], said: str) -> None:

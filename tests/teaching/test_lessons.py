@@ -14,7 +14,7 @@ from gemmviz.export.prepare import ExportOptions, prepare
 from gemmviz.files.codec import FormatError
 from gemmviz.launch.catalog import COURSE, lesson_names, load_kernel
 from gemmviz.launch.legality import setup_for
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import GemmvizError, SettingError, UsageError
 from gemmviz.model.problem import Problem
 from gemmviz.render.export import save_reel
 from gemmviz.render.format import RenderOptions
@@ -30,18 +30,12 @@ from gemmviz.scenes.kit.primitives import Labels
 from gemmviz.state.shot import Shot, default_shot, save_view
 from gemmviz.subjects.facts import ShotFacts
 from gemmviz.subjects.picture import picture
-from gemmviz.teaching.checking import findings
-from gemmviz.teaching.lesson import (
-    Expectation,
-    Lesson,
-    LessonStep,
-    Question,
-    lesson_text,
-    lesson_title,
-    parse_lesson,
-    shipped_lesson,
-)
-from gemmviz.teaching.quantities import quantity, quantity_names
+from gemmviz.teaching.checking import checks_of
+from gemmviz.teaching.lesson import Expectation, Lesson, LessonStep, Question
+from gemmviz.teaching.lesson_file import lesson_text, lesson_title, parse_lesson, shipped_lesson
+from gemmviz.teaching.quantities.catalog import quantities, quantity_title, quantity_value
+from gemmviz.teaching.quantities.old_wording import REFERENCES, reference_of
+from gemmviz.teaching.quantities.reference import parse_reference
 from gemmviz.teaching.reel import lesson_reel
 from gemmviz.teaching.reveal import parts_of
 from tests.conftest import sure
@@ -49,14 +43,14 @@ from tests.scenes.test_text import wrong_with
 
 OWN = [name for name in lesson_names() if name != COURSE]
 ENGINE = engine_for("cpu")
-HEAD = 'format = "gemmviz lesson"\nversion = 2\ntitle = "Mine"\n\n'
+HEAD = 'format = "gemmviz lesson"\nversion = 3\ntitle = "Mine"\n\n'
 STEP = '[[step]]\ntitle = "One"\nshot.setup.kernel = "04_tiled"\n'
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_every_expectation_of_every_lesson_is_true(name: str) -> None:
-    found = list(findings(shipped_lesson(name), lambda kernel: nullcontext(ENGINE)))
+    found = list(checks_of(shipped_lesson(name), lambda kernel: nullcontext(ENGINE)))
     assert [each.sentence for each in found if not each.is_true] == []
     assert len(found) >= len(shipped_lesson(name).stops)
 
@@ -131,12 +125,14 @@ def test_every_step_is_in_the_page(name: str, tmp_path: Path) -> None:
 
 def test_a_wrong_number_is_named_with_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text(HEAD + STEP + 'expect = [\n  { what = "blocks", is = 4 },\n  { what = "threads a block", is = 17 },\n]\n')
+    path.write_text(
+        HEAD + STEP + 'expect = [\n  { quantity = "block_count", is = 4 },\n  { quantity = "threads_per_block", is = 17 },\n]\n'
+    )
     assert main(["lesson", "check", str(path)]) == 1
     out = capsys.readouterr()
-    assert f"{path}:10:1: step 1, One: threads a block is 16, not 17" in out.err
+    assert f"{path}:10:3: step 1, One: threads per block is 16, not 17" in out.err
     assert "1 expectation true" in out.out
-    path.write_text(HEAD + STEP + 'expect = [{ what = "blocks", is = 4 }]\n')
+    path.write_text(HEAD + STEP + 'expect = [{ quantity = "block_count", is = 4 }]\n')
     assert main(["lesson", "check", str(path), "--all"]) == 0
     assert f"{path}:8: blocks is 4" in capsys.readouterr().out
 
@@ -153,23 +149,28 @@ def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: p
     [
         ("", "this lesson has no [[step]]"),
         ("[[step]]\ntitle = 'x'\n", "step 1 has no [step.shot]"),
-        (STEP + "colour = 'red'\n", "step 1 has colour, which no step has"),
+        (STEP + "colour = 'red'\n", "mine.toml:8:1: step 1: the field 'colour' is unknown"),
+        (STEP + "captoin = 'red'\n", "did you mean caption?"),
+        (STEP + "minutes = '3'\n", "mine.toml:8:1: step 1, minutes: Expected a number, got a string"),
+        (STEP + "shot.setup.problem = { M = 4, N = 'x', K = 4 }\n", "mine.toml:8:31: Expected `int`, got `str`"),
+        (STEP + "shot.view = { tile = 1 }\n", "mine.toml:8:1: Expected `str`, got `object` - at `$.view`"),
+        (STEP + "shot.setup.device = 'h20'\n", "mine.toml:8:1: there is no device 'h20'"),
         (STEP + "caption = '{n} blocks'\n", "the caption has {n}, which no expectation names"),
-        (STEP + "expect = [{ what = 'blocks' }]\n", 'an expectation says what = "…" and is = …'),
-        (STEP + "expect = [{ what = 'blocks', is = 4, colour = 1 }]\n", "colour means nothing here"),
+        (STEP + "expect = [{ quantity = 'block_count' }]\n", "mine.toml:8:11: step 1, expect 1: the field 'is' is missing"),
+        (STEP + "expect = [{ quantity = 'block_count', is = 4, colour = 1 }]\n", "mine.toml:8:47: step 1, expect 1: the field 'colour' is unknown (the fields are quantity, is, name, about)"),
         (STEP + "question = { text = 'x', choices = [{ text = 'a', right = true }] }\n", "has 1 choices, 1 of them right"),
-        (STEP + "exercise = { task = 'x' }\n", "an exercise has task"),
+        (STEP + "exercise = { task = 'x' }\n", "mine.toml:8:1: step 1, exercise: the field 'until' is missing"),
         (STEP + "build = 'slowly'\n", "a view can't come by 'slowly'"),
         (STEP + "minutes = -1\n", "a step can't take -1 minutes"),
         ("[[step]]\nfrom = 'coalescing/nothing'\n", "coalescing has no step 'nothing'"),
-        ("[[step]]\nfrom = 'slides/sum'\nminutes = 3\n", "minutes can't be changed"),
-        (STEP + "exercise = { task = 'x', key = '../course', until = [{ what = 'blocks', is = 4 }] }\n", "there is no key"),
+        ("[[step]]\nfrom = 'slides/sum'\nminutes = 3\n", "it can't have minutes"),
+        (STEP + "exercise = { task = 'x', key = '../course', until = [{ quantity = 'block_count', is = 4 }] }\n", "there is no key"),
         ("[[step]]\nfrom = 'nobody/x'\n", "there is no lesson 'nobody'"),
         (STEP.replace("04_tiled", "05_nothing"), "there is no kernel '05_nothing'"),
     ],
 )  # fmt: skip
 def test_what_is_no_lesson_is_refused_with_its_place(text: str, said: str) -> None:
-    with pytest.raises((FormatError, UsageError)) as caught:
+    with pytest.raises((FormatError, UsageError, SettingError)) as caught:
         parse_lesson(HEAD + text, "mine.toml")
     assert said in str(caught.value)
     assert str(caught.value).startswith("mine.toml")
@@ -180,16 +181,79 @@ def test_what_is_no_lesson_is_refused_with_its_place(text: str, said: str) -> No
 
 def test_a_quantity_that_nobody_knows_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text(HEAD + STEP + 'expect = [{ what = "block", is = 4 }]\n')
+    path.write_text(HEAD + STEP + 'expect = [{ quantity = "block", is = 4 }]\n')
     assert main(["lesson", "check", str(path)]) == 1
-    assert "there is no quantity 'block' (did you mean blocks?)" in capsys.readouterr().err
+    assert f"{path}:8:11: step 1, One: block is not available: there is no quantity 'block'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("block_cuont", "did you mean block_count?"),
+        ("global reads", "is not the name of a quantity"),
+        ("elements(global, read)", "is not the name of a quantity"),
+        ("elements(space=global)", "missing required field `access`"),
+        ("elements(space=local, access=read)", "Invalid enum value 'local'"),
+        ("elements(space=global, acess=read)", "did you mean access?"),
+        ("lane_of_thread(x=-1)", "Expected `int` >= 0"),
+        ("launch_cost(measure=lines)", "sectors|requests|wavefronts"),
+        ("block_count(x=1)", "has no argument 'x' (write block_count)"),
+    ],
+)
+def test_a_wrong_reference_is_explained(reference: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        quantity_value(reference, ShotFacts(default_shot(), Interpreter()))
+    assert said in str(caught.value)
+    assert quantity_title(reference) == reference
+
+
+def test_titles_name_the_arguments_that_are_given() -> None:
+    assert quantity_title("elements(space=shared, access=write)") == "shared memory writes, in elements"
+    assert quantity_title("hazards( kind = read-after-write , array = sh_A )") == "read-after-write hazards of sh_A"
+    assert quantity_title("element_offset(array=A, row=1, column=2)") == "offset of A at row 1, column 2"
+    assert quantity_title("lane_of_thread(x=40)") == "lane of thread (40, 0, 0)"
+
+
+OLD = parse_lesson((Path(__file__).parents[1] / "data" / "lesson-version-2.toml").read_text(encoding="utf-8")).stops
+
+
+@pytest.mark.parametrize("old", OLD, ids=[step.id for step in OLD])
+def test_expectations_of_version_2_are_read_as_those_of_today(old: LessonStep) -> None:
+    name, _, id = old.id.partition("/")
+    now = {step.id: step for step in shipped_lesson(name).stops}[id]
+    expected = {(each.quantity, each.value) for each in now.expect}
+    assert {(each.quantity, each.value) for each in old.expect} <= expected
+    until = set() if now.exercise is None else {(each.quantity, each.value) for each in now.exercise.until}
+    assert {(each.quantity, each.value) for each in (old.exercise.until if old.exercise else ())} == until
+
+
+def test_every_old_wording_names_a_quantity_of_today() -> None:
+    def example(hole: re.Match[str]) -> str:
+        return hole[1].split("|")[0] if "|" in hole[1] else "1" if hole[1].islower() else "max_threads_per_block"
+
+    for phrase in REFERENCES:
+        reference = reference_of(re.sub(r"<([^<>]+)>", example, phrase))
+        assert quantity_title(reference) != reference or reference in quantities(), phrase
+    assert {parse_reference(reference).id for reference in REFERENCES.values()} == set(quantities())
+
+
+def test_words_of_errors_become_ids() -> None:
+    text = HEAD.replace("3", "2") + STEP + "expect = [{{ what = '{}', is = '{}' }}]\n"
+    for what, words, id in (
+        ("fault", "is read before it is written", "uninitialised-read"), ("fault", "", ""), ("refusal", "512", "block-threads"),
+        ("refusal", "NVIDIA H200 allows at most 1024", "NVIDIA H200 allows at most 1024"), ("fault", "s[7] is out of range", "out-of-range"),
+    ):  # fmt: skip
+        (expectation,) = parse_lesson(text.format(what, words)).stops[0].expect
+        assert (expectation.quantity, expectation.value) == (what, id)
 
 
 def test_all_quantities_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", "quantities"]) == 0
     listed = capsys.readouterr().out.splitlines()
-    assert listed == quantity_names()
-    assert len(listed) == len(set(listed))
+    assert [line.split("(")[0] for line in listed[::2]] == list(quantities())
+    assert "elements(space=global|shared, access=read|write, array?=A|B|C)" in listed[::2]
+    assert all(line.startswith("    ") for line in listed[1::2])
+    assert all(each.title and each.compute.__doc__ for each in quantities().values())
 
 
 @pytest.mark.parametrize(
@@ -205,40 +269,48 @@ def test_numbers_are_compared_in_the_digits_that_are_written(found: object, valu
     assert Expectation("x", value, about=about).is_met_by(found) is right  # type: ignore[arg-type]
 
 
-def test_a_refusal_holds_the_words_that_are_expected() -> None:
-    assert Expectation("refusal", "at most 512").is_met_by("a block has 1024 threads; at most 512 go")
-    assert not Expectation("refusal", "at most 512").is_met_by("")
-    assert not Expectation("refusal", "").is_met_by("something else")
+@pytest.mark.parametrize(
+    ("kernel", "sizes", "device", "id"),
+    [
+        ("01_single_block", 23, "8800gtx", "block-threads"), ("01_single_block", 22, "8800gtx", ""), ("05_tiled_unguarded", 17, "h200", "requirement"),
+    ],
+)  # fmt: skip
+def test_a_refused_launch_has_the_id_of_its_limit(kernel: str, sizes: int, device: str, id: str) -> None:
+    setup = setup_for(load_kernel(kernel), Problem(sizes, sizes, sizes), device=device)
+    assert quantity_value("refusal", ShotFacts(replace(default_shot(), setup=setup), Interpreter())) == id
 
 
 @pytest.mark.parametrize(
-    ("kernel", "what", "said"),
+    ("kernel", "quantity", "said"),
     [
-        ("04_tiled", "reads by thread 9999", "a block has no thread 9999"),
-        ("04_tiled", "copy 1 of thread 16 in phase 1", "a block has no thread 16"),
-        ("04_tiled", "offset of A at row 99, column 99", "A has 8 × 8 elements"),
-        ("04_tiled", "largest WIDTH of a block", "04_tiled has no WIDTH"),
-        ("08_register_tiled", "loads of a block in a phase", "not known to be alike"),
-        ("08_register_tiled", "product 1 of thread 0 in phase 1", "its threads multiply from registers"),
-        ("09_vectorised", "product 1 of thread 0 in phase 1", "its threads multiply from registers"),
-        ("no_else", "C", "is read before it is written"),
+        ("04_tiled", "reads_of_thread(thread=9999)", "a block has no thread 9999"),
+        ("04_tiled", "copy_of_thread(number=1, thread=16, phase=1)", "a block has no thread 16"),
+        ("04_tiled", "element_offset(array=A, row=99, column=99)", "A has 8 × 8 elements"),
+        ("04_tiled", "largest_size(name=WIDTH)", "04_tiled has no WIDTH"),
+        ("08_register_tiled", "elements_per_phase", "not known to be alike"),
+        ("08_register_tiled", "product_of_thread(number=1, thread=0, phase=1)", "its threads multiply from registers"),
+        ("09_vectorised", "product_of_thread(number=1, thread=0, phase=1)", "its threads multiply from registers"),
+        ("no_else", "result", "is read before it is written"),
     ],
 )
-def test_what_can_not_be_told_is_not_told(kernel: str, what: str, said: str) -> None:
+def test_what_can_not_be_told_is_not_told(kernel: str, quantity: str, said: str) -> None:
     with pytest.raises(GemmvizError, match=re.escape(said)):
-        quantity(what, ShotFacts(replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter()))
+        quantity_value(quantity, ShotFacts(replace(default_shot(), setup=setup_for(load_kernel(kernel))), Interpreter()))
 
 
 def test_the_largest_tile_is_the_largest_that_runs() -> None:
     setup = setup_for(load_kernel("04_tiled"), Problem(96, 96, 96))
-    assert quantity("largest TILE_WIDTH of a block", ShotFacts(replace(default_shot(), setup=setup), Interpreter())) == 32
+    assert quantity_value("largest_size(name=TILE_WIDTH)", ShotFacts(replace(default_shot(), setup=setup), Interpreter())) == 32
 
 
 def test_elements_of_doubles_are_counted_as_elements() -> None:
     kernel = load_kernel("02_naive")
     doubled = replace(kernel, text=kernel.text.replace("float", "double").replace("0.0f", "0.0"), is_shipped=False)
     counts = [
-        quantity("global reads", ShotFacts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()))
+        quantity_value(
+            "elements(space=global, access=read)",
+            ShotFacts(replace(default_shot(), setup=setup_for(each, Problem(8, 8, 8))), Interpreter()),
+        )
         for each in (kernel, doubled)
     ]
     assert counts == [1024, 1024]
@@ -263,7 +335,7 @@ def test_a_sums_k_counts_from_the_start_of_its_phase() -> None:
 
 
 def test_captions_are_filled_from_what_is_found() -> None:
-    stop = LessonStep(default_shot(), caption="{n} blocks", expect=(Expectation("blocks", 99, "n"),))
+    stop = LessonStep(default_shot(), caption="{n} blocks", expect=(Expectation("block_count", 99, "n"),))
     reel = lesson_reel(Lesson("x", (stop,)), lambda kernel: nullcontext(ENGINE), ExportOptions(RenderOptions(640, 360)))
     assert next(iter(reel.slides())).caption == "4 blocks"  # what is counted, whatever is expected
 
@@ -284,9 +356,9 @@ def test_a_question_comes_first_then_what_is_right_then_the_others() -> None:
 def test_blanks_are_filled_one_after_the_other_and_the_last_text_runs() -> None:
     stop = next(stop for stop in shipped_lesson("slides").stops if stop.build == "blanks")
     parts = parts_of(stop)
-    left = [quantity("blanks", ShotFacts(part.shot, Interpreter())) for part in parts]
+    left = [quantity_value("blanks", ShotFacts(part.shot, Interpreter())) for part in parts]
     assert left == list(range(8, -1, -1))
-    assert quantity("C", ShotFacts(parts[-1].shot, Interpreter())) == "right"
+    assert quantity_value("result", ShotFacts(parts[-1].shot, Interpreter())) == "right"
     assert isinstance(parts[-1].shot, Shot)
 
 

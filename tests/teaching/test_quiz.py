@@ -17,9 +17,10 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.scenes.kit.sentence import element_text
 from gemmviz.subjects.facts import ShotFacts
-from gemmviz.teaching.lesson import Question, read_lesson
+from gemmviz.teaching.lesson import Question
+from gemmviz.teaching.lesson_file import read_lesson
 from gemmviz.teaching.moodle import moodle_xml
-from gemmviz.teaching.quantities import quantity
+from gemmviz.teaching.quantities.catalog import quantity_value
 from gemmviz.teaching.quiz import quiz_of
 from tests.conftest import sure
 
@@ -49,12 +50,12 @@ def test_what_is_right_is_what_the_replay_says(kernel: str) -> None:
         right = question.choices[question.right].text
         facts = ShotFacts(stop.shot, Interpreter())
         if "sectors" in question.text:
-            assert right.split()[0] == str(quantity("sectors now", facts))
+            assert right.split()[0] == str(quantity_value("step_cost(measure=sectors)", facts))
         elif "wavefronts" in question.text:
-            assert right == str(quantity("wavefronts now", facts))
+            assert right == str(quantity_value("step_cost(measure=wavefronts)", facts))
         elif "warp and lane" in question.text:
             x, y, z = question.text.rpartition("(")[2].removesuffix(")?").split(", ")
-            warp, lane = (quantity(f"{what} of thread {x} {y} {z}", facts) for what in ("warp", "lane"))
+            warp, lane = (quantity_value(f"{what}_of_thread(x={x}, y={y}, z={z})", facts) for what in ("warp", "lane"))
             assert right == f"warp {warp}, lane {lane}"
         else:
             continue

@@ -48,7 +48,7 @@ class Hazard:
         remedy = "is a __syncthreads() missing?"
         if self.earlier_block is not None:
             remedy = "no barrier orders blocks: let one block do it all, or a second launch"
-        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy)
+        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy, id="hazard")
         error.in_file(file)
         return error
 

@@ -26,7 +26,8 @@ from gemmviz.run.engine import Engine
 from gemmviz.state.arguments import add_setup, add_view, is_set, shot_from, view_from, with_setup
 from gemmviz.state.shot import Shot, default_shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.teaching.lesson import Lesson, named_lesson
+from gemmviz.teaching.lesson import Lesson
+from gemmviz.teaching.lesson_file import named_lesson
 from gemmviz.teaching.reel import lesson_reel
 
 _MOST_SLIDES = 400

@@ -10,7 +10,8 @@ from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
 from gemmviz.run.choosing import engine_for
 from gemmviz.state.arguments import add_setup, setup_from
-from gemmviz.teaching.lesson import Question, read_lesson, save_lesson
+from gemmviz.teaching.lesson import Question
+from gemmviz.teaching.lesson_file import read_lesson, save_lesson
 from gemmviz.teaching.moodle import moodle_xml
 from gemmviz.teaching.quiz import quiz_extensions, quiz_of
 

@@ -21,7 +21,8 @@ from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.words import letter, many
-from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question, lesson_title
+from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
+from gemmviz.teaching.lesson_file import lesson_title
 
 _NONE, _OWN = "No lesson: choose one", "A lesson from a file"
 _NUMBERS = "Working out the numbers …"

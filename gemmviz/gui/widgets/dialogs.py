@@ -23,7 +23,7 @@ from gemmviz.scenes.kit.primitives import Scene
 from gemmviz.state.arguments import command_line
 from gemmviz.state.shot import save_view
 from gemmviz.subjects.picture import picture
-from gemmviz.teaching.lesson import save_lesson
+from gemmviz.teaching.lesson_file import save_lesson
 
 
 def ask_to_open(desk: WindowModel, parent: QWidget) -> None:

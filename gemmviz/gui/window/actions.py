@@ -26,7 +26,7 @@ from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.state.shot import SYSTEM_THEME, Camera, Shot
 from gemmviz.subjects.catalog import subject_of_view
-from gemmviz.teaching.lesson import lesson_title
+from gemmviz.teaching.lesson_file import lesson_title
 
 _NO_TIME = "This view has no steps: go back to the replay (1)"
 _NO_PICTURE = "There is no picture yet"

@@ -82,7 +82,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     """The trace with what the flat matrices in ``data`` say about C. Raises KernelFault for a trace without any access."""
     kernel = binding.setup.kernel
     if not trace.steps:
-        raise KernelFault("the kernel reads and writes nothing", None).in_file(kernel.file)
+        raise KernelFault("the kernel reads and writes nothing", None, id="no-access").in_file(kernel.file)
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
@@ -242,6 +242,7 @@ def bound(setup: Setup) -> Binding:
             f"the kernel declares {declared} bytes of shared memory; {device.name} allows "
             f"{device.shared_per_block} a block",
             names=(*setup.parameters, "device"), remedy="choose smaller tiles", nearest=_nearest_that_fits(setup),
+            id="shared-memory",
         )  # fmt: skip
     return binding
 

@@ -82,7 +82,9 @@ def reinterpreted_address(address: Address, to: Scalar | VectorType, place: Any)
     def reinterpreted(machine: Machine) -> tuple[Any, Any]:
         memory, offset = address(machine)
         if memory.scalar.dtype != scalar.dtype:
-            raise machine.fault(f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place)
+            raise machine.fault(
+                f"{memory.name} holds {memory.scalar}; reading it as {to} is not supported", place, id="unsupported"
+            )
         return memory, offset
 
     return reinterpreted

@@ -45,7 +45,7 @@ def _assertion(node: Call, condition: Closure) -> Closure:
         machine.tick(place)
         failed = np.logical_not(condition(machine))
         if np.any(failed if machine.mask is None else failed & machine.mask):
-            raise machine.fault("this assertion fails", place, failed)
+            raise machine.fault("this assertion fails", place, failed, id="assertion")
 
     return run
 

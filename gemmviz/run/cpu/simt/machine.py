@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.model.arrays import Bools
-from gemmviz.model.errors import Cancelled, KernelFault, Place
+from gemmviz.model.errors import Cancelled, ErrorId, KernelFault, Place
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import Site
 from gemmviz.model.threads import ThreadSpace
@@ -98,7 +98,10 @@ class Machine:
             raise Cancelled
         if self.steps > self.budget:
             raise KernelFault(
-                f"the kernel is still running after {self.budget} steps", place, remedy="does this loop ever end?"
+                f"the kernel is still running after {self.budget} steps",
+                place,
+                remedy="does this loop ever end?",
+                id="step-budget",
             )
 
     def touch(self, access: int, array: int, offset: Any, place: Place) -> None:
@@ -124,11 +127,13 @@ class Machine:
         """The blockIdx and threadIdx of the first lane where ``bad`` (broadcast over the axes) is true."""
         return self.space.indices(int(np.argmax(np.broadcast_to(bad, self.space.shape))))
 
-    def fault(self, message: str, place: Place, bad: Any = True, remedy: str | None = None) -> KernelFault:
-        """The error for the first active lane where ``bad`` is true."""
+    def fault(
+        self, message: str, place: Place, bad: Any = True, remedy: str | None = None, id: ErrorId | None = None
+    ) -> KernelFault:
+        """The error for the first active lane where ``bad`` holds."""
         lanes = np.asarray(bad if self.mask is None else bad & self.mask)
         block, thread = self.first_lane(lanes)
-        return KernelFault(message, place, block=block, thread=thread, remedy=remedy)
+        return KernelFault(message, place, block=block, thread=thread, remedy=remedy, id=id)
 
 
 def union(a: ActiveMask, b: ActiveMask) -> ActiveMask:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.model.errors import KernelFault, Place
+from gemmviz.model.errors import ErrorId, KernelFault, Place
 from gemmviz.model.sites import MemoryArray
 from gemmviz.run.cpu.simt.machine import Machine
 from gemmviz.run.cpu.simt.values import Partial, from_memory, merged, read
@@ -50,20 +50,30 @@ class Memory:
                 f"{self.name}[{_first(offset, bad)}] is read or written {width} elements at a time, "
                 f"but is not aligned to {width * self.scalar.bytes} bytes"
             )
-            raise self.unmade(machine, message, place, offset, bad)
+            raise self.unmade(machine, message, place, offset, bad, "misaligned-access")
         return offset
 
-    def unmade(self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_]) -> KernelFault:
-        """The error as in ``fault``, for an access that isn't made."""
-        found = self.fault(machine, message, place, offset, bad)
+    def unmade(
+        self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], id: ErrorId
+    ) -> KernelFault:
+        """As ``fault``, for an access that is not made."""
+        found = self.fault(machine, message, place, offset, bad, id=id)
         found.unmade = offset, bad
         return found
 
     def fault(
-        self, machine: Machine, message: str, place: Place, offset: Any, bad: npt.NDArray[np.bool_], remedy: str | None = None
+        self,
+        machine: Machine,
+        message: str,
+        place: Place,
+        offset: Any,
+        bad: npt.NDArray[np.bool_],
+        remedy: str | None = None,
+        *,
+        id: ErrorId,
     ) -> KernelFault:
-        """The error for the active lanes where ``bad`` is true, with their elements, the first lane's first."""
-        found = machine.fault(message, place, bad, remedy)
+        """The error for the active lanes where ``bad`` holds, with the elements that they asked for, the first lane's first."""
+        found = machine.fault(message, place, bad, remedy, id)
         offsets, lanes = np.broadcast_arrays(offset, bad if machine.mask is None else bad & machine.mask)
         asked = np.unique(offsets[lanes])[:_MOST_NAMED].tolist()
         first = int(offsets[lanes][0])
@@ -74,7 +84,7 @@ class Memory:
         bad = (offset < 0) | (offset > last)
         index = _first(offset, bad if machine.mask is None else bad & machine.mask)
         message = f"{self.element(index)} is out of range: it has {self.size} elements"
-        return self.unmade(machine, message, place, offset, bad)
+        return self.unmade(machine, message, place, offset, bad, "out-of-range")
 
     def element(self, index: int) -> str:
         """An element as the source would write it."""
@@ -168,7 +178,7 @@ class SharedMemory(Memory):
         if missing.any():
             index = _first(offset, missing)
             message, remedy = f"{self.element(index)} is read before it is written", "is a store or a __syncthreads() missing?"
-            raise self.fault(machine, message, place, offset, missing, remedy)
+            raise self.fault(machine, message, place, offset, missing, remedy, id="uninitialised-read")
 
     def store(self, machine: Machine, offset: ElementOffset, value: Any, place: Place) -> None:
         shape = _joint_shape(np.shape(offset), np.shape(value), np.shape(np.asarray(machine.mask)), self._ndim)
@@ -236,7 +246,7 @@ class LocalMemory:
         bad = np.asarray((active < 0) | (active > self.size - width))
         if bad.any():
             message = f"{self.name}[{_first(active, bad)}] is out of range: it has {self.size} elements"
-            raise machine.fault(message, place, bad)
+            raise machine.fault(message, place, bad, id="out-of-range")
         return active
 
     def load(self, machine: Machine, offset: ElementOffset, place: Place) -> Any:

@@ -304,5 +304,5 @@ def _check_convergence(machine: Machine, node: Barrier) -> None:
         block, thread = machine.space.indices(row * machine.space.threads_per_block + int(np.argmax(absent[row])))
         raise KernelFault(
             "__syncthreads() in divergent flow: it is not reached", node.place, block=block, thread=thread,
-            remedy="other threads of the block wait for it forever",
+            remedy="other threads of the block wait for it forever", id="divergent-barrier",
         )  # fmt: skip

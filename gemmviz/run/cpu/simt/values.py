@@ -42,7 +42,9 @@ def merged(mask: Any, new: Any, old: Any, scalar: Scalar | None) -> Any:
         return [merged(mask, n, o, scalar) for n, o in zip(new, old, strict=True)]
     if isinstance(new, tuple):
         if new[0] is not old[0]:
-            raise KernelFault("threads let one pointer point to different arrays here, which is not supported", None)
+            raise KernelFault(
+                "threads let one pointer point to different arrays here, which is not supported", None, id="unsupported"
+            )
         return new[0], merged(mask, new[1], old[1], None)
     dtype = np.dtype(np.int64) if scalar is None else scalar.dtype
     return np.where(mask, _typed(new, dtype), _typed(old, dtype))
@@ -55,11 +57,11 @@ def _typed(value: Any, dtype: np.dtype) -> Any:  # type: ignore[type-arg]
 def read(machine: Machine, value: Any, name: str, place: Place) -> Any:
     """The value, after a check that all active lanes have written it."""
     if value is None:
-        raise machine.fault(f"{name} is read before it is written", place)
+        raise machine.fault(f"{name} is read before it is written", place, id="uninitialised-read")
     if isinstance(value, Partial):
         missing = ~value.written if machine.mask is None else machine.mask & ~value.written
         if missing.any():
-            raise machine.fault(f"{name} is read before it is written", place, missing)
+            raise machine.fault(f"{name} is read before it is written", place, missing, id="uninitialised-read")
         return value.value
     return value
 
@@ -162,7 +164,7 @@ def _division(op: str, within: Scalar, a: Closure, b: Closure, place: Place) -> 
         x, y = a(machine), b(machine)
         zero = y == 0
         if zero is True or (isinstance(y, ArrayValue) and (zero if machine.mask is None else zero & machine.mask).any()):
-            raise machine.fault("integer division by zero", place, zero)
+            raise machine.fault("integer division by zero", place, zero, id="division-by-zero")
         if not isinstance(x, ArrayValue) and not isinstance(y, ArrayValue):
             return fold.apply_binary(op, x, y, within)
         if isinstance(y, ArrayValue):

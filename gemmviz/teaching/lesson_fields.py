@@ -1,0 +1,154 @@
+"""Fields of a lesson file: what each table may hold, and the fields of a lesson that are written."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from gemmviz.state.shot import plain_of
+from gemmviz.teaching.lesson import Choice, Exercise, Expectation, Lesson, LessonStep, Question
+from gemmviz.teaching.quantities.old_wording import error_id_of, reference_of
+from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
+
+Texts = tuple[str, ...]
+
+
+class ExpectationFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """``{ quantity = "block_count", is = 4, name = "blocks" }``"""
+
+    quantity: str
+    value: QuantityValue = field(name="is")
+    name: str = ""
+    about: float = 0.0
+
+
+class ChoiceFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """``[[step.question.choices]]``"""
+
+    text: str
+    right: bool = False
+    why: str = ""
+    shot: dict[str, Any] | None = None
+
+
+class QuestionFields(Struct, forbid_unknown_fields=True):
+    """``[step.question]``"""
+
+    choices: tuple[ChoiceFields, ...]
+    text: str = ""
+
+
+class ExerciseFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """``[step.exercise]``"""
+
+    task: str
+    until: tuple[ExpectationFields, ...]
+    hints: Texts = ()
+    key: str = ""
+
+
+class StepFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """``[[step]]``: either ``from`` alone, or a shot and the rest."""
+
+    title: str = ""
+    caption: str = ""
+    notes: str = ""
+    build: str = ""
+    id: str = ""
+    minutes: float = 2.0
+    sources: Texts = ()
+    needs: Texts = ()
+    shot: dict[str, Any] | None = None
+    expect: tuple[ExpectationFields, ...] = ()
+    question: QuestionFields | None = None
+    exercise: ExerciseFields | None = None
+    origin: str = field(name="from", default="")
+
+    @property
+    def names_beside_origin(self) -> list[str]:
+        """Names of the fields besides ``from`` that differ from their defaults."""
+        return [name for name in msgspec.to_builtins(self) if name != "from"]
+
+
+class LessonFields(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A lesson file without ``format`` and ``version``."""
+
+    title: str = field(default="Lesson")
+    about: str = ""
+    sources: Texts = ()
+    needs: Texts = ()
+    step: tuple[StepFields, ...] = ()
+
+
+def plain_lesson(lesson: Lesson) -> dict[str, Any]:
+    """The fields of a lesson as dicts, lists and values; those with their default value are left out."""
+    steps = tuple(_step_fields(each) for each in lesson.stops)
+    fields = LessonFields(lesson.title, lesson.about, lesson.sources, lesson.needs, steps)
+    plain: dict[str, Any] = {"title": lesson.title, **msgspec.to_builtins(fields)}
+    return plain | {"step": plain.get("step", [])}
+
+
+def _step_fields(step: LessonStep) -> StepFields:
+    return StepFields(
+        step.title,
+        step.caption,
+        step.notes,
+        step.build,
+        step.id,
+        step.minutes,
+        step.sources,
+        step.needs,
+        plain_of(step.shot),
+        tuple(map(_expectation_fields, step.expect)),
+        None if step.question is None else _question_fields(step.question),
+        None if step.exercise is None else _exercise_fields(step.exercise),
+    )
+
+
+def _expectation_fields(each: Expectation) -> ExpectationFields:
+    return ExpectationFields(each.quantity, each.value, each.name, each.about)
+
+
+def _choice_fields(each: Choice) -> ChoiceFields:
+    return ChoiceFields(each.text, each.right, each.why, None if each.shot is None else plain_of(each.shot))
+
+
+def _question_fields(question: Question) -> QuestionFields:
+    return QuestionFields(tuple(map(_choice_fields, question.choices)), question.text)
+
+
+def _exercise_fields(exercise: Exercise) -> ExerciseFields:
+    return ExerciseFields(exercise.task, tuple(map(_expectation_fields, exercise.until)), exercise.hints, exercise.key)
+
+
+def updated(plain: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a file up to version 2 as those of version 3: ``what`` becomes ``quantity`` with an id."""
+    steps = plain.get("step")
+    if not isinstance(steps, list):
+        return plain
+    return {**plain, "step": [_updated_step(each) if isinstance(each, dict) else each for each in steps]}
+
+
+def _updated_step(step: dict[str, Any]) -> dict[str, Any]:
+    step = {**step, "expect": _updated_expectations(step["expect"])} if "expect" in step else step
+    exercise = step.get("exercise")
+    if isinstance(exercise, dict) and "until" in exercise:
+        step = {**step, "exercise": {**exercise, "until": _updated_expectations(exercise["until"])}}
+    return step
+
+
+def _updated_expectations(plain: object) -> object:
+    if not isinstance(plain, list):
+        return plain
+    return [_updated_expectation(each) if isinstance(each, dict) else each for each in plain]
+
+
+def _updated_expectation(plain: dict[str, Any]) -> dict[str, Any]:
+    what, value = plain.get("what"), plain.get("is")
+    if not isinstance(what, str):
+        return plain
+    rest = {name: inner for name, inner in plain.items() if name != "what"}
+    quantity = reference_of(what)
+    if quantity in ERROR_QUANTITIES and isinstance(value, str):
+        rest["is"] = error_id_of(value)
+    return {"quantity": quantity, **rest}

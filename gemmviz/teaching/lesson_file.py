@@ -1,0 +1,194 @@
+"""Lessons as TOML files: fields that are read and written, versions, and the lessons that ship with gemmviz."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gemmviz.files.codec import FormatError, read_text, toml_text, toml_to_plain
+from gemmviz.files.kinds import kind_of
+from gemmviz.files.resources import resource
+from gemmviz.files.toml_places import FieldPath, nearest_place, toml_places
+from gemmviz.files.whole import write_text
+from gemmviz.files.written_fields import read_fields
+from gemmviz.launch.catalog import LESSONS_FOLDER, lesson_names
+from gemmviz.model.errors import GemmvizError, Place, SettingError, UsageError, closest
+from gemmviz.state.shot import FORMAT as VIEW
+from gemmviz.state.shot import Shot, parse_shot, shot_of
+from gemmviz.teaching.lesson import Choice, Exercise, Expectation, Lesson, LessonStep, Question
+from gemmviz.teaching.lesson_fields import (
+    ChoiceFields,
+    ExerciseFields,
+    ExpectationFields,
+    LessonFields,
+    QuestionFields,
+    StepFields,
+    plain_lesson,
+    updated,
+)
+
+_FORMAT = "gemmviz lesson"
+_VERSION = 3
+Places = Mapping[FieldPath, Place]
+
+
+def lesson_text(lesson: Lesson) -> str:
+    """The lesson as TOML."""
+    return toml_text({"format": _FORMAT, "version": _VERSION, **plain_lesson(lesson)})
+
+
+def parse_lesson(text: str, file: str | None = None) -> Lesson:
+    """The lesson in a text; a saved view becomes a lesson of one step. Raises FormatError or UsageError, with the place."""
+    try:
+        plain = toml_to_plain(text)
+        kind, version = plain.pop("format", None), plain.pop("version", 0)
+        if kind == VIEW:
+            return Lesson("View", (LessonStep(parse_shot(text)),))
+        if kind != _FORMAT:
+            raise FormatError("this is neither a lesson of gemmviz nor a saved view")
+        if not isinstance(version, int) or version > _VERSION:
+            raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
+        return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), Path(file).stem if file else "")
+    except GemmvizError as error:
+        if file is not None:
+            error.in_file(file)
+        raise
+
+
+def _lesson(plain: dict[str, Any], places: Places, name: str) -> Lesson:
+    if not plain.get("step"):
+        raise FormatError("this lesson has no [[step]]")
+    fields = read_fields(plain, LessonFields, lambda: places)
+    steps = tuple(_step(each, ("step", number), places) for number, each in enumerate(fields.step))
+    return Lesson(fields.title, steps, fields.about, fields.sources, fields.needs, name)
+
+
+def _step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:
+    """A step. Errors that have no place get that of the field or the step."""
+    try:
+        return _taken(fields, path) if fields.origin else _own_step(fields, path, places)
+    except GemmvizError as error:
+        error.place = error.place or nearest_place(places, path)
+        raise
+
+
+def _shot(plain: dict[str, Any], path: FieldPath, places: Places) -> Shot:
+    """A shot. Errors get the place of the field that they are about."""
+    try:
+        return shot_of(plain)
+    except GemmvizError as error:
+        error.place = error.place or nearest_place(places, (*path, *_path_in_shot(error)))
+        raise
+
+
+def _path_in_shot(error: GemmvizError) -> FieldPath:
+    """The path of the field of a shot that an error is about."""
+    match error:
+        case FormatError(path=path):
+            return path
+        case SettingError(names=(name, *_)):
+            return ("setup", name)
+    return ("setup", "kernel")
+
+
+def _own_step(fields: StepFields, path: FieldPath, places: Places) -> LessonStep:
+    if fields.shot is None:
+        raise FormatError(f"step {_number(path)} has no [step.shot]", remedy='write one, or from = "LESSON/ID"')
+    return LessonStep(
+        _shot(fields.shot, (*path, "shot"), places),
+        fields.title,
+        fields.caption,
+        fields.notes,
+        fields.build,  # type: ignore[arg-type]  # checked by LessonStep
+        fields.id,
+        fields.minutes,
+        fields.sources,
+        fields.needs,
+        _expectations(fields.expect, (*path, "expect"), places),
+        None if fields.question is None else _question(fields.question, (*path, "question", "choices"), places),
+        None if fields.exercise is None else _exercise(fields.exercise, (*path, "exercise"), places),
+        nearest_place(places, path),
+    )
+
+
+def _number(path: FieldPath) -> int:
+    """Number of a step from 1."""
+    return int(path[1]) + 1
+
+
+def _taken(fields: StepFields, path: FieldPath) -> LessonStep:
+    """A step of a shipped lesson, by ``LESSON/ID``. Raises FormatError for an unknown id or further fields."""
+    more = fields.names_beside_origin
+    if more:
+        raise FormatError(
+            f"step {_number(path)} is taken from another lesson unchanged: it can't have {', '.join(more)}",
+            remedy="remove these fields, or remove from",
+        )
+    name, _, id = fields.origin.partition("/")
+    lesson = shipped_lesson(name)
+    place = lesson.find(id)
+    if place is None:
+        raise FormatError(f"{name} has no step {id!r}", remedy=closest(id, [each.id for each in lesson.stops]))
+    return replace(lesson.stops[place], id=f"{name}/{id}")
+
+
+def _expectations(fields: tuple[ExpectationFields, ...], path: FieldPath, places: Places) -> tuple[Expectation, ...]:
+    return tuple(
+        Expectation(each.quantity, each.value, each.name, each.about, nearest_place(places, (*path, number)))
+        for number, each in enumerate(fields)
+    )
+
+
+def _question(fields: QuestionFields, path: FieldPath, places: Places) -> Question:
+    def choice(each: ChoiceFields, number: int) -> Choice:
+        shot = None if each.shot is None else _shot(each.shot, (*path, number, "shot"), places)
+        return Choice(each.text, each.right, each.why, shot)
+
+    return Question(fields.text, tuple(choice(each, number) for number, each in enumerate(fields.choices)))
+
+
+def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exercise:
+    if not fields.task or not fields.until:
+        raise FormatError('an exercise needs task = "…" and [[step.exercise.until]]', nearest_place(places, path))
+    return Exercise(fields.task, _expectations(fields.until, (*path, "until"), places), fields.hints, fields.key)
+
+
+@cache
+def lesson_title(name: str) -> str:
+    """The title of a shipped lesson, without parsing the rest: lists of lessons are made while a window opens."""
+    text = read_text(resource(f"{LESSONS_FOLDER}/{name}.toml"))
+    found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    return found[1] if found else name
+
+
+@cache
+def shipped_lesson(name: str) -> Lesson:
+    """A lesson that ships with gemmviz. Raises UsageError for an unknown name."""
+    if name not in lesson_names():
+        raise UsageError(
+            f"there is no lesson {name!r}", remedy=closest(name, lesson_names()) or f"choose {', '.join(lesson_names())}"
+        )
+    return read_lesson(resource(f"{LESSONS_FOLDER}/{name}.toml"))
+
+
+def named_lesson(name: str) -> Lesson | None:
+    """The shipped lesson of this name, or the lesson or saved view in this ``.toml`` file; None for anything else, such as a
+    kernel. Raises as ``read_lesson`` does.
+    """
+    if kind_of(Path(name)) == "view":
+        return read_lesson(Path(name))
+    return shipped_lesson(name) if name in lesson_names() else None
+
+
+def save_lesson(lesson: Lesson, path: Path) -> None:
+    """Write a lesson. Raises GemmvizError where the file can't be written."""
+    write_text(path, lesson_text(lesson))
+
+
+def read_lesson(path: Path) -> Lesson:
+    """The lesson in a file; a saved view becomes a lesson of one step. Raises UsageError if there is no such file, FormatError
+    with file and place if it is wrong.
+    """
+    return parse_lesson(read_text(path), str(path))

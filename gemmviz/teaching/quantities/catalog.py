@@ -1,0 +1,65 @@
+"""All quantities by id, and the value and the title of a reference to one."""
+
+from functools import cache
+from types import ModuleType
+
+import msgspec
+import numpy as np
+
+from gemmviz.model.errors import UsageError, closest
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities import (
+    accesses,
+    counts,
+    launch,
+    models,
+    occupancy,
+    per_thread,
+    recordings,
+    results,
+    steps,
+)
+from gemmviz.teaching.quantities.quantity import Quantity, QuantityValue
+from gemmviz.teaching.quantities.reference import QuantityReference, parse_reference
+
+_THEMES: tuple[ModuleType, ...] = (launch, occupancy, counts, accesses, results, steps, per_thread, models, recordings)
+
+
+@cache
+def quantities() -> dict[str, Quantity]:
+    """All quantities by id, in the order of their files."""
+    return {each.id: each for theme in _THEMES for each in vars(theme).values() if isinstance(each, Quantity)}
+
+
+def quantity_value(reference: str, facts: ShotFacts) -> QuantityValue:
+    """The value of the quantity that ``reference`` names. Raises UsageError for an unknown quantity or a wrong argument,
+    GemmvizError where the shot can't be run.
+    """
+    quantity, arguments = _resolved(parse_reference(reference))
+    value = quantity.compute(facts, **{name: getattr(arguments, name) for name in arguments.__struct_fields__})
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def quantity_title(reference: str) -> str:
+    """The displayed name of the quantity that ``reference`` names; the reference itself where it names none."""
+    try:
+        quantity, arguments = _resolved(parse_reference(reference))
+    except UsageError:
+        return reference
+    return quantity.title_with(arguments)
+
+
+def _resolved(reference: QuantityReference) -> tuple[Quantity, msgspec.Struct]:
+    """A quantity with its arguments converted to their types."""
+    quantity = quantities().get(reference.id)
+    if quantity is None:
+        remedy = closest(reference.id, quantities()) or "see gemmviz lesson quantities"
+        raise UsageError(f"there is no quantity {reference.id!r}", remedy=remedy)
+    unknown = [name for name in reference.arguments if name not in quantity.arguments.__struct_fields__]
+    if unknown:
+        remedy = closest(unknown[0], quantity.arguments.__struct_fields__) or f"write {quantity.signature}"
+        raise UsageError(f"{quantity.id} has no argument {unknown[0]!r}", remedy=remedy)
+    try:
+        return quantity, msgspec.convert(reference.arguments, quantity.arguments, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{quantity.id}: {error}", remedy=f"write {quantity.signature}") from None

@@ -1,0 +1,116 @@
+"""Quantities of a launch, its kernel and its device."""
+
+from dataclasses import fields
+from typing import Literal
+
+from gemmviz.analysis.replay.focus import thread_number
+from gemmviz.launch.legality import can_run, launch_for
+from gemmviz.model.device import Device
+from gemmviz.model.errors import GemmvizError, UsageError, closest
+from gemmviz.model.sites import shared_bytes
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.arguments import Whole
+from gemmviz.teaching.quantities.quantity import QuantityValue, quantity
+
+_LARGEST_TRIED = 1 << 12
+
+
+@quantity("{name}")
+def problem_size(facts: ShotFacts, name: Literal["M", "N", "K"]) -> int:
+    """Rows of A (M), columns of B (N) or the common dimension (K), in elements."""
+    return facts.setup.problem.sizes[name]
+
+
+@quantity("blocks")
+def block_count(facts: ShotFacts) -> int:
+    """Blocks of the grid."""
+    return facts.launch.block_count
+
+
+@quantity("threads per block")
+def threads_per_block(facts: ShotFacts) -> int:
+    """Threads of one block."""
+    return facts.launch.threads_per_block
+
+
+@quantity("threads")
+def thread_count(facts: ShotFacts) -> int:
+    """Threads of the whole grid."""
+    return facts.launch.threads_per_block * facts.launch.block_count
+
+
+@quantity("warps per block")
+def warps_per_block(facts: ShotFacts) -> int:
+    """Warps of one block, the last one possibly incomplete."""
+    return -(-facts.launch.threads_per_block // facts.device.warp_size)
+
+
+@quantity("idle lanes")
+def idle_lanes(facts: ShotFacts) -> int:
+    """Lanes without a thread in the last warp of a block."""
+    return -facts.launch.threads_per_block % facts.device.warp_size
+
+
+@quantity("lane of thread ({x}, {y}, {z})")
+def lane_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
+    """Place of a thread in its warp."""
+    return thread_number((x, y, z), facts.launch) % facts.device.warp_size
+
+
+@quantity("warp of thread ({x}, {y}, {z})")
+def warp_of_thread(facts: ShotFacts, x: Whole, y: Whole = 0, z: Whole = 0) -> int:
+    """Number of a thread's warp in its block."""
+    return thread_number((x, y, z), facts.launch) // facts.device.warp_size
+
+
+@quantity("bytes of shared memory per block")
+def shared_bytes_per_block(facts: ShotFacts) -> int:
+    """Shared memory of one block, in bytes."""
+    return shared_bytes(facts.counts.arrays)
+
+
+@quantity("cores of the device")
+def device_cores(facts: ShotFacts) -> int:
+    """Single-precision cores of all multiprocessors."""
+    return facts.device.sms * facts.device.fp32_per_sm
+
+
+@quantity("{field} of the device")
+def device(facts: ShotFacts, field: str) -> QuantityValue:
+    """A field of the device's file. Raises UsageError for one that is unknown or not a single value."""
+    names = [each.name for each in fields(Device)]
+    if field not in names:
+        raise UsageError(f"a device has no field {field!r}", remedy=closest(field, names))
+    value = getattr(facts.device, field)
+    if not isinstance(value, QuantityValue):
+        raise UsageError(f"the device's {field} is not a single value")
+    return value
+
+
+@quantity("largest {name} that runs")
+def largest_size(facts: ShotFacts, name: str) -> int:
+    """Largest value of a parameter, or size of square matrices for M, N and K, that the device accepts; 0 if none is."""
+    parameter = next((each for each in facts.setup.kernel.parameters if each.name == name), None)
+    if parameter is None and name not in ("M", "N", "K"):
+        raise UsageError(f"{facts.setup.kernel.name} has no {name}", remedy="name a parameter, or M, N or K")
+    for size in sorted(parameter.choices if parameter and parameter.choices else range(1, _LARGEST_TRIED), reverse=True):
+        sizes = {name: size} if parameter is not None else dict.fromkeys("MNK", size)
+        if can_run(facts.setup.changed(**sizes)):
+            return size
+    return 0
+
+
+@quantity("blanks")
+def blanks(facts: ShotFacts) -> int:
+    """Blanks of the kernel's text that are not filled in."""
+    return facts.setup.kernel.blanks
+
+
+@quantity("refusal")
+def refusal(facts: ShotFacts) -> str:
+    """Id of the error that prevents the launch; ``""`` for a launch that can run."""
+    try:
+        launch_for(facts.setup)
+    except GemmvizError as error:
+        return error.id
+    return ""

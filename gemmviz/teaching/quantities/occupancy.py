@@ -1,0 +1,69 @@
+"""Quantities of occupancy and of the schedule of blocks on multiprocessors."""
+
+from typing import Literal
+
+from gemmviz.analysis.models.latency import hiding_of
+from gemmviz.analysis.models.schedules import waves
+from gemmviz.model.errors import UsageError
+from gemmviz.state.shot import Shot
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.quantity import quantity
+
+
+@quantity("blocks per SM")
+def blocks_per_sm(facts: ShotFacts) -> int:
+    """Blocks that fit on one multiprocessor at once."""
+    return facts.limits.blocks_per_sm
+
+
+@quantity("blocks per SM, limited by {resource}")
+def blocks_per_sm_limit(facts: ShotFacts, resource: Literal["threads", "warps", "registers", "blocks", "shared"]) -> int:
+    """Blocks on one multiprocessor that one resource alone allows."""
+    limit = next((limit for key, limit in facts.limits.limits.items() if resource in key), None)
+    if limit is None:
+        raise UsageError(f"the number of blocks that {resource} allow is not known")
+    return limit
+
+
+@quantity("percent of an SM's {resource} in use")
+def occupied_percent(facts: ShotFacts, resource: Literal["threads", "warps"]) -> float:
+    """Share of a multiprocessor's threads or warps that resident blocks take, in percent."""
+    return facts.limits.threads_percent if resource == "threads" else facts.limits.warps_percent
+
+
+@quantity("waves")
+def wave_count(facts: ShotFacts) -> int:
+    """Rounds in which the grid's blocks run if all take equally long."""
+    return waves(facts.launch.block_count, facts.device.sms, facts.limits.blocks_per_sm)
+
+
+@quantity("waves of the compared launch")
+def compared_wave_count(facts: ShotFacts) -> int:
+    """Rounds of the launch that the shot compares with. Raises UsageError where there is none."""
+    if facts.shot.against is None:
+        raise UsageError("the shot has no second launch to compare with", remedy="give the shot an [against]")
+    return int(wave_count.compute(facts.about(Shot(facts.shot.against.setup))))
+
+
+@quantity("most blocks resident on an SM")
+def most_resident_blocks(facts: ShotFacts) -> int:
+    """Largest number of blocks on one multiprocessor at the same time, in the schedule."""
+    return int(facts.grid.schedule.resident().max())
+
+
+@quantity("blocks in the schedule")
+def scheduled_blocks(facts: ShotFacts) -> int:
+    """Blocks that the schedule holds."""
+    return int(facts.grid.schedule.blocks)
+
+
+@quantity("warps per scheduler")
+def warps_per_scheduler(facts: ShotFacts) -> float:
+    """Resident warps of one warp scheduler."""
+    return hiding_of(facts.occupancy).warps
+
+
+@quantity("percent of cycles with an instruction issued")
+def issued_percent(facts: ShotFacts) -> float:
+    """Share of cycles in which a scheduler can issue, in percent, by the model of latency."""
+    return 100 * hiding_of(facts.occupancy).used

@@ -1,0 +1,64 @@
+"""Quantities of single threads: which elements they read, copy and multiply."""
+
+from gemmviz.analysis.replay.reads import copies_of, products_of
+from gemmviz.model.errors import UsageError
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.arguments import Factor, Whole
+from gemmviz.teaching.quantities.quantity import quantity
+
+_NONE = "nothing"
+
+
+@quantity("reads of thread {thread}[ up to k = {k}]")
+def reads_of_thread(facts: ShotFacts, thread: Whole, k: Whole | None = None) -> int:
+    """Elements that a thread of the block reads from global memory, in the whole run or up to and including ``k``."""
+    end = facts.setup.problem.K if k is None else k + 1
+    return facts.reads.count(_checked(facts, thread), end, facts.replay.steps)
+
+
+@quantity("element of {array} that thread {thread} reads at k = {k}")
+def element_read(facts: ShotFacts, array: Factor, thread: Whole, k: Whole) -> str:
+    """The element, labelled as the shot labels elements; ``nothing`` if there is none."""
+    trace = facts.replay.trace
+    number = trace.number_of(array)
+    reads = [e for n, e in facts.reads.of(_checked(facts, thread), k, facts.replay.steps) if n == number]
+    if not reads or number is None:
+        return _NONE
+    return facts.shot.labels.element(array, *trace.arrays[number].place(reads[0]))
+
+
+@quantity("elements of {array} that a block copies in a phase")
+def elements_copied(facts: ShotFacts, array: Factor) -> int:
+    """Elements that the block in focus copies to shared memory in the shown phase."""
+    moment, trace = facts.moment, facts.replay.trace
+    phase = max(0, moment.phase)
+    threads = range(trace.space.threads_per_block)
+    return sum(each.matrix == array for t in threads for each in copies_of(trace, moment.scope, t, phase))
+
+
+@quantity("copy {number} of thread {thread} in phase {phase}")
+def copy_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole) -> str:
+    """Source and target of a copy to shared memory; ``number`` and ``phase`` count from 1."""
+    copies = copies_of(facts.replay.trace, facts.moment.scope, thread, phase - 1)
+    if not 1 <= number <= len(copies):
+        return _NONE
+    each, labels = copies[number - 1], facts.shot.labels
+    return f"{labels.element(each.matrix, *each.source)} → {labels.element(each.array, *each.target)}"
+
+
+@quantity("product {number} of thread {thread} in phase {phase}")
+def product_of_thread(facts: ShotFacts, number: Whole, thread: Whole, phase: Whole) -> str:
+    """The two cells of shared memory that are multiplied; ``number`` and ``phase`` count from 1."""
+    products = products_of(facts.replay, facts.moment.scope, thread, phase - 1)
+    if not 1 <= number <= len(products):
+        return _NONE
+    each, labels = products[number - 1], facts.shot.labels
+    return f"{labels.element(*each.left)} · {labels.element(*each.right)}"
+
+
+def _checked(facts: ShotFacts, thread: int) -> int:
+    """``thread`` if the block has it. Raises UsageError otherwise."""
+    count = facts.launch.threads_per_block
+    if thread >= count:
+        raise UsageError(f"a block has no thread {thread}", remedy=f"choose 0 to {count - 1}")
+    return thread

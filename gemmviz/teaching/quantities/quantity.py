@@ -1,0 +1,66 @@
+"""A quantity: an id, a title, typed arguments, and the function that computes it from a shot's facts."""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+QuantityValue = bool | int | float | str
+ERROR_QUANTITIES = ("refusal", "fault")  # their values are ids of errors
+_Compute = Callable[..., QuantityValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """``id``: its name in lesson files. ``title``: its displayed name, with ``{argument}`` for values; a part in ``[]`` is left
+    out where an argument in it has its default. ``arguments``: their names, types and defaults. ``compute``: takes a
+    ``ShotFacts`` and the arguments by name, and raises GemmvizError where the value can't be computed.
+    """
+
+    id: str
+    title: str
+    arguments: type[msgspec.Struct]
+    compute: _Compute
+
+    @property
+    def signature(self) -> str:
+        """The id with its arguments and their choices; ``?`` marks arguments that may be left out."""
+        names = ", ".join(map(_argument_text, msgspec.structs.fields(self.arguments)))
+        return f"{self.id}({names})" if names else self.id
+
+    def title_with(self, arguments: msgspec.Struct) -> str:
+        """The displayed name with the values of its arguments."""
+        given = msgspec.to_builtins(arguments).keys()
+        text = _OPTIONAL.sub(lambda part: part[1] if set(_ARGUMENT.findall(part[1])) <= given else "", self.title)
+        return _ARGUMENT.sub(lambda name: str(getattr(arguments, name[1])), text)
+
+
+def _argument_text(field: msgspec.structs.FieldInfo) -> str:
+    """An argument with its choices, as ``access?=read|write``."""
+    kinds = (field.type, *get_args(field.type))
+    choices = next((get_args(each) for each in kinds if get_origin(each) is Literal), ())
+    name = field.name if field.required else f"{field.name}?"
+    return f"{name}={'|'.join(map(str, choices))}" if choices else name
+
+
+_OPTIONAL = re.compile(r"\[([^]]*)\]")
+_ARGUMENT = re.compile(r"\{(\w+)\}")
+
+
+def quantity(title: str) -> Callable[[_Compute], Quantity]:
+    """Turn a function of ``(facts, **arguments)`` into a Quantity whose id is the function's name."""
+
+    def register(compute: _Compute) -> Quantity:
+        first, *others = inspect.signature(compute, eval_str=True).parameters.values()
+        assert first.name == "facts", compute
+        fields: list[tuple[str, Any] | tuple[str, Any, Any]] = [
+            (each.name, each.annotation) if each.default is each.empty else (each.name, each.annotation, each.default)
+            for each in others
+        ]
+        arguments = msgspec.defstruct(compute.__name__, fields, forbid_unknown_fields=True, omit_defaults=True)
+        return Quantity(compute.__name__, title, arguments, compute)
+
+    return register

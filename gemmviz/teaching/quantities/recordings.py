@@ -1,0 +1,76 @@
+"""Quantities of recorded benchmarks and of recorded host calls."""
+
+from typing import Literal
+
+from gemmviz.model.benchmark import CUBLAS
+from gemmviz.model.errors import UsageError
+from gemmviz.model.timing import Measured
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.arguments import Whole
+from gemmviz.teaching.quantities.quantity import quantity
+
+
+@quantity("GFLOP/s of {kernel}[, {width} wide,] at N = {n}")
+def gflops(facts: ShotFacts, kernel: str, n: Whole, width: Whole = 0) -> float:
+    """Recorded rate in GFLOP/s, of the fastest parameters or of those with ``width`` (default: the chart's)."""
+    return _fastest(facts, kernel, n, width).gflops or 0.0
+
+
+@quantity("percent of cuBLAS that {kernel} reaches at N = {n}")
+def cublas_percent(facts: ShotFacts, kernel: str, n: Whole) -> float:
+    """Recorded rate as a share of cuBLAS's, in percent."""
+    share = facts.benchmark.share_of_cublas(_fastest(facts, kernel, n))
+    if share is None:
+        raise UsageError(f"cuBLAS was not recorded at N = {n}")
+    return 100 * share
+
+
+@quantity("speedup of {kernel} over {base} at N = {n}")
+def speedup(facts: ShotFacts, kernel: str, base: str, n: Whole) -> float:
+    """Recorded rate of a kernel divided by that of another."""
+    slower = _fastest(facts, base, n).gflops
+    return (_fastest(facts, kernel, n).gflops or 0.0) / slower if slower else 0.0
+
+
+@quantity("microseconds of the benchmark's copies at N = {n}")
+def benchmark_copy_us(facts: ShotFacts, n: Whole) -> float:
+    """Recorded time of the copies to the device and back, in µs."""
+    row = next((row for row in facts.benchmark.rows if n == row.problem.N and row.transfer is not None), None)
+    if row is None or row.transfer is None:
+        raise UsageError(f"no copies were recorded at N = {n}")
+    return row.transfer.total_ms * 1e3
+
+
+@quantity("N of the recorded host calls")
+def host_run_size(facts: ShotFacts) -> int:
+    """N of the recorded run that is nearest to the shot's problem."""
+    return facts.transfers.runs[0].n
+
+
+@quantity("copies to the device")
+def copies_to_device(facts: ShotFacts) -> int:
+    """Number of recorded copies from host to device."""
+    return sum(call.name == "Memcpy" and call.what.partition(" ")[0].endswith("d") for call in facts.transfers.runs[0].calls)
+
+
+@quantity("microseconds of copies with {memory} memory")
+def host_copy_us(facts: ShotFacts, memory: Literal["pageable", "pinned"]) -> float:
+    """Recorded time of all copies of one run, in µs."""
+    return next(run.total("Memcpy") for run in facts.transfers.runs if run.memory == memory)
+
+
+@quantity("microseconds of the kernel")
+def host_kernel_us(facts: ShotFacts) -> float:
+    """Recorded time of the kernel between the copies, in µs."""
+    return facts.transfers.runs[0].total("launch")
+
+
+def _fastest(facts: ShotFacts, kernel: str, n: int, width: int = 0) -> Measured:
+    """The fastest recorded row of a kernel. Raises UsageError if there is none."""
+    recorded = CUBLAS if kernel.lower() == "cublas" else kernel
+    width = width or facts.shot.chart.width
+    rows = [row for row in facts.benchmark.rows if row.kernel == recorded and n == row.problem.N and row.gflops is not None]
+    rows = [row for row in rows if not width or not row.parameters or width in row.parameters.values()]
+    if not rows:
+        raise UsageError(f"{kernel} was not recorded at N = {n}")
+    return max(rows, key=lambda row: row.gflops or 0.0)

@@ -1,0 +1,47 @@
+"""Quantities of how the run ended: the check of C, faults, hazards, races."""
+
+from typing import Literal
+
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.quantity import quantity
+
+HazardId = Literal["read-after-write", "write-after-read", "write-after-write"]
+
+
+@quantity("C")
+def result(facts: ShotFacts) -> str:
+    """``right`` or ``wrong``, by the check of C. Raises the fault that ended the run early."""
+    if facts.outcome.fault is not None:
+        raise facts.outcome.fault
+    return "right" if facts.replay.trace.check.passed else "wrong"
+
+
+@quantity("fault")
+def fault(facts: ShotFacts) -> str:
+    """Id of the fault that ended the run early; ``""`` for a complete run."""
+    return "" if facts.outcome.fault is None else facts.outcome.fault.id
+
+
+@quantity("{kind} hazards[ of {array}]")
+def hazards(facts: ShotFacts, kind: HazardId, array: str | None = None) -> int:
+    """Pairs of accesses without a barrier between them, of one kind, to all arrays or to one."""
+    words = kind.replace("-", " ")
+    return sum(each.count for each in facts.replay.hazards if each.kind == words and array in (None, each.array))
+
+
+@quantity("units that race")
+def racing_units(facts: ShotFacts) -> str:
+    """``warps``, or ``threads`` for a block of a single warp."""
+    return facts.race.kind
+
+
+@quantity("elements of C that the race spoils")
+def race_wrong_elements(facts: ShotFacts) -> int:
+    """Wrong elements of C in the adverse order that was found."""
+    return int(facts.race.spoilt.sum())
+
+
+@quantity("steps ahead in the race")
+def race_lead(facts: ShotFacts) -> int:
+    """Shortest lead, in steps, that spoils C; 0 if no order does."""
+    return facts.race.lead

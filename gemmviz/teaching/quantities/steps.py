@@ -1,0 +1,66 @@
+"""Quantities of the replayed run: steps, phases, sums and the part of C that a block or a warp computes."""
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.errors import UsageError
+from gemmviz.subjects.facts import ShotFacts
+from gemmviz.teaching.quantities.arguments import MatrixAxis
+from gemmviz.teaching.quantities.quantity import quantity
+
+
+@quantity("steps")
+def step_count(facts: ShotFacts) -> int:
+    """Steps of the run."""
+    return facts.replay.steps
+
+
+@quantity("phases")
+def phase_count(facts: ShotFacts) -> int:
+    """Trips of the outermost loop with a barrier."""
+    return facts.replay.phases
+
+
+@quantity("terms per sum")
+def term_count(facts: ShotFacts) -> int:
+    """Products in the sum of one element of C."""
+    return 0 if facts.moment.terms is None else facts.moment.terms.length
+
+
+@quantity("terms so far")
+def terms_so_far(facts: ShotFacts) -> int:
+    """Products added up to the shown step by the threads in focus; the least of their elements."""
+    terms = facts.moment.thread_terms
+    return 0 if terms is None else int(terms.done.min())
+
+
+@quantity("terms in order of k")
+def terms_in_order(facts: ShotFacts) -> bool:
+    """Whether the products of each sum are added in ascending order of k."""
+    terms = facts.moment.terms
+    return terms is not None and bool((np.diff(terms.steps, axis=1) >= 0).all())
+
+
+@quantity("{axis} of C of the block")
+def block_range(facts: ShotFacts, axis: MatrixAxis) -> str:
+    """First and last row or column that the block in focus stores, as ``"0 to 1"``."""
+    indices = _stored(facts, facts.moment.scope.of_block, axis)
+    return f"{int(indices.min())} to {int(indices.max())}"
+
+
+@quantity("{axis} of C of the warp")
+def warp_extent(facts: ShotFacts, axis: MatrixAxis) -> int:
+    """Number of different rows or columns that the warp in focus stores, else the block's first warp."""
+    moment = facts.moment
+    size, block = moment.trace.rules.warp_size, moment.scope.of_block
+    start = block.start + size * (moment.focus.warp or 0)
+    return len(np.unique(_stored(facts, slice(start, min(start + size, block.stop)), axis)))
+
+
+def _stored(facts: ShotFacts, threads: slice, axis: MatrixAxis) -> npt.NDArray[np.integer]:
+    """Rows or columns of the elements of C that ``threads`` store. Raises UsageError if they store none."""
+    stored, _ = facts.replay.owners.of(threads)
+    array = facts.replay.owners.array
+    if array is None or not len(stored):
+        raise UsageError("these threads store nothing into C")
+    return np.asarray(array.row_column(stored)[axis == "columns"])

@@ -1,0 +1,44 @@
+"""The folder of a user's own files."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from platformdirs.macos import MacOS
+
+from gemmviz.files import resources
+from gemmviz.files.resources import user_folder
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("GEMMVIZ_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    return tmp_path
+
+
+def test_the_environment_names_the_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMMVIZ_HOME", str(home / "mine"))
+    assert user_folder("devices") == home / "mine" / "devices"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folder of Linux")
+def test_on_linux_it_is_the_one_of_xdg(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert user_folder("devices") == home / "settings" / "gemmviz" / "devices"
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    assert user_folder("devices") == home / ".config" / "gemmviz" / "devices"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="HOME is not the home folder there")
+def test_on_macos_files_of_earlier_versions_are_still_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "user_config_path", lambda *_, **__: MacOS("gemmviz").user_config_path)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    before = home / "Library" / "Application Support" / "gemmviz" / "devices"
+    assert user_folder("devices") == home / "settings" / "gemmviz" / "devices"
+    before.mkdir(parents=True)
+    assert user_folder("devices") == before
+    (home / "settings" / "gemmviz" / "devices").mkdir(parents=True)
+    assert user_folder("devices") == home / "settings" / "gemmviz" / "devices"
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    assert user_folder("devices") == before
