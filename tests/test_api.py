@@ -146,9 +146,9 @@ def test_a_fault_gives_the_run_up_to_there() -> None:
         (lambda: gemmviz.trace("tiled", on="cpu").scene(thread=-1), "thread -1 is not in the trace"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(view="rate"), "choose stage, memory, banks"),
         (lambda: gemmviz.scene("tiled", on="cpu", stpe=3), "there is no option stpe"),
-        (lambda: gemmviz.scene(gemmviz.Shot(setup_for(load_kernel("tiled"))), step=3), "drawn as it was saved"),
+        (lambda: gemmviz.scene(gemmviz.Shot(setup_for(load_kernel("tiled"))), step=3), "takes no options"),
         (lambda: gemmviz.trace("tiled", on="bogus"), "choose auto, gpu, cpu"),  # type: ignore[arg-type]
-        (lambda: gemmviz.trace("tiled", M=8.0), "M is 8.0, no whole number"),  # type: ignore[arg-type]
+        (lambda: gemmviz.trace("tiled", M=8.0), "M is 8.0, not a whole number"),  # type: ignore[arg-type]
         (lambda: gemmviz.save(gemmviz.count("tiled"), "c.json"), "Count can't be saved"),  # type: ignore[arg-type]
         (lambda: gemmviz.save(gemmviz.trace("tiled", on="cpu"), "run.svg"), "saved as .gvt, not as .svg"),
         (lambda: gemmviz.load("no.gvt"), "no.gvt"),

@@ -1,0 +1,67 @@
+"""Limits that keep the source readable: lengths of files and functions, one meaning for each public name, docstrings."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "gemmviz"
+MOST_FILE_LINES, MOST_FUNCTION_LINES, MOST_SHARED_NAMES = 400, 45, 10
+EXTENSION_POINTS = {"VIEW", "PANEL", "COMMAND", "FORMAT", "SUBJECT", "QUIZ_KIND", "VERSION"}
+FRAGMENTS = ("Likewise", "Those ", "That of", "Them", "As it", "By its", "And ", "Of ", "In words", "Also ")
+
+
+def modules() -> Iterator[tuple[str, ast.Module, int]]:
+    """Each module of the package: its path, its syntax tree and its number of lines."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield path.relative_to(PACKAGE).as_posix(), ast.parse(text), text.count("\n")
+
+
+def public_names(module: ast.Module) -> Iterator[str]:
+    """Names of the functions, classes and constants that a module defines for others."""
+    for node in module.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names = [name]
+            case ast.Assign(targets=targets):
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names = [name]
+            case _:
+                names = []
+        yield from (name for name in names if not name.startswith("_") and name not in EXTENSION_POINTS)
+
+
+def test_files_are_short() -> None:
+    assert [f"{path}: {lines} lines" for path, _, lines in modules() if lines > MOST_FILE_LINES] == []
+
+
+def test_functions_are_short() -> None:
+    long = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, module, _ in modules()
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno + 1 > MOST_FUNCTION_LINES
+    ]
+    assert long == []
+
+
+def test_public_names_have_one_meaning() -> None:
+    places: dict[str, set[str]] = defaultdict(set)
+    for path, module, _ in modules():
+        for name in public_names(module):
+            places[name].add(path)
+    shared = {name: sorted(paths) for name, paths in places.items() if len(paths) > 1}
+    assert len(shared) <= MOST_SHARED_NAMES, shared
+
+
+def test_docstrings_begin_with_what_they_are_about() -> None:
+    fragments = [
+        f"{path}:{node.lineno} {node.name}: {text}"
+        for path, module, _ in modules()
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and (text := (ast.get_docstring(node) or "").partition("\n")[0]).startswith(FRAGMENTS)
+    ]
+    assert fragments == []
