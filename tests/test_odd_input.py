@@ -43,7 +43,7 @@ CASES = {
     "201 rules": (header(more='// [[require]]\n// that = "1"\n// else = ""\n' * 201) + BODY, ":6:6: ", "at most 200 are read"),
     "a default of 2⁶³ − 1": (
         header(more=f"// [parameters.T]\n// default = {2**63 - 1}\n") + BODY,
-        ":6:5: ",
+        ":7:4: ",
         "at most 2147483647",
     ),
     "pasting that doubles": (

@@ -9,7 +9,7 @@ from gemmviz.run.cpu.simt.values import Address, Closure
 from gemmviz.source.nodes import Base, Expr
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
-_FARTHEST = 1 << 59  # limit of each term of an element's offset: a sum of several still fits 64 bits
+_FARTHEST = 1 << 62  # limit of an element's offset; with a known distance it still fits 64 bits
 
 
 def indexed_address(address: Address, index: Closure, scale: int) -> Address:
@@ -22,7 +22,8 @@ def indexed_address(address: Address, index: Closure, scale: int) -> Address:
         memory, offset = address(machine)
         i = index(machine)
         if i.__class__ is int:
-            return memory, offset + _limited(i * scale)
+            distance = _limited(i * scale)
+            return memory, _limited(offset + distance) if offset.__class__ is int else offset + distance
         if i is not last_index:
             last_index, last_scaled = i, _scaled(i, scale)
         return memory, (last_scaled if offset.__class__ is int and offset == 0 else last_scaled + offset)
@@ -30,9 +31,9 @@ def indexed_address(address: Address, index: Closure, scale: int) -> Address:
     return moved
 
 
-def _limited(distance: int) -> int:
+def _limited(distance: int, most: int = _FARTHEST) -> int:
     """A distance in elements, clipped so that overflowing offsets stay out of every array."""
-    return distance if -_FARTHEST <= distance <= _FARTHEST else _FARTHEST if distance > 0 else -_FARTHEST
+    return distance if -most <= distance <= most else most if distance > 0 else -most
 
 
 def _scaled(index: Any, scale: int) -> Any:
@@ -60,7 +61,7 @@ class _FixedAddress:
 
 def shifted_address(pointer: Expr, address: Address, distance: int) -> Address:
     """The address of ``pointer`` plus a known distance in scalar elements."""
-    distance = _limited(distance)
+    distance = _limited(distance, _FARTHEST >> 1)
     if isinstance(address, _FixedAddress):
         return _FixedAddress(address.slot, address.distance + distance)
     if isinstance(pointer, Base):
