@@ -129,8 +129,10 @@ class Navigation:
     def draw_beside(self, distance: int = 0) -> None:
         """Works out what the view of a large run needs; ``distance``: in steps from what was drawn before."""
         session, reading = self.session, self.session.slot.reading
+        if not reading.is_large:
+            return
         shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)
-        if kind.is_of_run and reading.reader is not None:
+        if kind.is_of_run:
             options = options_for(shot, session.display.theme, reading.size)
             reading.draw_beside(
                 shot.view, self.run_step, distance, lambda moment: view.scene(kind.of_moment(shot, moment), options)

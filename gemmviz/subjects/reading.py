@@ -21,18 +21,18 @@ _PER_STEP = 64  # accesses that take as long as a step does by itself
 
 
 class Reading:
-    """The reader of a replay, and how far it has counted loads. ``counted`` is called when it has caught up with a jump; how
-    finely loads are counted depends on the ``size`` of the frames that are drawn, in units. Of a large run each view is drawn
-    once beside the window, which works out what the run is asked for; ``drawn`` is called then.
+    """The reader of a replay, and how far it has counted loads. ``on_counted`` is called when it has caught up with a jump; how
+    finely loads are counted depends on the ``size`` of the frames that are drawn, in units. Each view of a large run is drawn
+    once beside the window, which computes what it needs of the run; ``on_drawn`` is called then.
     """
 
-    def __init__(self, post: Post, counted: Callable[[], None], drawn: Callable[[], None]) -> None:
+    def __init__(self, post: Post, on_counted: Callable[[], None], on_drawn: Callable[[], None]) -> None:
         self.reader: Reader | None = None
         self.size = (WIDTH, HEIGHT)
         self._counting: LatestTask[tuple[Reader, int]] = LatestTask(post, self._on_counted, lambda error: None)
-        self._drawing: LatestTask[tuple[Reader, str]] = LatestTask(post, self._on_drawn, lambda error: self._drawn())
+        self._drawing: LatestTask[tuple[Reader, str]] = LatestTask(post, self._on_drawn, lambda error: on_drawn())
         self.workers: tuple[LatestTask[Any], ...] = self._counting, self._drawing
-        self._report_counted, self._drawn = counted, drawn
+        self._report_counted, self._report_drawn = on_counted, on_drawn
         self._counted = -1
         self._known: set[tuple[str, Focus]] = set()
 
@@ -44,6 +44,11 @@ class Reading:
     def is_drawing(self) -> bool:
         """Whether what the present view needs is still being worked out."""
         return self._drawing.is_busy
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the run is so large that a view may take longer than a frame."""
+        return self.reader is not None and not is_small(self.reader.replay.trace)
 
     def at(self, step: int) -> Moment | None:
         return None if self.reader is None else self.reader.at(step)
@@ -98,7 +103,7 @@ class Reading:
         too many to be read in a frame.
         """
         reader = self.reader
-        if reader is None or is_small(reader.replay.trace):
+        if reader is None or not self.is_large:
             return
         block, key = reader.scope.of_block, (view, reader.scope.focus)
         if key in self._known and distance * (block.stop - block.start) <= _MOST_COUNTED_AT_ONCE:
@@ -119,7 +124,7 @@ class Reading:
             self._known.add((view, reader.scope.focus))
             reader.watched = self.reader.watched
             self.reader = reader if self.reader.replay is reader.replay else self.reader
-        self._drawn()
+        self._report_drawn()
 
 
 def is_small(trace: Trace) -> bool:

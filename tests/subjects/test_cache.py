@@ -1,0 +1,69 @@
+"""Values of subjects are made once, and made again where they would differ."""
+
+import queue
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gemmviz.model.errors import UsageError
+from gemmviz.run.cpu.interpreter import Interpreter
+from gemmviz.state.shot import Shot, default_shot
+from gemmviz.subjects.cache import WAITING, SubjectCache
+from gemmviz.subjects.counting import LaunchFacts
+from gemmviz.subjects.subject import Context, Subject
+
+
+class Counter:
+    """Makes values, and counts how often."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def make(self, shot: Shot, context: Context) -> Any:
+        self.calls += 1
+        if shot.setup.problem.M == 1:
+            raise UsageError("one row is too few")
+        return f"{shot.setup.problem.M}, {context.facts is not None}"
+
+
+CONTEXT = Context(lambda kernel: Interpreter())
+
+
+def test_a_value_is_made_again_for_another_setup_or_more_that_is_known() -> None:
+    counter, cache, shot = Counter(), SubjectCache(lambda action: None, lambda: None), default_shot()
+    subject = Subject(str, counter.make, uses=("facts",))
+    for other in (shot, replace(shot, view="memory"), replace(shot, moment=0.5)):
+        assert cache.value(subject, other, CONTEXT) == f"{shot.setup.problem.M}, False"
+    assert counter.calls == 1
+    assert cache.value(subject, replace(shot, setup=shot.setup.changed(M=12)), CONTEXT) == "12, False"
+    known = replace(CONTEXT, facts=LaunchFacts(shot.setup))
+    assert cache.value(subject, shot, known).endswith("True")
+    assert cache.value(subject, shot, known).endswith("True")
+    assert counter.calls == 3
+
+
+def test_what_the_subject_does_not_use_changes_nothing() -> None:
+    counter, cache, shot = Counter(), SubjectCache(lambda action: None, lambda: None), default_shot()
+    subject = Subject(str, counter.make)
+    for context in (CONTEXT, replace(CONTEXT, facts=LaunchFacts(shot.setup))):
+        cache.value(subject, shot, context)
+    assert counter.calls == 1
+
+
+def test_a_slow_value_is_made_beside_and_an_error_takes_its_place() -> None:
+    posted: queue.Queue[Callable[[], None]] = queue.Queue()
+    counter, shot = Counter(), default_shot()
+    cache = SubjectCache(posted.put, lambda: None)
+    subject = Subject(str, counter.make, is_slow=True)
+    assert cache.value(subject, shot, CONTEXT) is None
+    assert cache.missing(subject, shot, CONTEXT) == WAITING
+    posted.get(timeout=10)()
+    assert cache.value(subject, shot, CONTEXT) == f"{shot.setup.problem.M}, False"
+    assert counter.calls == 1
+    bad = replace(shot, setup=shot.setup.changed(M=1))
+    assert cache.value(subject, bad, CONTEXT) is None
+    posted.get(timeout=10)()
+    assert cache.value(subject, bad, CONTEXT) is None
+    assert cache.missing(subject, bad, CONTEXT) == "one row is too few"
+    assert counter.calls == 2
+    cache.worker.close()
