@@ -92,7 +92,7 @@ class Display:
             return "Running the kernel …"
         if "facts" in kind.needs and run is not None and run.counts is None and session.slot.will_count:
             return "Counting the launch …"
-        is_waiting = self.missing == WAITING or (kind.is_of_run and session.slot.reading.is_drawing)
+        is_waiting = (kind.is_slow and self.missing == WAITING) or (kind.is_of_run and session.slot.reading.is_drawing)
         return WAITING if is_waiting else ""
 
     @property

@@ -35,11 +35,11 @@ def test_a_value_is_made_again_for_another_setup_or_more_that_is_known() -> None
     for other in (shot, replace(shot, view="memory"), replace(shot, moment=0.5)):
         assert cache.value(subject, other, CONTEXT) == f"{shot.setup.problem.M}, False"
     assert counter.calls == 1
-    assert cache.value(subject, replace(shot, setup=shot.setup.changed(M=12)), CONTEXT) == "12, False"
     known = replace(CONTEXT, facts=LaunchFacts(shot.setup))
-    assert cache.value(subject, shot, known).endswith("True")
-    assert cache.value(subject, shot, known).endswith("True")
-    assert counter.calls == 3
+    for _ in range(2):
+        assert cache.value(subject, shot, known) == f"{shot.setup.problem.M}, True"
+    assert counter.calls == 2
+    assert cache.value(subject, replace(shot, setup=shot.setup.changed(M=12)), CONTEXT) == "12, False"
 
 
 def test_what_the_subject_does_not_use_changes_nothing() -> None:
