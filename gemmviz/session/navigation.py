@@ -1,9 +1,8 @@
 """Where one is: the step of a run or the time of a launch, whichever the view goes through, and what of the frame is seen."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
-
-from psygnal import Signal
 
 from gemmviz.analysis.replay.position import position_of, step_at
 from gemmviz.export.time import INSTANTS, instant_place
@@ -25,13 +24,11 @@ class HasPosition(Protocol):
 
 class Navigation:
     """``run_step`` is the step of the run. ``step``, ``steps`` and ``moment`` are those of the view's own time: a launch has
-    ``INSTANTS`` steps. ``position_changed`` for another step, moment or camera.
+    ``INSTANTS`` steps. ``on_move`` is called for another step, moment or camera.
     """
 
-    position_changed = Signal()
-
-    def __init__(self, session: HasPosition) -> None:
-        self.session = session
+    def __init__(self, session: HasPosition, on_move: Callable[[], None]) -> None:
+        self.session, self._on_move = session, on_move
         self.run_step = 0
         session.slot.replay_changed.connect(self._on_replay)
         session.slot.loads_counted.connect(self._on_loads_counted)
@@ -79,7 +76,7 @@ class Navigation:
         self.run_step, session.shot = step, replace(session.shot, at=at, moment=moment)
         self.count_loads()
         self.draw_beside(distance)
-        self.position_changed.emit()
+        self._on_move()
 
     def go_to_position(self, shot: Shot) -> None:
         """Goes to where a shot is, if its run is the one that is shown."""
@@ -90,7 +87,7 @@ class Navigation:
     def go_to_instant(self, instant: float) -> None:
         """Goes to where so much of a launch's time has passed, 0 to 1."""
         self.session.shot = replace(self.session.shot, instant=max(0.0, min(1.0, instant)))
-        self.position_changed.emit()
+        self._on_move()
 
     def phase_start(self, direction: int) -> int:
         """The first step of the next phase; backwards that of this phase, or of the one before at its first step."""
@@ -109,7 +106,7 @@ class Navigation:
             session.slot.reading.forget()
         session.shot = replace(session.shot, camera=camera)
         self.count_loads()
-        self.position_changed.emit()
+        self._on_move()
 
     def set_frame(self, size: tuple[float, float]) -> None:
         """Width and height in units of the frames that are drawn."""
@@ -144,4 +141,4 @@ class Navigation:
 
     def _on_loads_counted(self) -> None:
         self.count_loads()  # up to the step that has been gone to meanwhile
-        self.position_changed.emit()
+        self._on_move()

@@ -56,7 +56,7 @@ class Session:
         self.slot, self.comparison = RunSlot(post, self.runners), Comparison(post, self.runners)
         self.history = History(self._entry)
         self.display = Display(self, post, self._on_more_known)
-        self.navigation = Navigation(self)
+        self.navigation = Navigation(self, self.position_changed.emit)
         self.player = Player(self.navigation)
         self.runner = ShotRunner(self)
         self._connect()
@@ -68,7 +68,6 @@ class Session:
         for changed in (self.runner.reader_changed, self.slot.analysis_changed):
             changed.connect(self.analysis_changed.emit)
         self.slot.busy_changed.connect(self.busy_changed.emit)
-        self.navigation.position_changed.connect(self.position_changed.emit)
         self.comparison.slot.analysis_changed.connect(self._on_more_known)
 
     # What is shown

@@ -100,11 +100,11 @@ class Cursors:
         """
         trace = self.replay.trace
         threads = self.scope.in_block if trace.arrays[array].space == "shared" else self.scope.threads
-        return self._after((array, grid.factor), lambda: LoadCounts(trace, array, grid, threads), step, np.copy)
+        return self._after((array, grid.factor), lambda: LoadCounts(trace, array, grid, threads), step, np.ndarray.copy)
 
     def tile_loads(self, array: int, step: int) -> Longs:
         """How often what each cell of a shared array holds after ``step`` has been loaded since it was stored, flat."""
-        return self._after(array, lambda: TileLoads(self.replay.trace, array, self.scope), step, np.copy)
+        return self._after(array, lambda: TileLoads(self.replay.trace, array, self.scope), step, np.ndarray.copy)
 
     @cached_property
     def homes(self) -> npt.NDArray[np.float64]:
@@ -234,11 +234,11 @@ class Moment:
 
     def loads(self, array: int, grid: Grid) -> Longs:
         """How often the chosen threads have loaded each element by now: (rows, columns) of the grid."""
-        return self.kept(("loads", array, grid.factor), lambda: self._cursors.loads(array, self.step, grid))
+        return self._cursors.loads(array, self.step, grid)
 
     def tile_loads(self, array: int) -> Longs:
         """How often what each cell of a shared array holds now has been loaded since it was stored there, flat."""
-        return self.kept(("tile loads", array), lambda: self._cursors.tile_loads(array, self.step))
+        return self._cursors.tile_loads(array, self.step)
 
     def area(self, array: int) -> Area | None:
         return self.replay.area(array, self.step, self.scope)
