@@ -9,7 +9,7 @@ from gemmviz.run.cpu.simt.values import Address, Closure
 from gemmviz.source.nodes import Base, Expr
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
 
-_FARTHEST = 1 << 62  # limit of an element's offset; with a known distance it still fits 64 bits
+_FARTHEST = 1 << 62  # limit of each of two distances in elements: their sum still fits 64 bits
 
 
 def indexed_address(address: Address, index: Closure, scale: int) -> Address:
@@ -31,7 +31,7 @@ def indexed_address(address: Address, index: Closure, scale: int) -> Address:
     return moved
 
 
-def _limited(distance: int, most: int = _FARTHEST) -> int:
+def _limited(distance: int, most: int = _FARTHEST - 1) -> int:
     """A distance in elements, clipped so that overflowing offsets stay out of every array."""
     return distance if -most <= distance <= most else most if distance > 0 else -most
 
@@ -61,7 +61,7 @@ class _FixedAddress:
 
 def shifted_address(pointer: Expr, address: Address, distance: int) -> Address:
     """The address of ``pointer`` plus a known distance in scalar elements."""
-    distance = _limited(distance, _FARTHEST >> 1)
+    distance = _limited(distance, _FARTHEST)
     if isinstance(address, _FixedAddress):
         return _FixedAddress(address.slot, address.distance + distance)
     if isinstance(pointer, Base):
