@@ -1,11 +1,13 @@
 """Who takes the accesses of a run, and the sums over a launch, as they come."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
+
+SumKey = tuple[Site, int, int]  # a site, the place of one of its operands, a phase
 
 
 class AccessSink:
@@ -27,11 +29,20 @@ class AccessSink:
     def site(self, site: Site) -> None:
         """A site is met for the first time; its number is the count of those before."""
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        """One step. ``offset`` is in elements of the site's array, ``mask`` None where all threads are active."""
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        """One operand of a step: ``place`` is its place among the site's, and 0 begins a new step. A site without operands is
+        announced once, with 0 for place and offset.
+
+        ``offset`` is in elements of the operand's array; ``mask`` is None where all threads are active.
+        """
+
+    def completed(self, steps: Sequence[int]) -> None:
+        """The wait that was just announced completes these asynchronous steps, numbered from 0 as they were announced."""
 
     def value(self, value: Any) -> None:
-        """What the access just announced read or wrote (the first element of a wide one)."""
+        """What the operand just announced read or wrote (the first element of a wide one)."""
 
     def origins(self, tags: list[Any]) -> None:
         """What the store into shared memory just announced wrote, as tags, one for each element of its width."""
@@ -64,9 +75,15 @@ class Tee(AccessSink):
         for sink in self.sinks:
             sink.site(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
         for sink in self.sinks:
-            sink.access(site, offset, mask, visits, epoch)
+            sink.access(site, place, offset, mask, visits, epoch)
+
+    def completed(self, steps: Sequence[int]) -> None:
+        for sink in self.sinks:
+            sink.completed(steps)
 
     def value(self, value: Any) -> None:
         for sink in self.sinks:
@@ -83,8 +100,8 @@ class LaunchSink(Protocol):
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         """The sink of one group of blocks. ``phase_loop``: the loop whose trips are the phases, -1 for none."""
 
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
-        """Sums by site and phase (-1 outside of phases), in the order of ``COST_COLUMNS``."""
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
+        """Sums in the order of ``COST_COLUMNS``, by site, place of the operand and phase (-1 outside of phases)."""
 
 
 # What is counted of an access, summed over warps. See gemmviz.analysis.memory.counts for what each means.

@@ -33,7 +33,7 @@ def _toucher(moment: Moment, array: int, element: int) -> int | None:
     if touched is None:
         return None
     first = moment.trace.element[touched.row, moment.scope.of_block].astype(int)
-    for offset in touched.operand.offsets:
+    for offset in moment.trace.offsets(touched.operand, moment.scope.of_block):
         touching = (first >= 0) & (first + offset == element)
         if touching.any():
             return int(moment.scope.of_block.start + touching.argmax())

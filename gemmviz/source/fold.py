@@ -48,7 +48,7 @@ def wrapped(value: int, to: Scalar) -> int:
 
 def _rounded(value: float, to: Scalar) -> float:
     with np.errstate(over="ignore"):
-        return value if to.bits == 64 else float(np.float32(value))
+        return value if to.bits == 64 else float(to.dtype.type(value))
 
 
 def truncated_quotient(a: int, b: int) -> int:

@@ -18,14 +18,16 @@ from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
-from gemmviz.model.sinks import AccessSink, Tee
-from gemmviz.model.sites import Access, MemoryArray, Operand, Site
+from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.sinks import AccessSink, SumKey, Tee
+from gemmviz.model.sites import Access, MemoryArray, Operand, Site, SiteKind
 from gemmviz.model.threads import ThreadSpace
 
 WIDEST_BYTES = (16, 8)
 _MOST_OPEN = 256
 _STORES = "shared_store_instructions"
 _NOWHERE = Place(1, 1, 1, 1)
+_PLAIN = ("load", "store")  # kinds whose accesses a compiler merges
 AccessKey = tuple[int, Access]
 
 
@@ -43,7 +45,7 @@ class MergingCounter:
         merged = [_Merging(counter.sink(space, arrays, -1), arrays, size) for size, counter in self.merged.items()]
         return Tee(written, *merged)
 
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         raise NotImplementedError("sums don't say what lies beside one another")
 
 
@@ -54,23 +56,25 @@ class _Merging(AccessSink):
         self.sink, self.arrays, self.widest_bytes = sink, arrays, widest_bytes
         self.sites: list[Site] = []
         self._open: dict[AccessKey, list[_Run]] = {}
-        self._numbers: dict[tuple[AccessKey, int], int] = {}
+        self._numbers: dict[tuple[SiteKind, Operand], int] = {}
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
         where = self.sites[site]
-        if where.is_barrier:
+        operand = where.operand(place)
+        if operand is None:
             self.ended()
             return
-        (operand,) = where.operands
         for other in [key for key in self._open if key[0] == operand.array and "write" in (key[1], operand.access)]:
             if other[1] != operand.access:
                 self._close(other)
         key = operand.array, operand.access
-        if operand.width > 1:
-            self._emit(key, operand.width, offset, mask)
+        if where.kind not in _PLAIN or operand.layout != SCALAR:
+            self._emit(operand, offset, mask, is_atomic=where.kind == "atomic")
             return
         runs = self._open.setdefault(key, [])
         run = next((run for run in reversed(runs) if run.goes_on_with(offset, mask)), None)
@@ -94,14 +98,16 @@ class _Merging(AccessSink):
         widest, at = max(1, self.widest_bytes // self.arrays[key[0]].itemsize), 0
         while at < run.length:
             width = next(width for width in (widest, widest // 2, 1) if width and run.has_piece(at, width))
-            self._emit(key, width, run.offset + at, run.mask)
+            self._emit(Operand(*key, vector(width)), run.offset + at, run.mask)
             at += width
 
-    def _emit(self, key: AccessKey, width: int, offset: Any, mask: Bools | None) -> None:
-        if (key, width) not in self._numbers:
-            self._numbers[key, width] = len(self._numbers)
-            self.sink.site(Site(_NOWHERE, f"{width} at a time", (), (Operand(*key, tuple(range(width))),)))
-        self.sink.access(self._numbers[key, width], offset, mask, (), 0)
+    def _emit(self, operand: Operand, offset: Any, mask: Bools | None, is_atomic: bool = False) -> None:
+        """Each operand is passed on by itself, as a load, a store or an atomic."""
+        kind: SiteKind = "atomic" if is_atomic else "load" if operand.access == "read" else "store"
+        if (kind, operand) not in self._numbers:
+            self._numbers[kind, operand] = len(self._numbers)
+            self.sink.site(Site(_NOWHERE, f"{operand.width} at a time", (), kind, (operand,)))
+        self.sink.access(self._numbers[kind, operand], 0, offset, mask, (), 0)
 
 
 class _Run:

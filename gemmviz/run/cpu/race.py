@@ -116,11 +116,13 @@ class _Unit(AccessSink):
     def site(self, site: Site) -> None:
         self.sites.append(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
         where = self.sites[site]
-        self.stage.ask(self.number, where.is_barrier if self.waits_for_warp else where.waits_for == "block")
+        self.stage.ask(self.number, where.is_barrier if self.waits_for_warp else where.kind == "barrier")
         with self.lock:
-            self.turns.append(self._turn(where, offset, mask))
+            self.turns.append(self._turn(where, place, offset, mask))
         self.count += 1
 
     def value(self, value: Any) -> None:
@@ -132,16 +134,16 @@ class _Unit(AccessSink):
             was = self.turns[at]
             self.turns[at] = replace(was, value=shown)
 
-    def _turn(self, where: Site, offset: Any, mask: Bools | None) -> Turn:
+    def _turn(self, where: Site, place: int, offset: Any, mask: Bools | None) -> Turn:
         line = where.place.line
-        if where.is_barrier:
-            return Turn(self.number, self.count, line, "wait at the barrier", "")
-        operand = where.operands[0]
+        operand = where.operand(place)
+        if operand is None:
+            return Turn(self.number, self.count, line, "wait at the barrier" if where.is_barrier else where.kind, "")
         array = self.binding.arrays[operand.array]
         lanes = self.lanes if mask is None else self.lanes & mask
         elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[np.broadcast_to(lanes, self.lanes.shape)]
         if array.name == "C" and operand.access == "write":
-            for further in operand.offsets:
+            for further in operand.layout.each(None):
                 self.written[elements[(elements >= 0) & (elements < len(self.written))] + further] = True
         named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
         return Turn(self.number, self.count, line, f"{operand.access} {named}", array.name)

@@ -105,7 +105,7 @@ def check_on_device(work: Workload) -> Check:
     """As ``check_result``, for all of C, on the GPU: some rows at a time."""
     problem = work.setup.problem
     a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.setup.kernel.column_major) for name in "ABC")
-    unit = np.finfo(str(c.dtype)).eps / 2 if c.dtype.kind == "f" else 0.0
+    unit = work.binding.element_types["C"].roundoff
     right = b.astype(cupy.float64)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))

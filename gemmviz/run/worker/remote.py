@@ -120,7 +120,7 @@ class RemoteGpu(Engine):
     ) -> None:
         found = self._run("count", setup, {}, cancelled, progress)
         sites = from_plain(found["sites"], tuple[Site, ...])
-        sums = {(sites[site], phase): tuple(each) for site, phase, *each in found["sums"]}
+        sums = {(sites[site], place, phase): tuple(each) for site, place, phase, *each in found["sums"]}
         counter.add_sums(from_plain(found["arrays"], tuple[MemoryArray, ...]), sums)
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:

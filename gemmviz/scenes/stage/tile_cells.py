@@ -51,7 +51,7 @@ def tile_matrix(moment: Moment) -> str | None:
     """The matrix whose copies are read or written in a tile at this moment, where that is one."""
     for touched in moment.touched:
         content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
-        cells = touched.in_block[touched.in_block >= 0]
+        cells = touched.block_cells
         if content is not None and len(cells):
             numbers = np.unique(content.array[cells])
             return moment.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
