@@ -172,9 +172,9 @@ class Moment:
     def main(self) -> Touched | None:
         return self.touched[0] if self.touched else None
 
-    def of_array(self, number: int) -> Touched | None:
-        """What is touched of one array, None for nothing."""
-        return next((each for each in self.touched if each.operand.array == number), None)
+    def of_array(self, number: int) -> tuple[Touched, ...]:
+        """The operands in one array."""
+        return tuple(each for each in self.touched if each.operand.array == number)
 
     @cached_property
     def arrived(self) -> Ints:

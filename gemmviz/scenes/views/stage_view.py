@@ -103,8 +103,7 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
         )
         state[rows, columns] = AREA
     flat[grid.cells(_sources(moment, number))] = SOURCE
-    touched = moment.of_array(number)
-    if touched is not None:
+    for touched in moment.of_array(number):
         if moment.focus.thread is not None:
             paid = moment.trace.element[touched.row, moment.scope.of_warps]
             flat[grid.cells(moment.trace.spread(touched.operand, paid, moment.scope.of_warps))] = SOURCE
@@ -165,8 +164,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     grid = in_window(counted, table)
     counts = moment.loads(number, counted)[grid.part]
     fill = heat_levels(counts, grid.factor**2, most_loads(moment.trace.setup.problem))
-    touched = moment.of_array(number)
-    if touched is not None:
+    for touched in moment.of_array(number):
         lit = grid.table()
         lit[grid.cells(touched.cells)] = 1
         fill[grid.shaped(lit) > 0] = HEAT_LIT
