@@ -70,7 +70,7 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
         row = levels.find(setup) if levels.gpu.name == device.name else None
         if row is not None:
             both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
-            found.append(Traffic(DRAM, both, levels.source))
+            found.append(Traffic(DRAM, both, levels.source, is_dram=True))
     return tuple(found)
 
 
