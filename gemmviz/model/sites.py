@@ -92,11 +92,14 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a kind of site may do: the accesses that its operands have, all of them needed; and whether it is a barrier."""
+    """What a kind of site does: the accesses that its operands have, all of them needed unless it ``may_lack`` some; whether
+    threads wait for each other at it (``is_barrier``), or threads that do it to one element need no order (``is_atomic``).
+    """
 
     accesses: frozenset[Access] = frozenset()
     may_lack: bool = False
     is_barrier: bool = False
+    is_atomic: bool = False
 
     def allows(self, operands: "tuple[Operand, ...]") -> bool:
         """Whether a site of this kind may have these operands."""
@@ -110,7 +113,7 @@ KINDS: Mapping[str, Kind] = {
     "load": Kind(_READS),
     "store": Kind(_WRITES),
     "copy": Kind(_READS | _WRITES),
-    "atomic": Kind(_WRITES),
+    "atomic": Kind(_WRITES, is_atomic=True),
     "barrier": Kind(is_barrier=True),
     "warp barrier": Kind(is_barrier=True),
     "wait": Kind(),
@@ -143,6 +146,11 @@ class Site:
     def is_barrier(self) -> bool:
         """Whether threads wait for each other here: those of the block, or of the warp."""
         return KINDS[self.kind].is_barrier
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether threads may do it to one element in any order."""
+        return KINDS[self.kind].is_atomic
 
     @property
     def rows(self) -> int:

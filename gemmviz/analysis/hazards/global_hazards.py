@@ -132,7 +132,7 @@ class _Users:
             element = self.trace.element[rows]
             row, thread = np.nonzero(element >= 0)
             first, bits = element[row, thread].astype(np.int64), np.zeros(len(row), np.int64)
-            is_atomic = self.trace.sites[touches.site].kind == "atomic"
+            is_atomic = self.trace.sites[touches.site].is_atomic
             if is_atomic:
                 bits = np.full(len(row), _ATOMIC)
             elif writes and self._has_values(touches):

@@ -99,7 +99,7 @@ class HazardFinder:
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
-        does: _Does = "atomic" if site.kind == "atomic" else operand.access
+        does: _Does = "atomic" if site.is_atomic else operand.access
         for offset in operand.layout.each(who % self.warp_size):
             seen = _Seen(step, site, operand, does, (block, first + offset), who, block_of)
             self._compare(seen)

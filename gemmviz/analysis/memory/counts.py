@@ -130,7 +130,7 @@ class LaunchCounts:
             for (site, operand), counts in self.accesses.items()
             if space in (None, self.arrays[operand.array].space)
             and (not accesses or operand.access in accesses)
-            and atomic in (None, site.kind == "atomic")
+            and atomic in (None, site.is_atomic)
         )
         return sum(chosen, Counts())
 
@@ -367,7 +367,7 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
 
 def _atomics(counts: LaunchCounts) -> dict[str, int]:
     """Sums of atomics, which the hardware counts by themselves; nothing in a launch without any."""
-    if not any(site.kind == "atomic" for site, _ in counts.accesses):
+    if not any(site.is_atomic for site, _ in counts.accesses):
         return {}
     outer, shared = counts.total("global", atomic=True), counts.total("shared", atomic=True)
     return {

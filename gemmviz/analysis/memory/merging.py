@@ -74,7 +74,7 @@ class _Merging(AccessSink):
                 self._close(other)
         key = operand.array, operand.access
         if where.kind not in _PLAIN or operand.layout != SCALAR:
-            self._emit(operand, offset, mask, is_atomic=where.kind == "atomic")
+            self._emit(operand, offset, mask, is_atomic=where.is_atomic)
             return
         runs = self._open.setdefault(key, [])
         run = next((run for run in reversed(runs) if run.goes_on_with(offset, mask)), None)

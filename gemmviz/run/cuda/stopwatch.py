@@ -12,6 +12,7 @@ import numpy as np
 from cupy.cuda import driver
 from cupy_backends.cuda.libs import cublas
 
+from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
@@ -142,7 +143,7 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
 
 def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
     """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError where they hold anything else."""
-    if any(str(array.dtype) != "float32" for array in work.data.values()):
+    if any(each is not element_type_of_c("float") for each in work.binding.element_types.values()):
         raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.setup.kernel.file)
     problem, handle = work.setup.problem, cupy.cuda.device.get_cublas_handle()
     numbers = np.array([1.0, 0.0], np.float32)

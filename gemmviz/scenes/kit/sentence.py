@@ -71,7 +71,7 @@ def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
             continue
         what = element_text(array, int(touched.cells[0]), labels) if alone else array.name
         where = "" if array.space == "global" else " (shared memory)"
-        done = "update" if site.kind == "atomic" else operand.access
+        done = "update" if site.is_atomic else operand.access
         parts.append(f"{done}{ending} {what}{where}{width}")
     accesses = " and ".join(parts)
     if site.kind == "matrix":
