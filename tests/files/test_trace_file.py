@@ -11,10 +11,12 @@ import pytest
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
-from gemmviz.files import trace_file
+from gemmviz.files import trace_checks, trace_file
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.model.errors import TraceFileError, UsageError
+from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import Trace
+from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.run.cpu import recorder
 from tests.conftest import DATA, trace_of
 
 
@@ -138,6 +140,20 @@ def test_older_files_are_read(version: int, tmp_path: Path) -> None:
     write_trace(found, tmp_path / "new.gvt")
     assert manifest_of(tmp_path / "new.gvt")["version"] == trace_file.VERSION
     assert read_trace(tmp_path / "new.gvt").sites == found.sites
+
+
+def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = dataclasses.replace(BOUNDS, steps=3)
+    for module in (recorder, trace_checks):
+        monkeypatch.setattr(module, "BOUNDS", few)
+    with pytest.raises(GemmvizError, match="more than 3 steps"):
+        trace_of("04_tiled", 7, 6, 5, TILE_WIDTH=2)
+    with pytest.raises(TraceFileError, match="more than the 3 that"):
+        read_trace(saved)
+    saved.unlink()
+    with pytest.raises(TraceFileError, match="more than the 3 that"):
+        write_trace(trace, saved)
+    assert not saved.exists()
 
 
 def test_every_older_version_is_stored() -> None:

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.analysis.memory.banks import wavefronts, words_of
-from gemmviz.analysis.memory.coalescing import requests
-from gemmviz.analysis.memory.warps import Rows, access_rows, moved_by_lane, request_rows
+from gemmviz.analysis.memory.banks import wavefronts
+from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
+from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import MemoryRules
@@ -19,15 +18,12 @@ from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-CostSums = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
-Passes = Callable[[Rows, int, bool, MemoryRules], tuple[CostSums, CostSums]]  # as ``wavefronts``
 _Key = tuple[Site, Operand, int]
 _Place = tuple[int, int, int]  # number of a site, place of an operand, phase
 _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
 _SWITCHED_OFF = np.iinfo(np.int64).min
 _LARGEST_PATTERN = 1 << 16  # elements
-_NARROW, _ELEMENTS_AT_ONCE = 16, 1 << 22  # elements
 _LARGEST_LINE = 128  # bytes, of all segments and lines that there are
 
 
@@ -72,42 +68,6 @@ class Counts:
 def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules) -> Counts:
     """The cost of one access by the requests in ``rows`` (rows, lanes), elements, -1 inactive."""
     return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
-
-
-def cost_table(
-    rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes = wavefronts
-) -> npt.NDArray[np.int64]:
-    """What each request costs: int64 (rows, columns), columns as COST_COLUMNS names them. ``passes`` reckons the banks."""
-    layout, most = operand.layout, _most_rows(rows, operand.width, rules)
-    if len(rows) > most:
-        parts = range(0, len(rows), most)
-        return np.concatenate([cost_table(rows[at : at + most], operand, array, rules, passes) for at in parts])
-    lanes = np.count_nonzero(rows >= 0, axis=1)
-    asked = lanes * (array.itemsize * layout.width)
-    found: dict[str, npt.NDArray[np.int64]] = {"requests": (lanes > 0).astype(np.int64), "lanes": lanes, "bytes_asked": asked}
-    if array.space == "global":
-        moved = requests(rows, array.itemsize, rules, layout)
-        found |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
-    else:
-        found["wavefronts"], found["ideal_wavefronts"] = _banks(rows, operand, array, rules, passes)
-    nothing = np.zeros(len(rows), np.int64)
-    return np.stack([found.get(name, nothing) for name in COST_COLUMNS], axis=1)
-
-
-def _most_rows(rows: Rows, width: int, rules: MemoryRules) -> int:
-    """Rows that are looked at together: those of whole warps, and few of a wide access."""
-    per_warp = rules.warp_size // rules.request_lanes
-    return len(rows) if width <= _NARROW else max(1, _ELEMENTS_AT_ONCE // (width * rows.shape[1] * per_warp)) * per_warp
-
-
-def _banks(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes) -> tuple[CostSums, CostSums]:
-    """Wavefronts of each request, and the fewest: summed over the runs of neighbours that its layout is made of."""
-    actual, ideal = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-    for run in operand.layout.runs:
-        words, per_lane = words_of(moved_by_lane(rows, run.first, rules), array.itemsize, rules, run.width)
-        took, needed = passes(words, per_lane, operand.access == "read", rules)
-        actual, ideal = actual + took, ideal + needed
-    return actual, ideal
 
 
 @dataclass
@@ -251,6 +211,7 @@ class GroupCounter(AccessSink):
         self.phase_loop = phase_loop
         self.sites: list[Site] = []
         self._parts: list[dict[_Place, CostSums]] = [{}]
+        self._operands: list[tuple[tuple[Operand, int], ...]] = []  # of each site, with their units
         self._latest: dict[tuple[int, int], _Latest] = {}
 
     @property
@@ -259,6 +220,8 @@ class GroupCounter(AccessSink):
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
+        units = (self.counter.unit(self.counter.arrays[operand.array]) for operand in site.operands)
+        self._operands.append(tuple(zip(site.operands, units, strict=True)))
 
     def begin(self) -> None:
         self._parts.append({})
@@ -276,10 +239,9 @@ class GroupCounter(AccessSink):
     def access(
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
-        operand = self.sites[site].operand(place)
-        if operand is None:
-            return
-        unit = self.counter.unit(self.counter.arrays[operand.array])
+        if place >= len(self._operands[site]):
+            return  # it has none
+        operand, unit = self._operands[site][place]
         latest = self._latest.get((site, place))
         shift = None if latest is None else latest.shift(offset, mask)
         if latest is None or shift is None:

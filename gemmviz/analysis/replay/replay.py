@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.ordering import Ordering
-from gemmviz.analysis.memory.counts import cost_table
+from gemmviz.analysis.memory.costs import cost_table
 from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import Grid

@@ -18,6 +18,7 @@ from gemmviz.run.cpu.simt.symbolic import tag_array, tag_element
 _RESERVED_BYTES = 512 << 20
 _MOST_STORED_BYTES = 64 << 20
 _FIRST_STORES, _ORIGIN_BYTES = 64, 5
+_SHORT_ROW = 8192  # threads
 
 
 class RowBuffer:
@@ -67,15 +68,16 @@ class Recorder(AccessSink):
         self.space, self.arrays = space, arrays
         self.stored: dict[int, npt.NDArray[np.float64]] = {}
         self._stores: list[tuple[bool, ...]] = []
-        self._writes = False  # whether the latest operand stores to global memory
-        self._begun: list[int] = []  # asynchronous steps
-        self._completes: dict[int, int] = {}
+        self._most_stored = _MOST_STORED_BYTES // (8 * max(1, space.thread_count))
+        self._place = 0  # of the latest operand
+        self._waits: list[tuple[int, tuple[int, ...]]] = []  # the step of each, and which asynchronous steps it completes
         if steps is not None:
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
         self.element = RowBuffer(space.thread_count, np.int32, steps)
         self.values = RowBuffer(space.thread_count, np.float32, steps) if values else None
         self.limit_bytes = limit_bytes
         self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
+        self._most_rows = min(self.most_rows, BOUNDS.steps)  # up to here nothing can be too large
         self.sites: list[Site] = []
         self.step_site: list[int] = []
         self.visits: list[tuple[int, ...]] = []
@@ -92,10 +94,12 @@ class Recorder(AccessSink):
         self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
     ) -> None:
         if place == 0:
-            self._new_step(site, visits, epoch)
-        if self.element.used >= self.most_rows:
-            raise too_large(self.element.used + 1, self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
-        self._writes = self._stores[site][place]
+            self.step_site.append(site)
+            self.visits.append(visits)
+            self.epoch.append(epoch)
+        if self.element.used >= self._most_rows:
+            self._check_size()
+        self._place = place
         row = self.element.new()
         fill(row, self.space, offset)
         if mask is not None:
@@ -103,33 +107,37 @@ class Recorder(AccessSink):
         if self.values is not None:
             self.values.new()[:] = 0
 
-    def _new_step(self, site: int, visits: tuple[int, ...], epoch: int) -> None:
-        self.step_site.append(site)
-        self.visits.append(visits)
-        self.epoch.append(epoch)
+    def _check_size(self) -> None:
+        """Raises GemmvizError where one more row is too much."""
+        if self.element.used >= self.most_rows:
+            raise too_large(self.element.used + 1, self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
         if len(self.step_site) > BOUNDS.steps:
             message = f"the trace would have more than {BOUNDS.steps:,} steps"
             raise GemmvizError(message, remedy="choose some phases, or a smaller K")
-        if self.sites[site].is_async:
-            self._begun.append(len(self.step_site) - 1)
 
     def completed(self, steps: Sequence[int]) -> None:
-        for number in steps:
-            self._completes.setdefault(self._begun[number], len(self.step_site) - 1)
+        self._waits.append((len(self.step_site) - 1, tuple(steps)))
 
     def completes(self) -> Ints:
         """The step at which each step completes, as a Trace has it: int32 (steps,), or empty."""
-        if not self._begun:
+        is_async = np.array([site.is_async for site in self.sites], bool)
+        if not is_async.any():
             return np.zeros(0, np.int32)
         found = np.arange(len(self.step_site), dtype=np.int32)
-        found[self._begun] = [self._completes.get(step, len(found)) for step in self._begun]
+        begun = np.flatnonzero(is_async[self.step_site])
+        found[begun] = len(found)
+        for step, numbers in reversed(self._waits):  # what several waits complete is complete at the first
+            found[begun[list(numbers)]] = step
         found.flags.writeable = False
         return found
 
     def value(self, value: Any) -> None:
         if self.values is not None:
             fill(self.values.data[self.values.used - 1], self.space, value)
-        elif self._writes and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES:
+        elif (
+            self._stores[self.step_site[-1]][self._place]
+            and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES
+        ):
             row = self.stored[self.element.used - 1] = np.empty(self.space.thread_count)
             fill(row, self.space, value)
 
@@ -149,9 +157,14 @@ def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> 
 
 
 def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
-    """Writes ``value``, broadcast over the lanes, into one row: first along the threads of a block, then over blocks."""
+    """Writes ``value``, broadcast over the threads, into one row; into a long one first along the threads of a block, then over
+    blocks, which is quicker.
+    """
     if not isinstance(value, np.ndarray) or value.size == 1:
         row[:] = value if not isinstance(value, np.ndarray) else value.ravel()[0]
+        return
+    if len(row) <= _SHORT_ROW or value.size == len(row):
+        np.copyto(row.reshape(space.shape), value, casting="unsafe")
         return
     outer = len(space.block_shape)
     threads = np.empty((*value.shape[:outer], space.threads_per_block), row.dtype)
