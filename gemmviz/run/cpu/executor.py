@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.legality import device_for, launch_for, other_choices
-from gemmviz.model.arrays import Ints
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
@@ -87,7 +87,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
     written = [_stored(trace.element[t.rows], t.operand.offsets) for t in trace.touches_of(binding.number("C"), "write")]
-    elements = np.unique(np.concatenate(written)) if written else np.zeros(0, np.int64)
+    elements = _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
     is_all = trace.is_whole and not kernel.unfinished
     check = check_result(trace.setup.problem, data, kernel.column_major, elements, is_all, cancelled)
     return replace(trace, check=check)
@@ -265,11 +265,16 @@ def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool
     return counter.masked
 
 
-def _stored(element: Ints, offsets: tuple[int, ...]) -> Any:
+def _stored(element: Ints, offsets: tuple[int, ...]) -> Longs:
     """The distinct elements that a site's stores wrote, ascending."""
-    first = np.sort(element[element >= 0]).astype(np.int64)
-    first = first[np.diff(first, prepend=-1) > 0]
-    return np.unique((first[:, None] + np.array(offsets)).ravel()) if offsets != (0,) else first
+    first = _distinct(element[element >= 0])
+    return _distinct((first[:, None] + np.array(offsets)).ravel()) if offsets != (0,) else first
+
+
+def _distinct(elements: Ints | Longs) -> Longs:
+    """The distinct numbers, ascending, as np.unique gives them, which loads numpy.ma."""
+    ordered = np.sort(elements).astype(np.int64)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
