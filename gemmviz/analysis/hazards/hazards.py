@@ -20,6 +20,7 @@ from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
 HazardKind = Literal["write after read", "read after write", "write after write"]
+HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
 _MOST_CONFLICTS = 1 << 18
 _NOBODY = np.iinfo(np.int32).max
 
@@ -144,7 +145,7 @@ class HazardFinder:
         self.arrays = arrays
         self.blocks = blocks
         self.warp_size = warp_size
-        self.found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
+        self.found: dict[HazardKey, Hazard] = {}
         self.conflicts = Conflicts()
         self.site_at: dict[int, tuple[Site, Operand]] = {}
         self.levels: list[dict[int, tuple[_Touched, _Touched]]] = [{}]
@@ -310,7 +311,7 @@ class HazardSink(AccessSink):
     def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
         self.step += 1
         where = self.sites[site]
-        if not any(self.arrays[operand.array].space == "shared" for operand in where.operands) and not where.is_barrier:
+        if not self.is_shared(where) and not where.is_barrier:
             return
         if where.kind == "warp barrier" and mask is not None and self.machine.exited is not None:
             mask = mask | self.machine.exited
@@ -325,6 +326,16 @@ class HazardSink(AccessSink):
         else:
             self.finder.access(self.step, where, where.operands[0], rows, lambda block: _block_of(self.space, block))
 
+    def is_shared(self, site: Site) -> bool:
+        """Whether a site touches shared memory."""
+        return any(self.arrays[operand.array].space == "shared" for operand in site.operands)
+
+    def count_again(self, counts: Mapping[HazardKey, int], steps: int) -> None:
+        """The hazards of so many steps that came before, once more."""
+        self.step += steps
+        for key, count in counts.items():
+            self.finder.found[key] = replace(self.finder.found[key], count=self.finder.found[key].count + count)
+
     def _tell_apart(self) -> None:
         """From here on every block has a state of its own, a copy of the one that stood for all."""
         self.finder.found = self.hazards_by_pair()
@@ -334,31 +345,7 @@ class HazardSink(AccessSink):
                 for each in touched:
                     each.spread(blocks)
 
-    def hazards_by_pair(self) -> dict[tuple[HazardKind, Site, Site], Hazard]:
+    def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
         """What was found; while one block stands for all, counted for all of them."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
         return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
-
-
-class LaunchHazards:
-    """Finds the hazards of a whole launch as its accesses stream by: a ``LaunchSink``. Sums alone have none to find."""
-
-    def __init__(self) -> None:
-        self._groups: list[HazardSink] = []
-
-    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        self._groups.append(HazardSink(arrays, space))
-        return self._groups[-1]
-
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
-        return
-
-    @property
-    def hazards(self) -> list[Hazard]:
-        """One of each kind between two sites, counted over all blocks."""
-        found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
-        for group in self._groups:
-            for key, hazard in group.hazards_by_pair().items():
-                before = found[key].count if key in found else 0
-                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
-        return list(found.values())
