@@ -1,4 +1,5 @@
 # make run: opens the window. make check: what is quick to know. make test: everything that must hold.
+# make bench AGAINST=COMMIT: figures of speed, this tree and another commit by turns.
 # All need nothing but Python 3.11+ and make.
 
 PYTHON ?= python3
@@ -35,7 +36,7 @@ types: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
-	$(QT) $(BIN)/python -m tests.bench
+	$(QT) $(BIN)/python -m tests.bench $(if $(AGAINST),--against $(AGAINST))
 
 fuzz: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
