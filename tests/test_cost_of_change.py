@@ -19,12 +19,12 @@ import gemmviz.cli.commands
 import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
-from gemmviz.analysis.hazards.hazards import LaunchHazards
+from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.memory.counts import Counts, count_steps
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import command_extensions, main
-from gemmviz.files import resources
+from gemmviz.files import devices, resources
 from gemmviz.files.devices import device_extensions, device_names
 from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.gui.window.actions import actions
@@ -53,6 +53,7 @@ from tests.hand_made import LANES, TILE, HandMade
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
     view_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names, load_theme,
+    devices._shipped, devices._shipped_device,
 )  # fmt: skip
 
 

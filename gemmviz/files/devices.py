@@ -12,13 +12,24 @@ from gemmviz.model.gpu import Gpu
 
 
 @cache
+def _shipped() -> dict[str, Path]:
+    """The files of the devices that ship with gemmviz, by name."""
+    return {path.stem: path for path in resources("assets/devices", "*.toml")}
+
+
+@cache
+def _shipped_device(name: str) -> Device:
+    return read_toml(_shipped()[name], Device)
+
+
+@cache
 def device_extensions() -> Extensions[Device]:
     """All devices: NVIDIA's by compute capability, then the others; and the files of the user's own that can't be used.
 
     A user's file doesn't replace a device that ships with gemmviz. Raises InstallationError or FormatError if one of those is
     missing or damaged.
     """
-    devices = {path.stem: read_toml(path, Device) for path in resources("assets/devices", "*.toml")}
+    devices = {name: _shipped_device(name) for name in _shipped()}
     broken = []
     for path in sorted(user_folder("devices").glob("*.toml")):
         try:
@@ -40,6 +51,8 @@ def device_names() -> tuple[str, ...]:
 
 def load_device(name: str = DEFAULT_DEVICE) -> Device:
     """The device of this name. Raises UsageError for an unknown name, FormatError for a user's file that can't be used."""
+    if name in _shipped():
+        return _shipped_device(name)  # one file is read, not all
     known = device_extensions()
     if name in known.items:
         return known.items[name]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -42,6 +43,7 @@ def parse_kernel(text: str, file: str, *, is_shipped: bool = False) -> KernelSpe
         raise
 
 
+@lru_cache(maxsize=32)
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     check_text(text, file)
     facts, prose = _header(text)

@@ -51,7 +51,7 @@ class AccessSink:
         """A part of the run begins, perhaps within another."""
 
     def end(self) -> Any:
-        """It ends: what ``again`` will need."""
+        """It ends: what ``again`` will need, or None for a part that must run again."""
 
     def again(self, part: Any, visits: tuple[int, ...]) -> None:
         """All accesses of a part once more, in these trips of the loops around it."""
@@ -62,6 +62,7 @@ class Tee(AccessSink):
 
     def __init__(self, *sinks: AccessSink) -> None:
         self.sinks = sinks
+        self.wants = "sums" if all(sink.wants == "sums" for sink in sinks) else "all"
 
     def started(self, machine: Any) -> None:
         for sink in self.sinks:
@@ -92,6 +93,18 @@ class Tee(AccessSink):
     def origins(self, tags: list[Any]) -> None:
         for sink in self.sinks:
             sink.origins(tags)
+
+    def begin(self) -> None:
+        for sink in self.sinks:
+            sink.begin()
+
+    def end(self) -> tuple[Any, ...] | None:
+        parts = tuple(sink.end() for sink in self.sinks)
+        return None if any(part is None for part in parts) else parts
+
+    def again(self, part: tuple[Any, ...], visits: tuple[int, ...]) -> None:
+        for sink, each in zip(self.sinks, part, strict=True):
+            sink.again(each, visits)
 
 
 class LaunchSink(Protocol):

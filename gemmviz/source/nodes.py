@@ -384,10 +384,10 @@ class Functions:
         return Functions(dict(self.calls), dict(self.definitions))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """One kernel, ready to run. ``notes`` are sentences about what is ignored; ``held``: how many values a thread may hold,
-    in variables and in arrays of its own.
+    """One kernel, ready to run; equal to itself only. ``notes`` are sentences about what is ignored; ``held``: how many values
+    a thread may hold, in variables and in arrays of its own.
     """
 
     name: str

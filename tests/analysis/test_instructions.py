@@ -11,7 +11,8 @@ import pytest
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
 from gemmviz.analysis.hazards.hazard import Hazard
-from gemmviz.analysis.hazards.hazards import LaunchHazards, examined
+from gemmviz.analysis.hazards.hazards import examined
+from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, count_steps, totals
 from gemmviz.analysis.memory.merging import MergingCounter
 from gemmviz.analysis.replay.focus import Focus

@@ -1,12 +1,11 @@
 """Every view that draws levels of memory draws all that a device has."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from gemmviz.files import devices
-from gemmviz.files.devices import device_extensions, load_device
+from gemmviz.files.devices import load_device
 from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.errors import UsageError
 from gemmviz.model.launch_case import LaunchCase
@@ -23,12 +22,11 @@ L15, L3 = MemoryLevel("L1.5 cache", 1 << 20, "SM", 9000.0), MemoryLevel("near ca
 
 
 @pytest.fixture
-def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Device:
+def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """An H200 with two more caches."""
     found = replace(load_device("h200"), caches=(L15, L3))
-    known = device_extensions()
-    patched = replace(known, items={**known.items, "h200": found})
-    monkeypatch.setattr(devices, "device_extensions", lambda: patched)
+    shipped = devices._shipped_device
+    monkeypatch.setattr(devices, "_shipped_device", lambda name: found if name == "h200" else shipped(name))
     return found
 
 

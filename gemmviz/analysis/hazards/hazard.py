@@ -10,6 +10,7 @@ from gemmviz.model.errors import KernelFault
 from gemmviz.model.sites import Site
 
 HazardKind = Literal["write after read", "read after write", "write after write"]
+HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
 _MOST_CONFLICTS = 1 << 18
 
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.hazards.hazard import Conflicts, Hazard, HazardKind
+from gemmviz.analysis.hazards.hazard import Conflicts, Hazard, HazardKey, HazardKind
 from gemmviz.analysis.hazards.touched import Touched, UnderWay
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled
-from gemmviz.model.sinks import AccessSink, SumKey
+from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
@@ -42,7 +42,7 @@ class HazardFinder:
         self.arrays = arrays
         self.blocks = blocks
         self.warp_size = warp_size
-        self.found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
+        self.found: dict[HazardKey, Hazard] = {}
         self.conflicts = Conflicts()
         self.site_at: dict[int, tuple[Site, Operand]] = {}
         self.levels: list[dict[tuple[int, _Does], Touched]] = [{}]
@@ -287,36 +287,22 @@ class HazardSink(AccessSink):
         if site.is_async:
             self._begun.append(self.step)
 
+    def is_shared(self, site: Site) -> bool:
+        """Whether a site touches shared memory."""
+        return any(self.arrays[operand.array].space == "shared" for operand in site.operands)
+
+    def count_again(self, counts: Mapping[HazardKey, int], steps: int) -> None:
+        """The hazards of so many steps that came before, once more."""
+        self.step += steps
+        for key, count in counts.items():
+            self.finder.found[key] = replace(self.finder.found[key], count=self.finder.found[key].count + count)
+
     def _tell_apart(self) -> None:
         """From here on every block has a state of its own, a copy of the one that stood for all."""
         self.finder.found = self.hazards_by_pair()
         self.finder.spread(self.space.blocks.count)
 
-    def hazards_by_pair(self) -> dict[tuple[HazardKind, Site, Site], Hazard]:
+    def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
         """What was found; while one block stands for all, counted for all of them."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
         return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
-
-
-class LaunchHazards:
-    """Finds the hazards of a whole launch as its accesses stream by: a ``LaunchSink``. Sums alone have none to find."""
-
-    def __init__(self) -> None:
-        self._groups: list[HazardSink] = []
-
-    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        self._groups.append(HazardSink(arrays, space))
-        return self._groups[-1]
-
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
-        return
-
-    @property
-    def hazards(self) -> list[Hazard]:
-        """One of each kind between two sites, counted over all blocks."""
-        found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
-        for group in self._groups:
-            for key, hazard in group.hazards_by_pair().items():
-                before = found[key].count if key in found else 0
-                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
-        return list(found.values())

@@ -1,7 +1,8 @@
 """Totals: what a step, a site, a phase or a whole launch costs, in the words of Nsight Compute."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from gemmviz.model.trace import INACTIVE, Trace
 
 _Key = tuple[Site, Operand, int]
 _Place = tuple[int, int, int]  # number of a site, place of an operand, phase
+_in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
 _SWITCHED_OFF = np.iinfo(np.int64).min
@@ -47,10 +49,10 @@ class Counts:
     ideal_wavefronts: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        return Counts(*map(add, _in_order(self), _in_order(other)))
 
     def times(self, factor: int) -> "Counts":
-        return Counts(*(getattr(self, f.name) * factor for f in fields(self)))
+        return Counts(*(count * factor for count in _in_order(self)))
 
     def bytes_moved(self, rules: MemoryRules) -> int:
         """What global memory sends or takes: whole sectors."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.legality import device_for, launch_for, other_choices
-from gemmviz.model.arrays import Ints
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
@@ -88,7 +88,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
     written = [_stored(trace, touches) for touches in trace.touches_of(binding.number("C"), "write")]
-    elements = np.unique(np.concatenate(written)) if written else np.zeros(0, np.int64)
+    elements = _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
     is_all = trace.is_whole and not kernel.unfinished
     check = check_result(trace.setup.problem, data, binding.element_types, kernel.column_major, elements, is_all, cancelled)
     return replace(trace, check=check)
@@ -269,10 +269,15 @@ def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool
     return counter.masked
 
 
-def _stored(trace: Trace, touches: Touches) -> Any:
+def _stored(trace: Trace, touches: Touches) -> Longs:
     """The distinct elements that an operand wrote, ascending."""
-    found = np.sort(trace.spread(touches.operand, trace.element[touches.rows], slice(None)))
-    return found[np.diff(found, prepend=-1) > 0]
+    return _distinct(trace.spread(touches.operand, trace.element[touches.rows], slice(None)))
+
+
+def _distinct(elements: Ints | Longs) -> Longs:
+    """The distinct numbers, ascending, as np.unique gives them, which loads numpy.ma."""
+    ordered = np.sort(elements).astype(np.int64)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:

@@ -1,6 +1,7 @@
 """Which variables bring something into shared memory: what else a kernel works out has no say in what its tiles hold."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from gemmviz.run.cpu.simt.numbers import parts
@@ -24,6 +25,7 @@ from gemmviz.source.types import PointerType, Scalar
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 
 
+@lru_cache(maxsize=64)
 def carriers(program: Program) -> frozenset[int]:
     """The slots that a value stored into shared memory may come from, through other variables and pointers to them too.
 
