@@ -10,7 +10,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 MINUTES ?= 10
 
-.PHONY: run check test lint types bench fuzz docs pictures table record registers levels schedules course contact-sheet wavefronts golden clean
+.PHONY: run check test pytest lint types bench fuzz docs pictures table record registers levels schedules course contact-sheet wavefronts golden clean
 
 run: $(VENV)/installed
 	@$(BIN)/python packaging/system_packages.py --for-window
@@ -23,7 +23,9 @@ check: $(VENV)/installed-dev
 
 test: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py --for-tests
-	$(MAKE) lint types
+	@$(MAKE) --no-print-directory --jobs=3 lint types pytest
+
+pytest: $(VENV)/installed-dev
 	$(QT) $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 lint: $(VENV)/installed-dev
@@ -36,7 +38,7 @@ types: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
-	$(QT) $(BIN)/python -m tests.bench
+	$(QT) $(BIN)/python -m tests.bench $(if $(AGAINST),--against $(AGAINST))
 
 fuzz: $(VENV)/installed-dev
 	@$(BIN)/python packaging/system_packages.py
@@ -81,7 +83,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[dev]"
 	@touch $@ $(VENV)/installed
 
 docs: $(VENV)/installed-docs

@@ -1,14 +1,17 @@
 """What one more of each kind of thing costs: one file, found where it lies, and nothing to register."""
 
+import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -18,29 +21,45 @@ import gemmviz.gui.panels
 import gemmviz.render.formats
 import gemmviz.scenes.views
 import gemmviz.subjects.kinds
-from gemmviz.analysis.replay.moment import Moment
+from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
+from gemmviz.analysis.memory.counts import Counts, count_steps
+from gemmviz.analysis.replay.moment import Moment, Reader
+from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import command_extensions, main
-from gemmviz.files import resources
+from gemmviz.files import devices, resources
 from gemmviz.files.devices import device_extensions, device_names
+from gemmviz.files.trace_file import read_trace, write_trace
 from gemmviz.gui.window.actions import actions
 from gemmviz.gui.window.docks import panel_extensions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import kernel_names, load_kernel
+from gemmviz.model import sites
+from gemmviz.model.element_types import ELEMENT_TYPES, ElementType
+from gemmviz.model.filling import Filling
+from gemmviz.model.layouts import vector
+from gemmviz.model.problem import Problem
+from gemmviz.model.sites import Kind, Operand
 from gemmviz.render.export import format_extensions
-from gemmviz.scenes.catalog import view_extensions, views_of
-from gemmviz.scenes.kit import text
+from gemmviz.run.cpu.check import check_result
+from gemmviz.run.inputs import matrices
+from gemmviz.scenes.catalog import view_extensions, view_named, views_of
+from gemmviz.scenes.kit import sentence, text
+from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.scenes.kit.text import bundled_font
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.state.shot import save_view
 from gemmviz.subjects import metrics
 from gemmviz.subjects.catalog import subject_extensions
+from tests.conftest import moment_of
 from tests.desk import TestDesk
 from tests.gui.conftest import metrics_of, pictured, text_in
+from tests.hand_made import LANES, TILE, HandMade
 
 ROOT = Path(__file__).resolve().parent.parent
 _CACHES: tuple[Callable[..., Any], ...] = (
-    view_extensions, subject_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names, load_theme,
+    view_extensions, subject_extensions, command_extensions, panel_extensions, format_extensions, device_extensions, theme_names,
+    load_theme, devices._shipped, devices._shipped_device,
 )  # fmt: skip
 
 
@@ -238,6 +257,113 @@ def test_a_theme(assets: Path, tmp_path: Path) -> None:
     assert load_theme("sepia").title in [action.text for action in actions()]
     assert main(["export", "04_tiled", "--theme", "sepia", "-o", str(tmp_path / "s.svg")]) == 0
     assert "#F4ECD8" in (tmp_path / "s.svg").read_text(encoding="utf-8")
+
+
+def test_a_level_of_memory(assets: Path, tmp_path: Path) -> None:
+    """A few lines in the file of a device: every picture of levels has one more."""
+    text = (ROOT / "assets" / "devices" / "h200.toml").read_text(encoding="utf-8").replace('"NVIDIA H200"', '"Mine"', 1)
+    cache = '[[caches]]\nname = "L1.5 cache"\nsize_bytes = 1048576\nshared_by = "SM"\n'
+    (assets / "assets" / "devices" / "mine.toml").write_text(text.replace("[memory]", f"{cache}[memory]"), encoding="utf-8")
+    for view in ("hierarchy", "device"):
+        path = tmp_path / f"{view}.svg"
+        assert main(["export", "04_tiled", "--device", "mine", "--view", view, "-o", str(path)]) == 0
+        assert "L1.5 cache" in path.read_text(encoding="utf-8")
+
+
+def _fp8_numbers(stored: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Eighths, for a test: what FP8 is doesn't matter here."""
+    return stored.astype(np.int8) / 8.0
+
+
+def _fp8_stored(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.round(np.asarray(numbers) * 8).astype(np.int8).view(np.uint8)
+
+
+def test_an_element_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One row of the table: counted, drawn, saved, read, filled and checked."""
+    fp8 = ElementType("fp8", "f", "uint8", 4, 2, (), _fp8_numbers, _fp8_stored)
+    monkeypatch.setitem(ELEMENT_TYPES, "fp8", fp8)  # type: ignore[arg-type]
+    run = HandMade("fp8")
+    run.step("load", (Operand(TILE - 3, "read"), LANES))
+    trace = run.trace()
+    assert sum(count_steps(trace, [0]).accesses.values(), Counts()).bytes_asked == 32
+    write_trace(trace, tmp_path / "t.gvt")
+    assert read_trace(tmp_path / "t.gvt").arrays == trace.arrays
+    moment = moment_of(trace)
+    for view in views_of(Moment).values():
+        assert view.scene(moment, ViewOptions()).primitives
+    assert "0.5" in str(view_named("warp").scene(moment, ViewOptions()).find("lane-touches"))
+    problem = Problem(4, 4, 4)
+    data = matrices(problem, dict.fromkeys("ABC", fp8), Filling("ones"), lambda: False)
+    assert data["A"].tolist() == [8] * 16
+    data["C"] = fp8.elements(np.full(16, 4.0))
+    facts: Any = (dict.fromkeys("ABC", fp8), frozenset(), np.arange(16), True, lambda: False)
+    assert check_result(problem, data, *facts).passed
+    data["C"] = fp8.elements(np.full(16, 9.0))
+    assert check_result(problem, data, *facts).wrong == 16
+
+
+def test_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One row of the table of kinds: counted, drawn, saved, searched for hazards; its words in a second file."""
+    monkeypatch.setitem(sites.KINDS, "prefetch", Kind(frozenset({"read"})))  # type: ignore[arg-type]
+    monkeypatch.setitem(sites.KINDS, "flush", Kind())  # type: ignore[arg-type]
+    monkeypatch.setitem(sentence._SYNCHRONISES, "flush", ("flush", "the caches"))
+    run = HandMade("float32")
+    run.step("prefetch", (Operand(0, "read", vector(2)), 2 * LANES))  # type: ignore[arg-type]
+    run.step("flush")  # type: ignore[arg-type]
+    run.step("barrier")
+    trace, stream = run.trace(), LaunchHazards()
+    run.play(stream.sink(run.space, run.arrays, -1))
+    assert not stream.hazards
+    assert [counts.sectors for counts in count_steps(trace, range(3)).accesses.values()] == [8]
+    write_trace(trace, tmp_path / "t.gvt")
+    reader = Reader(Replay.of(trace))
+    for view in views_of(Moment).values():
+        for step in range(3):
+            assert view.scene(reader.at(step), ViewOptions(moment=0.3)).primitives
+    assert sentence.action(reader.at(0)) == "32 threads read A, 2 elements each, line 10"
+    assert sentence.action(reader.at(1)) == "32 threads flush the caches"
+
+
+def literals(path: Path) -> set[str]:
+    """All texts in a module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+MODULES = sorted((ROOT / "gemmviz").rglob("*.py"))
+
+
+def test_the_table_alone_names_element_types() -> None:
+    names = {*ELEMENT_TYPES} - {"bool"}  # which C has too
+    found = {path.relative_to(ROOT).as_posix() for path in MODULES if literals(path) & names}
+    assert found == {"gemmviz/model/element_types.py"}
+
+
+@pytest.mark.parametrize("kind", ["copy", "atomic", "fence", "warp barrier"])
+def test_few_files_name_a_kind_of_instruction(kind: str) -> None:
+    """Of those that know traces; the reader of sources, and the versions that are past, apart."""
+    layers = {"model", "files", "analysis", "scenes"}
+    now = [path for path in MODULES if path.relative_to(ROOT).parts[1] in layers and path.name != "old_traces.py"]
+    found = [path for path in now if kind in literals(path)]
+    assert 1 <= len(found) <= 4, found
+
+
+def test_nothing_tells_kinds_by_the_number_of_operands() -> None:
+    pattern = re.compile(
+        r"(?:\bnot |\bbool\(|\blen\(|\bif |\band |\bor )[\w.]*\.operands\b(?!\[|\()|\(\w+,\) ?= ?[\w.]*\.operands"
+    )
+    found = [
+        f"{path.relative_to(ROOT).as_posix()}: {line.strip()}"
+        for path in MODULES
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if pattern.search(line) and "max(1, len(self.operands))" not in line
+    ]
+    assert found == [
+        "gemmviz/files/trace_checks.py: and len(site.operands) <= BOUNDS.operands",
+        "gemmviz/model/sites.py: return self.operands[place] if place < len(self.operands) else None",
+    ]
+    assert get_args(sites.SiteKind) == tuple(sites.KINDS)
 
 
 BROKEN = {

@@ -108,7 +108,9 @@ export class Replay {
     for (const row of this.now.rows ?? []) {
       const elements = this.elements[row.row];
       for (let thread = 0; thread < elements.length; thread++) {
-        if (elements[thread] >= 0) for (const offset of row.offsets) yield [row.array, thread, elements[thread] + offset];
+        if (elements[thread] < 0) continue;
+        const lane = (thread % this.data.facts.threads) % this.data.facts.warp;
+        for (const offset of row.offsets[lane % row.offsets.length]) yield [row.array, thread, elements[thread] + offset];
       }
     }
   }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gemmviz.analysis.hazards.hazards import Hazard
+from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.files.devices import device_names
 from gemmviz.files.outputs import check_output
 from gemmviz.files.whole import is_file

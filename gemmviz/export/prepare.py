@@ -287,7 +287,7 @@ def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
         return []
     row = int(trace.row[step])
     return [
-        {"row": row + number, "array": operand.array, "offsets": list(operand.offsets)}
+        {"row": row + number, "array": operand.array, "offsets": operand.layout.table.tolist()}
         for number, operand in enumerate(trace.site_of(step).operands)
     ]
 

@@ -16,13 +16,24 @@ from gemmviz.model.gpu import Gpu
 
 
 @cache
+def _shipped() -> dict[str, Path]:
+    """The files of the devices that ship with gemmviz, by name."""
+    return {path.stem: path for path in resources("assets/devices", "*.toml")}
+
+
+@cache
+def _shipped_device(name: str) -> Device:
+    return read_toml(_shipped()[name], Device)
+
+
+@cache
 def device_extensions() -> Extensions[Device]:
     """All devices, NVIDIA's by compute capability before others, and the files of users and packages that can't be used.
 
     A user's file or an installed package doesn't replace a device that ships with gemmviz. Raises InstallationError if no
     shipped device is there, FormatError if one is damaged.
     """
-    devices = {path.stem: read_toml(path, Device) for path in resources("assets/devices", "*.toml")}
+    devices = {name: _shipped_device(name) for name in _shipped()}
     origins = dict.fromkeys(devices, "a device of gemmviz")
     broken: list[GemmvizError] = []
     for path, origin in (*_own_files(), *_packaged_files(broken)):
@@ -67,13 +78,15 @@ def device_names() -> tuple[str, ...]:
 
 def load_device(name: str = DEFAULT_DEVICE) -> Device:
     """The device of this name. Raises UsageError for an unknown name, the file's error for a user's file that can't be used."""
-    devices = device_extensions()
-    if name in devices.items:
-        return devices.items[name]
-    for error in devices.broken:
+    if name in _shipped():
+        return _shipped_device(name)  # one file is read, not all
+    known = device_extensions()
+    if name in known.items:
+        return known.items[name]
+    for error in known.broken:
         if Path(error.file or "").stem == name:
             raise error
-    remedy = f"choose one of {', '.join(sorted(devices.items))}, or add its file to {user_folder('devices')}"
+    remedy = f"choose one of {', '.join(sorted(known.items))}, or add its file to {user_folder('devices')}"
     raise UsageError(f"there is no device {name!r}", remedy=remedy)
 
 

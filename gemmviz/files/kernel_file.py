@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -112,6 +113,7 @@ class _Header:
         return SourceError(message, _behind_slashes(nearest_place(toml_places(self.toml), path)), remedy=remedy)
 
 
+@lru_cache(maxsize=32)
 def _spec(text: str, file: str, is_shipped: bool) -> KernelSpec:
     check_text(text, file)
     header = _header(text)

@@ -1,7 +1,9 @@
 """Manifests of older trace files, as the present version would have written them.
 
 Version 1 knew random matrices only, version 2 all phases only. Up to version 3 a site touched one array, a number of neighbours
-at once; how the kernel is launched stood in its text alone; and the device and its rules were not kept.
+at once; how the kernel is launched stood in its text alone; and the device and its rules were not kept. Up to version 4
+the number and the accesses of a site's operands said what kind it was, an operand had the same offsets for all lanes, and every
+step was complete at once.
 """
 
 from typing import Any
@@ -10,16 +12,49 @@ from gemmviz.files.codec import to_plain
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.model.device import MemoryRules
 
-_SETTLED = 4
+_SETUPS, _KINDS = 4, 5  # the first versions that hold whole setups, and the kinds of sites
 
 
 def upgraded(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Raises KeyError, TypeError, ValueError or a GemmvizError for a manifest that is none."""
-    if manifest["version"] >= _SETTLED:
-        return manifest
+    """The manifest as the present version has it.
+
+    Raises KeyError, TypeError, ValueError or a GemmvizError for one that is none.
+    """
+    if manifest["version"] < _SETUPS:
+        manifest = _with_setup(manifest)
+    if manifest["version"] < _KINDS:
+        manifest = _with_kinds(manifest)
+    return manifest
+
+
+def _with_kinds(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest of version 4 as one of version 5."""
+    trace = manifest["trace"]
+    arrays = [{("element_type" if name == "dtype" else name): each[name] for name in each} for each in trace["arrays"]]
+    sites = [_kind_site(site) for site in trace["sites"]]
+    return {**manifest, "version": _KINDS, "trace": {**trace, "arrays": arrays, "sites": sites}}
+
+
+def _kind_site(old: dict[str, Any]) -> dict[str, Any]:
+    operands = [
+        {"array": each["array"], "access": each["access"], "layout": {"offsets": each.get("offsets", [0])}}
+        for each in old.get("operands", ())
+    ]
+    accesses, waits_for = {each["access"] for each in operands}, old.get("waits_for")
+    if (waits_for is None) == (not operands):
+        raise ValueError("a site waits, or it touches memory")
+    kind = {"block": "barrier", "warp": "warp barrier"}[waits_for] if waits_for else "copy" if len(accesses) > 1 else (
+        "load" if accesses == {"read"} else "store"
+    )  # fmt: skip
+    names = ("place", "text", "loops", "calls", "statement")
+    return {**{name: old[name] for name in names if name in old}, "kind": kind, "operands": operands}
+
+
+def _with_setup(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A manifest of version 1, 2 or 3 as one of version 4."""
     return {
         "format": manifest["format"],
-        "version": _SETTLED,
+        "version": _SETUPS,
         "source_sha256": manifest["source_sha256"],
         "arrays": manifest["arrays"],
         "trace": _trace(manifest),

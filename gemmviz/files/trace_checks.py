@@ -6,17 +6,12 @@ from typing import NoReturn
 import numpy as np
 
 from gemmviz.files.devices import device_names
+from gemmviz.model.arrays import Ints
+from gemmviz.model.element_types import ELEMENT_TYPES
 from gemmviz.model.errors import Place, SettingError, TraceFileError
-from gemmviz.model.sites import MemoryArray, Site
-from gemmviz.model.trace import CONSTANT, MOST_STEPS, MOST_THREADS, Trace
-
-_LARGEST_SHARED = 1 << 20
-_FARTHEST_OFFSET = 1 << 20
-_MOST_TRIPS = (1 << 31) - 2
-_MOST_OPERANDS, _MOST_OFFSETS = 4, 64
-_MOST = {"arrays": 64, "sites": 20_000, "loops": 20_000, "notes": 1000}
-_LONGEST_TEXT = 10_000
-_DTYPES = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64"}
+from gemmviz.model.sites import KINDS, MemoryArray, Operand, Site
+from gemmviz.model.trace import CONSTANT, Touches, Trace
+from gemmviz.model.trace_bounds import BOUNDS
 
 
 def refuse(file: str, why: str) -> NoReturn:
@@ -24,30 +19,36 @@ def refuse(file: str, why: str) -> NoReturn:
     raise TraceFileError(f"this is no trace that can be opened: {why}", file=file) from None
 
 
+def check_trace(trace: Trace, file: str) -> None:
+    """Raises TraceFileError for what no kernel can have done, or what is beyond the bounds; whoever writes checks the same."""
+    check_facts(trace, file)
+    check_arrays(trace, file)
+
+
 def check_facts(trace: Trace, file: str) -> None:
     """Every fact must be within its bounds before any memory is spent on it."""
     if trace.steps < 1:
         refuse(file, "it has no steps")
-    if trace.steps > MOST_STEPS:
-        refuse(file, f"it has {trace.steps:,} steps, more than the {MOST_STEPS:,} that can be looked at")
     if trace.setup.device not in device_names():
         refuse(file, f"gemmviz knows no device {trace.setup.device!r}")
-    for what, several in (("arrays", trace.arrays), ("sites", trace.sites), ("loops", trace.loops), ("notes", trace.notes)):
-        if len(several) > _MOST[what]:
-            refuse(file, f"it has {len(several):,} {what}, more than the {_MOST[what]:,} that can be looked at")
+    counts = {"arrays": len(trace.arrays), "sites": len(trace.sites), "loops": len(trace.loops), "notes": len(trace.notes)}
+    for what, count in {"steps": trace.steps, **counts}.items():
+        most: int = getattr(BOUNDS, what)
+        if count > most:
+            refuse(file, f"it has {count:,} {what}, more than the {most:,} that can be looked at")
     texts = (trace.by, *trace.notes, *(array.name for array in trace.arrays), *(site.text for site in trace.sites))
-    if max(map(len, texts)) > _LONGEST_TEXT:
-        refuse(file, f"a name or text in it has more than {_LONGEST_TEXT:,} characters")
+    if max(map(len, texts)) > BOUNDS.text:
+        refuse(file, f"a name or text in it has more than {BOUNDS.text:,} characters")
     for array in trace.arrays:
         _check_array(array, trace, file)
-    if min(*trace.launch.grid, *trace.launch.block) < 1 or trace.launch.threads_per_block > 4096:
+    if min(*trace.launch.grid, *trace.launch.block) < 1 or trace.launch.threads_per_block > BOUNDS.threads_per_block:
         refuse(file, "its launch is none that a device can run")
     try:
         trace.blocks.checked(trace.launch)
     except SettingError:
         refuse(file, "its blocks are not in its grid")
-    if trace.space.thread_count > MOST_THREADS:
-        refuse(file, f"it has {trace.space.thread_count:,} threads, more than the {MOST_THREADS:,} that can be looked at")
+    if trace.space.thread_count > BOUNDS.threads:
+        refuse(file, f"it has {trace.space.thread_count:,} threads, more than the {BOUNDS.threads:,} that can be looked at")
     lines = trace.setup.kernel.text.count("\n") + 1
     for site in trace.sites:
         if not _is_sound(site, trace, lines):
@@ -57,9 +58,9 @@ def check_facts(trace: Trace, file: str) -> None:
 
 
 def _check_array(array: MemoryArray, trace: Trace, file: str) -> None:
-    if array.dtype not in _DTYPES or not all(0 < extent < 1 << 31 for extent in array.shape):
+    if array.element_type not in ELEMENT_TYPES or not all(0 < extent <= BOUNDS.extent for extent in array.shape):
         refuse(file, f"its array {array.name!r} is none that a kernel can have")
-    if array.space == "shared" and math.prod(array.shape) * array.itemsize > _LARGEST_SHARED:
+    if array.space == "shared" and math.prod(array.shape) * array.itemsize > BOUNDS.shared_bytes:
         refuse(file, f"its array {array.name!r} is larger than shared memory")
     if array.space == "global" and trace.setup.problem.shapes.get(array.name) != array.shape:
         refuse(file, "its matrices are not those of its problem")
@@ -69,15 +70,22 @@ def _is_sound(site: Site, trace: Trace, lines: int) -> bool:
     places = (site.place, *site.calls)
     return (
         all(_is_in_text(place, lines) for place in places)
-        and len(site.operands) <= _MOST_OPERANDS
-        and (site.waits_for is not None) == site.is_barrier
+        and len(site.operands) <= BOUNDS.operands
+        and KINDS[site.kind].allows(site.operands)
         and all(0 <= n < len(trace.loops) for n in site.loops)
-        and all(
-            0 <= operand.array < len(trace.arrays)
-            and 0 < operand.width <= _MOST_OFFSETS
-            and all(0 <= offset < _FARTHEST_OFFSET for offset in operand.offsets)
-            for operand in site.operands
-        )
+        and all(_is_sound_operand(operand, trace) for operand in site.operands)
+    )
+
+
+def _is_sound_operand(operand: Operand, trace: Trace) -> bool:
+    layout = operand.layout
+    return (
+        0 <= operand.array < len(trace.arrays)
+        and 0 < layout.lanes <= trace.rules.warp_size
+        and 0 < len(layout.offsets) <= BOUNDS.offsets
+        and len(layout.offsets) % layout.lanes == 0
+        and all(0 <= offset < BOUNDS.offset for offset in layout.offsets)
+        and (not operand.element_type or operand.element_type in ELEMENT_TYPES)
     )
 
 
@@ -103,18 +111,39 @@ def check_arrays(trace: Trace, file: str) -> None:
     )
     if not shapes_fit:
         refuse(file, "its arrays don't fit each other")
-    if steps and (trace.visits.min(initial=0) < -1 or trace.visits.max(initial=0) > _MOST_TRIPS):
+    if steps and (trace.visits.min(initial=0) < -1 or trace.visits.max(initial=0) > BOUNDS.trips):
         refuse(file, "its loops make more trips than a kernel can")
     for touches in trace.touches:
         elements = trace.element[touches.rows]
-        last = trace.arrays[touches.operand.array].size - 1 - max(touches.operand.offsets)
-        if elements.size and (elements.min() < -1 or elements.max() > last):
+        last = trace.arrays[touches.operand.array].size - 1
+        beyond = elements.size and elements.max() + touches.operand.layout.farthest > last
+        if elements.size and (elements.min() < -1 or (beyond and _reaches_beyond(trace, touches, elements, last))):
             refuse(file, "it names elements that its arrays don't have")
     for number, site in enumerate(trace.sites):
         arrived = trace.element[trace.row[:-1][trace.site == number]]
-        if site.is_barrier and arrived.size and (arrived.min() < -1 or arrived.max() > 0):
+        if site.operand(0) is None and arrived.size and (arrived.min() < -1 or arrived.max() > 0):
             refuse(file, "it names elements that its arrays don't have")
+    _check_completion(trace, file)
     _check_origins(trace, file)
+
+
+def _reaches_beyond(trace: Trace, touches: Touches, elements: Ints, last: int) -> bool:
+    """Whether any lane's own last element lies beyond the array."""
+    return bool((trace.spread(touches.operand, elements, slice(None)) > last).any())
+
+
+def _check_completion(trace: Trace, file: str) -> None:
+    """Asynchronous steps complete at a later wait or never, all others at once."""
+    is_async = np.array([site.is_async for site in trace.sites])[trace.site]
+    steps, completes = np.arange(trace.steps), trace.completes
+    if len(completes) == 0 and not is_async.any():
+        return
+    if completes.shape != steps.shape:
+        refuse(file, "its arrays don't fit each other")
+    waits = np.append([site.kind == "wait" for site in trace.sites], True)[np.append(trace.site, len(trace.sites))]
+    later = (completes > steps) & (completes <= trace.steps) & waits[np.clip(completes, 0, trace.steps)]
+    if not np.where(is_async, later, completes == steps).all():
+        refuse(file, "it completes a step where nothing waits for it")
 
 
 def _check_origins(trace: Trace, file: str) -> None:
@@ -123,7 +152,7 @@ def _check_origins(trace: Trace, file: str) -> None:
     if len(steps) and (steps.min() < 0 or steps.max() >= trace.steps or (np.diff(steps) < 0).any()):
         refuse(file, "it names steps that it doesn't have")
     for step in np.unique(steps).tolist():
-        stores = [o for o in trace.site_of(step).operands if o.access == "write" and trace.arrays[o.array].space == "shared"]
+        stores = [o for o in trace.site_of(step).accesses("write") if trace.arrays[o.array].space == "shared"]
         if not stores or (steps == step).sum() > stores[0].width:
             refuse(file, "it tells the origin of what was not stored in a tile")
     matrices = [array.size for array in trace.arrays if array.space == "global"]

@@ -19,21 +19,22 @@ import numpy.typing as npt
 
 from gemmviz.files.codec import FormatError, check_plain_file, from_json, from_plain, json_to_plain, to_json, to_plain
 from gemmviz.files.old_traces import upgraded
-from gemmviz.files.trace_checks import check_arrays, check_facts, refuse
+from gemmviz.files.trace_checks import check_trace, refuse
 from gemmviz.files.whole import atomic_write
 from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import CONSTANT, Trace
 
 FORMAT = "gemmviz trace"
-VERSION = 4  # see gemmviz.files.old_traces for what the older ones lack
+VERSION = 5  # see gemmviz.files.old_traces for what the older ones lack
 _MANIFEST = "manifest.json"
 _SMALL_BYTES = 1 << 20
 _ARRAYS = {
     "site": "<i4", "visits": "<i4", "epoch": "<i4", "element": "<i4", "value": "<f4", "origin_step": "<i4",
-    "origin_array": "|i1", "origin": "<i4",
+    "origin_array": "|i1", "origin": "<i4", "completes": "<i4",
 }  # fmt: skip
 _NEEDED = {"site", "visits", "epoch", "element"}
-_DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1}
+_ALWAYS = {*_ARRAYS} - {"completes"}  # are stored even where they are empty
+_DIMENSIONS = {"site": 1, "epoch": 1, "origin_step": 1, "completes": 1}
 _LARGEST_MANIFEST = 16 << 20
 _HARMLESS_FLAGS = 0x0808  # sizes after the data; names in UTF-8
 
@@ -74,9 +75,12 @@ class Manifest:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Writes the whole file or, on an error, leaves what was there. Raises TraceFileError, also for a run that was stopped."""
+    """Writes the whole file or, on an error, leaves what was there. Raises TraceFileError, also for a run that was stopped and
+    for a trace that could not be read again.
+    """
     if trace.stop is not None:
         raise TraceFileError("this run ended before its time, so there is no whole trace to save", file=str(path))
+    check_trace(trace, str(path))
     arrays = _arrays_of(trace)
     try:
         with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
@@ -96,7 +100,8 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def _arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
-    return {name: getattr(trace, name) for name in _ARRAYS if getattr(trace, name) is not None}
+    found = {name: getattr(trace, name) for name in _ARRAYS}
+    return {name: each for name, each in found.items() if each is not None and (name in _ALWAYS or each.size)}
 
 
 def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
@@ -150,8 +155,7 @@ def read_trace(path: Path) -> Trace:
         refuse(str(path), f"its manifest doesn't describe a trace: {error.message}")
     if hashlib.sha256(trace.setup.kernel.text.encode()).hexdigest() != manifest.source_sha256:
         refuse(str(path), "its source text is not the one that was traced")
-    check_facts(trace, str(path))
-    check_arrays(trace, str(path))
+    check_trace(trace, str(path))
     return trace
 
 

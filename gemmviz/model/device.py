@@ -75,13 +75,30 @@ class MemoryRules:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryLevel:
+    """One level of a device's memory. ``shared_by``: whether each SM has its own, or all share one; ``bandwidth_gb_s``: GB/s,
+    None where nobody has published it.
+    """
+
+    name: str
+    size_bytes: int
+    shared_by: Literal["SM", "device"] = "device"
+    bandwidth_gb_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for figures that no memory has."""
+        _check_figures(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """Memory in bytes, registers of 32 bits. ``sources`` says for each figure where it is published.
 
     Registers are given in units of ``register_unit`` to a warp or, ``registers_by_block``, to a block; warps in multiples of
     ``warp_granularity``: the schedulers of an SM, each of which has its own part of the registers.
     ``schedulers``: those of an SM, None for as many as ``warp_granularity`` says. ``memory``: by which rules its memory serves
-    a warp, None where nobody has written them down yet. ``own_words``: what its
+    a warp, None where nobody has written them down yet. ``caches``: levels of memory that lie between shared memory and the
+    last-level cache, the nearest to the threads first. ``own_words``: what its
     maker calls things otherwise than CUDA does, by CUDA's word. ``is_toy``: nobody sells it; it is for pictures that can be
     followed by eye.
     """
@@ -116,6 +133,7 @@ class Device:
     registers_by_block: bool = False
     warp_granularity: int = 4
     schedulers: int | None = None
+    caches: tuple[MemoryLevel, ...] = ()
     own_words: Mapping[str, str] = field(default_factory=dict, hash=False)
     is_toy: bool = False
 
@@ -128,6 +146,14 @@ class Device:
             raise UsageError(
                 f"its memory serves warps of {self.memory.warp_size} threads, and it has warps of {self.warp_size}"
             )
+
+    @property
+    def levels(self) -> tuple[MemoryLevel, ...]:
+        """All levels of memory outside of the registers, the nearest to the threads first: shared memory, caches, DRAM."""
+        shared = MemoryLevel(self.words["shared memory"], self.shared_per_sm, "SM")
+        last = (MemoryLevel("last-level cache", self.last_level_cache),) if self.last_level_cache else ()
+        memory = MemoryLevel("global memory", self.memory_bytes, bandwidth_gb_s=self.bandwidth_gb_s)
+        return shared, *self.caches, *last, memory
 
     @property
     def words(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What a kernel touches, and where: arrays, the places of the source that touch them, and the loops around these."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
@@ -8,24 +8,28 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.element_types import ElementType, element_type
 from gemmviz.model.errors import Place
+from gemmviz.model.layouts import SCALAR, Layout
 
 Space = Literal["global", "shared"]
+SPACES: tuple[Space, ...] = ("global", "shared")
 Access = Literal["read", "write"]
-SiteKind = Literal["load", "store", "copy", "barrier", "warp barrier"]
+SiteKind = Literal["load", "store", "copy", "atomic", "barrier", "warp barrier", "wait", "matrix", "fence"]
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryArray:
     """A matrix in global memory or an array in shared memory. ``shape`` is (rows, columns), or more dims if declared so.
 
-    ``itemsize`` is in bytes. Global arrays start at a multiple of 256 bytes, as the driver allocates them.
+    ``element_type`` is a name of the table of element types, ``itemsize`` its size in bytes. Global arrays start at a multiple
+    of 256 bytes, as the driver allocates them.
     """
 
     name: str
     space: Space
     shape: tuple[int, ...]
-    dtype: str
+    element_type: str
     column_major: bool = False
 
     @property
@@ -34,7 +38,12 @@ class MemoryArray:
 
     @property
     def itemsize(self) -> int:
-        return np.dtype(self.dtype).itemsize
+        return self.element.bytes
+
+    @property
+    def element(self) -> ElementType:
+        """The type of its elements. Raises UsageError for one that the table doesn't have."""
+        return element_type(self.element_type)
 
     def subscripted(self, element: int) -> str:
         """An element as the source would write it: ``tile[2][3]`` of a shared array, ``A[19]`` of a matrix."""
@@ -64,54 +73,100 @@ def shared_bytes(arrays: Iterable[MemoryArray]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One array that a site reads or writes, by its number. ``offsets``: the elements that one thread touches there, counted
-    from the one in the record: (0,) for a scalar, (0, 1, 2, 3) for a float4.
+    """One array that a site reads or writes, by its number.
+
+    ``layout``: the elements that each thread touches, counted from the one in the record. ``element_type``: by name, where the
+    access takes the elements for another type than the array's; "" for the array's own. Offsets count elements of the array.
     """
 
     array: int
     access: Access
-    offsets: tuple[int, ...] = (0,)
+    layout: Layout = SCALAR
+    element_type: str = ""
 
     @property
     def width(self) -> int:
         """Elements that one thread touches."""
-        return len(self.offsets)
+        return self.layout.width
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a kind of site does: the accesses that its operands have, all of them needed unless it ``may_lack`` some; whether
+    threads wait for each other at it (``is_barrier``), or threads that do it to one element need no order (``is_atomic``).
+    """
+
+    accesses: frozenset[Access] = frozenset()
+    may_lack: bool = False
+    is_barrier: bool = False
+    is_atomic: bool = False
+
+    def allows(self, operands: "tuple[Operand, ...]") -> bool:
+        """Whether a site of this kind may have these operands."""
+        found = {operand.access for operand in operands}
+        return found <= self.accesses if self.may_lack else found == self.accesses
+
+
+_READS: frozenset[Access] = frozenset({"read"})
+_WRITES: frozenset[Access] = frozenset({"write"})
+KINDS: Mapping[str, Kind] = {
+    "load": Kind(_READS),
+    "store": Kind(_WRITES),
+    "copy": Kind(_READS | _WRITES),
+    "atomic": Kind(_WRITES, is_atomic=True),
+    "barrier": Kind(is_barrier=True),
+    "warp barrier": Kind(is_barrier=True),
+    "wait": Kind(),
+    "matrix": Kind(_READS | _WRITES, may_lack=True),
+    "fence": Kind(),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place that touches memory, or a barrier, which has no operands and waits for the block or the warp.
+    """One place of the source that touches memory or synchronises.
 
-    ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls it was inlined through.
+    ``loops`` are the numbers of the loops around it, outermost first; ``calls`` the calls it was inlined through. A "copy"
+    moves elements from one array to another without registers; an "atomic" reads and writes its operand at once; a "wait"
+    completes asynchronous steps. ``is_async``: it only begins what it does, and a wait completes it. ``visible_to``: of a wait,
+    which threads see what it completes: the one that waits (cp.async.wait_group), or all of the block that wait (an mbarrier).
     """
 
     place: Place
     text: str
     loops: tuple[int, ...]
+    kind: SiteKind
     operands: tuple[Operand, ...] = ()
-    waits_for: Literal["block", "warp"] | None = None
     calls: tuple[Place, ...] = ()
     statement: Place | None = None
+    is_async: bool = False
+    visible_to: Literal["thread", "block"] = "thread"
 
     @property
     def is_barrier(self) -> bool:
-        return not self.operands
+        """Whether threads wait for each other here: those of the block, or of the warp."""
+        return KINDS[self.kind].is_barrier
 
     @property
-    def kind(self) -> SiteKind:
-        """``copy`` reads one array and writes another."""
-        if not self.operands:
-            return "warp barrier" if self.waits_for == "warp" else "barrier"
-        accesses = {operand.access for operand in self.operands}
-        return "copy" if len(accesses) > 1 else "load" if accesses == {"read"} else "store"
+    def is_atomic(self) -> bool:
+        """Whether threads may do it to one element in any order."""
+        return KINDS[self.kind].is_atomic
 
     @property
     def rows(self) -> int:
-        """Rows of the record that one step takes: one for each operand, one for who arrives at a barrier."""
+        """Rows of the record that one step takes: one for each operand; one for who takes part where there are none."""
         return max(1, len(self.operands))
+
+    def operand(self, place: int) -> Operand | None:
+        """The operand at a place, from 0; None where the site has none there."""
+        return self.operands[place] if place < len(self.operands) else None
 
     def touches(self, array: int) -> bool:
         return any(operand.array == array for operand in self.operands)
+
+    def accesses(self, access: Access) -> tuple[Operand, ...]:
+        """The operands that are read, or written."""
+        return tuple(operand for operand in self.operands if operand.access == access)
 
 
 @dataclass(frozen=True, slots=True)

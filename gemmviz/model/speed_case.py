@@ -9,11 +9,12 @@ from gemmviz.model.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What passes one level of memory, in bytes; ``source`` says who counted it."""
+    """What passes one level of memory, in bytes; ``source`` says who counted it; ``is_dram``: the level is the last one."""
 
     level: str
     size_bytes: int
     source: str
+    is_dram: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +61,8 @@ class SpeedCase:
     so_far: tuple[float, tuple[float, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""
+
+    @property
+    def lacks_dram(self) -> bool:
+        """Whether what the last level of memory moved is not known."""
+        return not any(each.is_dram for each in self.traffic)

@@ -1,6 +1,6 @@
 """The record of one run: which element every traced thread touched at every step, and what came out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.kernel import Launch
+from gemmviz.model.layouts import SCALAR
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import Access, LoopInfo, MemoryArray, Operand, Site
 from gemmviz.model.threads import BlockRange, ThreadSpace
@@ -63,9 +64,6 @@ class Check:
         return "C is wrong: " + "; ".join(parts)
 
 
-MOST_THREADS, MOST_STEPS = 1 << 20, 250_000  # more can't be looked at
-
-
 @dataclass(frozen=True, slots=True)
 class EarlyExit:
     """Why a run ended early: a sentence, and the elements of an array (by its number, -1 for none) that it is about."""
@@ -80,15 +78,18 @@ class Trace:
     """Dense record. A step takes one row for each operand of its site; a column is a thread (see ThreadSpace for their order).
     Arrays are read-only.
 
-    ``element`` int32 (rows, threads): the element that a thread touched, -1 where it was inactive; 0 for arriving at a barrier.
-    ``value`` float32 (rows, threads): what was read or written (the first of its offsets), where asked for.
+    ``element`` int32 (rows, threads): the element that a thread touched, -1 where it was inactive; of a site without operands 0
+    where it took part.
+    ``value`` float32 (rows, threads): what was read or written (the first of its layout), where requested.
     ``site``, ``epoch`` int32 (steps,); ``visits`` int32 (steps, depth): trip numbers of the loops around the site, -1 padded.
-    ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each of a store's offsets; ``origin_array``
-    int8 and ``origin`` int32 (n, threads): the element of which array the stored value was, array COMPUTED or CONSTANT where it
-    was none.
-    ``setup`` is what was asked for; ``blocks`` are the blocks that were traced, ``phases`` the trips of the phase loop that
+    ``origin_step`` int32 (n,): the steps that stored into shared memory, once for each element that a thread stores;
+    ``origin_array`` int8 and ``origin`` int32 (n, threads): the element of which array the stored value was, array COMPUTED or
+    CONSTANT where it was none.
+    ``completes`` int32 (steps,): the step at which each step completes, its own number but for an asynchronous one; the number
+    of steps where it never does. It is empty in a trace without asynchronous steps.
+    ``setup`` is what was requested; ``blocks`` are the blocks that were traced, ``phases`` the trips of the phase loop that
     were recorded, half-open, None for all. ``rules``: by which memory is served. ``by``: who ran it.
-    ``stored`` float64 (threads,), by row: what stores to global memory wrote (the first of their offsets). Files don't hold it.
+    ``stored`` float64 (threads,), by row: what stores to global memory wrote (the first of their layouts). Files don't hold it.
     ``stop`` says why a run ended before its time; such a trace is looked at and never saved, and its C is not checked.
     """
 
@@ -108,6 +109,7 @@ class Trace:
     origin_step: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     origin_array: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     origin: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    completes: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
     notes: tuple[str, ...] = ()
     by: str = INTERPRETER
     phases: tuple[int, int] | None = None
@@ -117,6 +119,28 @@ class Trace:
     @property
     def steps(self) -> int:
         return len(self.site)
+
+    @cached_property
+    def lane(self) -> Ints:
+        """int32 (threads,): each thread's place in its warp."""
+        return (np.arange(self.space.thread_count, dtype=np.int32) % self.space.threads_per_block) % self.rules.warp_size
+
+    def offsets(self, operand: Operand, threads: "slice | Longs") -> Iterator[int | Longs]:
+        """For each element of an access its offset: an int, or one for each of ``threads`` where they differ by lane."""
+        return operand.layout.each(None if operand.layout.lanes == 1 else self.lane[threads])
+
+    def spread(self, operand: Operand, touched: Ints, threads: slice) -> Longs:
+        """All elements that active threads touch, flat, thread by thread. ``touched`` (..., threads): rows of the record."""
+        active = touched >= 0
+        first = touched[active].astype(np.int64)
+        if operand.layout == SCALAR:
+            return first
+        lanes = None if operand.layout.lanes == 1 else np.broadcast_to(self.lane[threads], touched.shape)[active]
+        return operand.layout.spread(first, lanes).ravel()
+
+    def completed_at(self, step: int) -> Longs:
+        """The asynchronous steps that complete at ``step``, ascending."""
+        return np.flatnonzero(self.completes[:step] == step)
 
     @property
     def is_whole(self) -> bool:
@@ -170,11 +194,6 @@ class Trace:
 
     def site_of(self, step: int) -> Site:
         return self.sites[int(self.site[step])]
-
-    def array_of(self, step: int) -> MemoryArray | None:
-        """The array that a step touches, the one read from where it touches two; None for a barrier."""
-        site = self.site_of(step)
-        return None if site.is_barrier else self.arrays[site.operands[0].array]
 
 
 def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:

@@ -160,8 +160,10 @@ def alignment(
     pairs: dict[tuple[int, int], int] = {}
     site = [pairs.setdefault(pair, len(pairs)) for pair in zip(steps.access.tolist(), array.tolist(), strict=True)]
     depth = max((len(binding.program.accesses[access].loops) for access, _ in pairs), default=0)
+    sites = tuple(binding.site(*pair) for pair in pairs)
+    assert all(each.rows == 1 for each in sites), "a thread of the twin writes one word for each access"
     return Alignment(
-        tuple(binding.site(*pair) for pair in pairs),
+        sites,
         np.array(site, np.int32),
         np.ascontiguousarray(steps.visits[:, :depth]),
         steps.epoch,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.filling import Filling
 from gemmviz.model.problem import Problem
@@ -37,45 +38,48 @@ class _MatrixCache:
 _cache = _MatrixCache()
 
 
-def _random_matrix(size: int, dtype: str, seed: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
+def _random_matrix(size: int, element: ElementType, seed: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
     generator = np.random.default_rng(seed)
-    data = np.empty(size, dtype)
+    data = np.empty(size, element.stored)
     for start in range(0, size, _CHUNK):
         if cancelled():
             raise Cancelled
         stop = min(size, start + _CHUNK)
-        if data.dtype.kind != "f":
+        if not element.is_float:
             data[start:stop] = generator.integers(0, 8, stop - start)
             continue
         chunk = generator.random(stop - start, np.float32)
         chunk *= 2
         chunk -= 1
-        data[start:stop] = chunk
+        data[start:stop] = element.elements(chunk)
     data.flags.writeable = False
     return data
 
 
-def _filled(size: int, dtype: str, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
+def _filled(size: int, element: ElementType, filling: Filling, number: int, cancelled: Callable[[], bool]) -> npt.NDArray[Any]:
     if filling.pattern == "random":
         seed = filling.seed * 2 + number
-        return _cache.get((size, dtype, seed), lambda: _random_matrix(size, dtype, seed, cancelled))
-    data = np.ones(size, dtype) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
-    if filling.pattern == "index":
-        data = (data if np.dtype(dtype).kind == "f" else data % 8).astype(dtype)
+        return _cache.get((size, element.name, seed), lambda: _random_matrix(size, element, seed, cancelled))
+    numbers = np.ones(size) if filling.pattern == "ones" else np.arange(size, dtype=np.int64)
+    data = element.elements(numbers if element.is_float or filling.pattern == "ones" else numbers % 8)
     data.flags.writeable = False
     return data
 
 
-def matrices(problem: Problem, dtypes: dict[str, str], filling: Filling, cancelled: Callable[[], bool]) -> dict[str, Any]:
+def matrices(
+    problem: Problem, types: dict[str, ElementType], filling: Filling, cancelled: Callable[[], bool]
+) -> dict[str, Any]:
     """A and B, read-only, and C, all zero, by name: flat arrays in memory order, of ``rows * columns`` elements.
+
+    Integers take the values 0 to 7: at random, or their index modulo 8.
 
     Integers are 0 to 7, random or the index modulo 8. Raises Cancelled.
     """
     arrays: dict[str, Any] = {}
-    for number, (name, dtype) in enumerate(sorted(dtypes.items())):
+    for number, (name, element) in enumerate(sorted(types.items())):
         rows, columns = problem.shapes[name]
         if name == "C":
-            arrays[name] = np.zeros(rows * columns, dtype)
+            arrays[name] = np.zeros(rows * columns, element.stored)
         else:
-            arrays[name] = _filled(rows * columns, dtype, filling, number, cancelled)
+            arrays[name] = _filled(rows * columns, element, filling, number, cancelled)
     return arrays

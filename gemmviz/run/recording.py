@@ -18,9 +18,12 @@ def _available() -> int:
     process = psutil.Process()
     if not hasattr(process, "rlimit"):
         return free
+    address_space, data = (process.rlimit(kind)[0] for kind in (psutil.RLIMIT_AS, psutil.RLIMIT_DATA))
+    if address_space == data == psutil.RLIM_INFINITY:
+        return free
     taken = process.memory_info()
-    limits = ((psutil.RLIMIT_AS, taken.vms), (psutil.RLIMIT_DATA, taken.data))
-    return int(min([free, *(most - now for kind, now in limits if (most := process.rlimit(kind)[0]) != psutil.RLIM_INFINITY)]))
+    limits = ((address_space, taken.vms), (data, taken.data))
+    return int(min([free, *(most - now for most, now in limits if most != psutil.RLIM_INFINITY)]))
 
 
 @dataclass(frozen=True)

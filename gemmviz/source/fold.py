@@ -47,7 +47,7 @@ def wrap(value: int, to: Scalar) -> int:
 
 def _rounded(value: float, to: Scalar) -> float:
     with np.errstate(over="ignore"):
-        return value if to.bits == 64 else float(np.float32(value))
+        return value if to.bits == 64 else float(to.dtype.type(value))
 
 
 def truncated_quotient(a: int, b: int) -> int:

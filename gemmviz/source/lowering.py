@@ -246,7 +246,7 @@ def _space(expr: Expr) -> Literal["global", "shared", "local"] | None:
 
 
 def _same(a: Scalar, b: Scalar) -> bool:
-    return a.kind == b.kind and a.bits == b.bits
+    return a.element is b.element
 
 
 def read_variable(slot: int, name: str, ctype: CType, checked: bool, place: Place) -> Read:

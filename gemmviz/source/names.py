@@ -77,10 +77,11 @@ def misread(root: Node) -> list[VectorMask]:
     while waiting:
         checkpoint()
         node, scope = waiting.pop()
-        if check := _CHECKS.get(node.type):
+        kind = node.type
+        if check := _CHECKS.get(kind):
             found += check(node, scope, templates)
-        _declare(node, scope)
-        inner = _Scope(scope) if node.type in _OWN_SCOPE else scope
+        _declare(node, kind, scope)
+        inner = _Scope(scope) if kind in _OWN_SCOPE else scope
         waiting += [(each, inner) for each in reversed(node.named_children)]
     return found
 
@@ -97,13 +98,13 @@ def _templates(root: Node) -> Iterator[str]:
             yield from (_declared_name(each).partition("<")[0] for each in node.children_by_field_name("declarator"))
 
 
-def _declare(node: Node, scope: _Scope) -> None:
-    """Adds the names that ``node`` declares to ``scope``."""
-    if node.type in _TYPE_NAMES:
-        scope.is_type |= {_text(each): True for each in node.children_by_field_name(_TYPE_NAMES[node.type])}
-    elif node.type in _TYPE_PARAMETERS:
+def _declare(node: Node, kind: str, scope: _Scope) -> None:
+    """Adds the names that ``node``, of this kind, declares to ``scope``."""
+    if kind in _TYPE_NAMES:
+        scope.is_type |= {_text(each): True for each in node.children_by_field_name(_TYPE_NAMES[kind])}
+    elif kind in _TYPE_PARAMETERS:
         scope.is_type |= {_text(each): True for each in node.named_children[:1]}
-    elif node.type in _VALUE_NAMES:
+    elif kind in _VALUE_NAMES:
         names = (_declared_name(each) for each in node.children_by_field_name("declarator"))
         scope.is_type |= {name: False for name in names if name not in _OPERATORS}
 

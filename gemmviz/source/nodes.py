@@ -361,10 +361,10 @@ class NamedSlot:
     last_line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A kernel in executable form. ``notes`` are sentences about ignored code; ``held`` is the number of values that a thread
-    may hold, in variables and in arrays of its own.
+    """A kernel in executable form, equal to itself only. ``notes`` are sentences about ignored code; ``held`` is the number of
+    values that a thread may hold, in variables and in arrays of its own.
     """
 
     name: str

@@ -66,8 +66,9 @@ class _Preprocessor:
             raise self._error("this comment is not closed", Token("/*", last.start, last.start + 2))
         i, line_begins = 0, True
         while i < len(self.tokens):
-            checkpoint()
             token = self.tokens[i]
+            if line_begins:
+                checkpoint()
             if line_begins and token.text == "#":
                 i = self._directive(i)
                 continue
@@ -285,7 +286,8 @@ class _Preprocessor:
 
 def _tokens(text: str) -> Iterator[Token]:
     for found in _TOKEN.finditer(text):
-        checkpoint()
+        if found[0] == "\n":
+            checkpoint()
         yield Token(found[0], found.start(), found.end())
 
 

@@ -44,7 +44,7 @@ def integer_to_float(value: int, to: Scalar) -> float:
     """The floating-point number nearest to an integer of at most 64 bits."""
     if to.bits == 64:
         return float(value)
-    return float(np.array(value, np.uint64 if value > 0 else np.int64).astype(np.float32))
+    return float(np.array(value, np.uint64 if value > 0 else np.int64).astype(to.dtype))
 
 
 def literal_to_float(exact: Decimal | Fraction, to: Scalar) -> float:
@@ -58,7 +58,7 @@ def literal_to_float(exact: Decimal | Fraction, to: Scalar) -> float:
     if exact != double and not _is_odd(np.float64(double)):
         double = float(np.nextafter(double, np.inf if exact > double else -np.inf))
     with np.errstate(over="ignore"):
-        return float(np.float32(double))
+        return float(to.dtype.type(double))
 
 
 def _is_odd(value: Any) -> Any:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from gemmviz.model.element_types import ELEMENT_TYPES, ElementType, element_type_of_c
+
 AddressSpace = Literal["global", "shared", "local"]
 
 
@@ -18,8 +20,13 @@ class Scalar:
     bits: int
 
     @property
+    def element(self) -> ElementType:
+        """Its row in the table of element types."""
+        return element_type_of_c(self.name)
+
+    @property
     def dtype(self) -> np.dtype:  # type: ignore[type-arg]
-        return np.dtype("bool" if self.kind == "b" else f"{self.kind}{self.bits // 8}")
+        return self.element.stored
 
     @property
     def bytes(self) -> int:
@@ -97,51 +104,20 @@ def scalar_of(element: Scalar | VectorType) -> Scalar:
 
 CType = Scalar | VectorType | PointerType | ArrayType | Void
 
-BOOL = Scalar("bool", "b", 8)
-CHAR = Scalar("char", "i", 8)
-SCHAR = Scalar("signed char", "i", 8)
-INT = Scalar("int", "i", 32)
-UINT = Scalar("unsigned int", "u", 32)
-LONG = Scalar("long", "i", 64)
-ULONG = Scalar("unsigned long", "u", 64)
-FLOAT = Scalar("float", "f", 32)
-DOUBLE = Scalar("double", "f", 64)
+
+def _scalar(spelling: str) -> Scalar:
+    """The scalar that CUDA C spells so; messages use the first of its synonyms."""
+    element = element_type_of_c(spelling)
+    name = next(group[0] for group in element.spellings if spelling in group)
+    return Scalar(name, element.kind, 8 * element.bytes)
+
+
+_NAMED = {spelling: _scalar(spelling) for each in ELEMENT_TYPES.values() for group in each.spellings for spelling in group}
+BOOL, CHAR, SCHAR = _NAMED["bool"], _NAMED["char"], _NAMED["signed char"]
+INT, UINT, LONG, ULONG = _NAMED["int"], _NAMED["unsigned int"], _NAMED["long"], _NAMED["unsigned long"]
+FLOAT, DOUBLE = _NAMED["float"], _NAMED["double"]
 VOID = Void()
-
-_SHORT = Scalar("short", "i", 16)
-_USHORT = Scalar("unsigned short", "u", 16)
-_UCHAR = Scalar("unsigned char", "u", 8)
-
-_NAMED: dict[str, Scalar] = {
-    **{name: BOOL for name in ("bool", "_Bool")},
-    "char": CHAR,
-    **{name: SCHAR for name in ("signed char", "int8_t")},
-    **{name: _UCHAR for name in ("unsigned char", "uchar", "uint8_t")},
-    **{name: _SHORT for name in ("short", "short int", "signed short", "int16_t")},
-    **{name: _USHORT for name in ("unsigned short", "unsigned short int", "ushort", "uint16_t")},
-    **{name: INT for name in ("int", "signed", "signed int", "int32_t")},
-    **{name: UINT for name in ("unsigned", "unsigned int", "uint", "uint32_t")},
-    **{
-        name: LONG
-        for name in (
-            "long", "long int", "signed long", "long long", "long long int", "signed long long", "int64_t", "ptrdiff_t",
-            "ssize_t", "intptr_t",
-        )
-    },
-    **{
-        name: ULONG
-        for name in (
-            "unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int", "size_t", "uint64_t",
-            "ulong", "uintptr_t",
-        )
-    },
-    "float": FLOAT,
-    "double": DOUBLE,
-}  # fmt: skip
-_VECTOR_SCALARS = {
-    "float": FLOAT, "double": DOUBLE, "int": INT, "uint": UINT, "char": CHAR, "uchar": _UCHAR, "short": _SHORT,
-    "ushort": _USHORT,
-}  # fmt: skip
+_VECTORS = {"float", "double", "int", "uint", "char", "uchar", "short", "ushort"}
 COMPONENTS = "xyzw"
 
 
@@ -151,8 +127,8 @@ def named_type(name: str) -> Scalar | VectorType | Void | None:
         return VOID
     if name in _NAMED:
         return _NAMED[name]
-    if name[-1:] in ("2", "3", "4") and name[:-1] in _VECTOR_SCALARS:
-        return VectorType(_VECTOR_SCALARS[name[:-1]], int(name[-1]))
+    if name[-1:] in ("2", "3", "4") and name[:-1] in _VECTORS:
+        return VectorType(_NAMED[name[:-1]], int(name[-1]))
     return None
 
 

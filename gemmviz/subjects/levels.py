@@ -21,5 +21,5 @@ def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
         row = each.find(setup) if each.gpu.name == device.name else None
         if row is not None:
             both = row.counters["dram_bytes_read"] + row.counters["dram_bytes_written"]
-            levels.append(Traffic(DRAM, both, each.source))
+            levels.append(Traffic(DRAM, both, each.source, is_dram=True))
     return tuple(levels)

@@ -29,14 +29,12 @@ def focus_at(moment: Moment, hit: Hit) -> Focus | None:
 
 def _toucher(moment: Moment, array: int, element: int) -> int | None:
     """The first thread of the block that touches an element, None for nobody."""
-    touched = moment.of_array(array)
-    if touched is None:
-        return None
-    first = moment.trace.element[touched.row, moment.scope.of_block].astype(int)
-    for offset in touched.operand.offsets:
-        touching = (first >= 0) & (first + offset == element)
-        if touching.any():
-            return int(moment.scope.of_block.start + touching.argmax())
+    for touched in moment.of_array(array):
+        first = moment.trace.element[touched.row, moment.scope.of_block].astype(int)
+        for offset in moment.trace.offsets(touched.operand, moment.scope.of_block):
+            touching = (first >= 0) & (first + offset == element)
+            if touching.any():
+                return int(moment.scope.of_block.start + touching.argmax())
     return None
 
 

@@ -41,7 +41,7 @@ class QuizSource:
     def request(self, space: Space) -> "WarpRequest | None":
         """Any warp's request to a kind of memory; None where what was drawn asks for nothing."""
         trace = self.replay.trace
-        step = self.step(lambda site: bool(site.operands) and trace.arrays[site.operands[0].array].space == space)
+        step = self.step(lambda site: {trace.arrays[each.array].space for each in site.operands} == {space})
         if step is None:
             return None
         focus = Focus(self.any_block(), self.random.randrange(trace.space.warps_per_block))

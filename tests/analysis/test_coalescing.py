@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gemmviz.analysis.memory.coalescing import requests
 from gemmviz.analysis.memory.warps import request_rows, warp_rows
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.layouts import Layout, vector
 
 LANES = np.arange(32)[None]
 RULES = MemoryRules()
@@ -27,7 +28,7 @@ RULES = MemoryRules()
     ],
 )
 def test_sectors_of_a_request(elements: Any, width: int, sectors: int, lines: int, ideal: int) -> None:
-    found = requests(elements.astype(np.int64), 4, RULES, tuple(range(width)))
+    found = requests(elements.astype(np.int64), 4, RULES, vector(width))
     assert found.sectors.tolist() == [sectors]
     assert found.lines.tolist() == [lines]
     assert found.ideal_sectors.tolist() == [ideal]
@@ -52,9 +53,9 @@ def test_the_last_warp_is_padded() -> None:
 
 def test_offsets_need_not_be_neighbours() -> None:
     """Each lane touches its own element and one a line further: twice the sectors; three neighbours may reach into the next."""
-    assert requests(LANES, 4, RULES, (0, 32)).sectors.tolist() == [8]
-    assert requests(LANES * 3, 4, RULES, (0, 1, 2)).sectors.tolist() == [12]
-    assert requests(LANES[:, :1] + 7, 4, RULES, (0, 1, 2)).sectors.tolist() == [2]
+    assert requests(LANES, 4, RULES, Layout((0, 32))).sectors.tolist() == [8]
+    assert requests(LANES * 3, 4, RULES, vector(3)).sectors.tolist() == [12]
+    assert requests(LANES[:, :1] + 7, 4, RULES, vector(3)).sectors.tolist() == [2]
 
 
 def test_a_device_may_serve_half_warps() -> None:

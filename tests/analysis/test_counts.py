@@ -15,6 +15,7 @@ from gemmviz.launch.legality import device_for, legal_choices, setup_for
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
 from gemmviz.model.kernel import Launch
+from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.model.setup import Setup
 from gemmviz.model.sites import MemoryArray, Operand, Site
@@ -31,8 +32,8 @@ AXES = len(SPACE.shape)
 
 def operand_of(space: str, width: int) -> tuple[MemoryArray, Operand, Site]:
     array = MemoryArray("X", space, (1 << 20,), "float32")  # type: ignore[arg-type]
-    operand = Operand(0, "read", tuple(range(width)))
-    return array, operand, Site(Place(1, 1, 1, 2), "X", (), (operand,))
+    operand = Operand(0, "read", vector(width))
+    return array, operand, Site(Place(1, 1, 1, 2), "X", (), "load", (operand,))
 
 
 @st.composite
@@ -74,21 +75,21 @@ def test_every_access_is_counted_as_if_alone(found: Any, width: int, shared: boo
     for offset, masked in found:
         mask = np.array(data.draw(st.lists(st.booleans(), min_size=lanes, max_size=lanes))) if masked else None
         offset = offset // width * width
-        sink.access(0, offset, mask, (), 0)
+        sink.access(0, 0, offset, mask, (), 0)
         expected += dense(offset, mask, array, operand)
     assert counter.counts.total() == expected
 
 
 def test_a_part_that_comes_again_is_counted_again_in_its_phase() -> None:
     array, operand, _ = operand_of("global", 1)
-    site = Site(Place(1, 1, 1, 2), "X", (0, 1), (operand,))
+    site = Site(Place(1, 1, 1, 2), "X", (0, 1), "load", (operand,))
     counter = LaunchCounter(RULES)
     sink = counter.sink(SPACE, (array,), 0)
     sink.site(site)
     offset = np.arange(5).reshape((1,) * (AXES - 1) + (5,))
     sink.begin()
-    sink.access(0, offset, None, (0, 0), 0)
-    sink.access(0, offset * 9, None, (0, 1), 0)
+    sink.access(0, 0, offset, None, (0, 0), 0)
+    sink.access(0, 0, offset * 9, None, (0, 1), 0)
     part = sink.end()
     sink.again(part, (3,))
     counts = counter.counts

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gemmviz.analysis.hazards.global_hazards import global_hazards
-from gemmviz.analysis.hazards.hazards import Hazard
+from gemmviz.analysis.hazards.hazard import Hazard
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.cli.main import main
 from gemmviz.files.trace_file import read_trace, write_trace

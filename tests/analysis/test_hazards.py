@@ -1,10 +1,18 @@
+from typing import Any
+
 import pytest
 
-from gemmviz.analysis.hazards.hazards import LaunchHazards
+from gemmviz.analysis.hazards.hazards import HazardSink
+from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.hazards.ordering import ordering_of
 from gemmviz.files.kernel_file import parse_kernel
 from gemmviz.launch.catalog import load_kernel
+from gemmviz.launch.legality import setup_for
 from gemmviz.model.kernel import KernelSpec
+from gemmviz.model.problem import Problem
+from gemmviz.model.sinks import AccessSink
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.executor import stream_launch
 from tests.conftest import kernel_from, trace_of
 
@@ -91,3 +99,59 @@ def test_syncwarp_orders_warps_of_which_all_arrive_that_are_left(body: str, bloc
     stream_launch(trace.setup, finder)
     assert [(hazard.kind, hazard.count) for hazard in finder.hazards] == [(hazard.kind, hazard.count) for hazard in hazards]
     assert all("if (t < 32) __syncwarp" not in body or min(hazard.threads) >= 32 for hazard in hazards)
+
+
+class _Unheld(LaunchHazards):
+    """Searches every access anew."""
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        self._groups.append(HazardSink(arrays, space))
+        return self._groups[-1]
+
+
+_PHASES = """__shared__ float s[64]; int t = threadIdx.x; float sum = 0;
+for (int k = 0; k < K; ++k) {{
+  s[t] = A[k];{barrier}
+  for (int i = 0; i < 4; ++i) sum += s[(t + i {shift}) % 64];
+  if (k % 2 == 0) sum += s[t / 2];
+  {closing}
+}}
+C[t % 4] = sum;"""
+
+
+@pytest.mark.parametrize("closing", ["__syncthreads();", "__syncwarp();", "if (blockIdx.x < 1) __syncthreads();", ""])
+@pytest.mark.parametrize("shift", ["", "+ k", "+ blockIdx.x", "+ (k == 3 ? (int)blockIdx.x : 0)"])
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();"])
+def test_what_repeats_between_barriers_counts_as_if_it_were_searched(barrier: str, shift: str, closing: str) -> None:
+    spec = kernel_from(_PHASES.format(barrier=barrier, shift=shift, closing=closing), block='["64"]', grid='["3"]')
+    held, unheld = LaunchHazards(), _Unheld()
+    stream_launch(setup_for(spec, Problem(4, 4, 9)), held)
+    stream_launch(setup_for(spec, Problem(4, 4, 9)), unheld)
+    assert held.hazards == unheld.hazards
+    assert bool(held.hazards) == (not barrier or closing != "__syncthreads();")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("sizes", [(8, 8, 64), (13, 5, 63)])
+def test_a_missing_barrier_counts_the_same_with_and_without_repeats(sizes: tuple[int, int, int], number: int) -> None:
+    setup = setup_for(without_barrier(number), Problem(*sizes), {"TILE_WIDTH": 4})
+    held, unheld = LaunchHazards(), _Unheld()
+    stream_launch(setup, held)
+    stream_launch(setup, unheld)
+    assert held.hazards == unheld.hazards != []
+
+
+def test_an_epoch_that_repeats_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    original = HazardSink.access
+
+    def counted(sink: HazardSink, site: int, *rest: Any) -> None:
+        searched.append(site)
+        original(sink, site, *rest)
+
+    monkeypatch.setattr(HazardSink, "access", counted)
+    for phases in (4, 64):
+        searched.append(-1)
+        stream_launch(setup_for(load_kernel("04_tiled"), Problem(8, 8, 4 * phases)), LaunchHazards())
+    second = searched.index(-1, 1)
+    assert len(searched) - second == second > 0

@@ -9,6 +9,7 @@ from gemmviz.files.devices import load_device
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.layouts import vector
 from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.shot import Shot
@@ -21,7 +22,7 @@ LANES = np.arange(16)
 
 def sectors(elements: list[int] | np.ndarray, width: int = 1) -> int:
     rows = np.asarray(elements, np.int64)[None]
-    return int(requests(rows, 4, G80, tuple(range(width))).sectors[0])
+    return int(requests(rows, 4, G80, vector(width)).sectors[0])
 
 
 def test_what_the_file_says() -> None:

@@ -29,12 +29,12 @@ def reads_of(trace: Trace, thread: int) -> list[tuple[int, str, int]]:
             row, array = int(trace.row[step]) + place, trace.arrays[operand.array]
             stores = np.flatnonzero(trace.origin_step == step)
             if array.space == "shared" and operand.access == "write":
-                for at, offset in zip(stores, operand.offsets, strict=True):
+                for at, offset in zip(stores, operand.layout.offsets, strict=True):
                     for column in np.flatnonzero(trace.element[row] >= 0):
                         cell = (operand.array, int(trace.element[row, column]) + offset)
                         held[cell] = int(trace.origin_array[at, column]), int(trace.origin[at, column])
             first = int(trace.element[row, thread])
-            for offset in operand.offsets if first >= 0 and operand.access == "read" else ():
+            for offset in operand.layout.offsets if first >= 0 and operand.access == "read" else ():
                 number, element = operand.array, first + offset
                 if array.space == "shared":
                     number, element = held[number, element]

@@ -11,10 +11,13 @@ import pytest
 from gemmviz.analysis.replay.moment import Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.cli.main import main
+from gemmviz.files import trace_checks, trace_file
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.model.errors import TraceFileError, UsageError
+from gemmviz.model.errors import GemmvizError, TraceFileError, UsageError
 from gemmviz.model.trace import Trace
-from tests.conftest import trace_of
+from gemmviz.model.trace_bounds import BOUNDS
+from gemmviz.run.cpu import recorder
+from tests.conftest import DATA, trace_of
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +41,15 @@ def rewritten(path: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
         for name, data in members.items():
             archive.writestr(name, data)
     return path
+
+
+def write_unchecked(trace: Trace, path: Path) -> None:
+    """Writes a trace that ``write_trace`` refuses, and leaves nothing when it does."""
+    with pytest.raises(TraceFileError):
+        write_trace(trace, path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trace_file, "check_trace", lambda trace, file: None)
+        write_trace(trace, path)
 
 
 def manifest_of(path: Path) -> dict[str, Any]:
@@ -112,6 +124,42 @@ def test_foreign_and_nonsense_manifests(saved: Path, facts: dict[str, Any]) -> N
         read_trace(changed_manifest(saved, **facts))
 
 
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_older_files_are_read(version: int, tmp_path: Path) -> None:
+    """Each was stored by the program that wrote its version: all are of one run, but for what that version kept."""
+    found = read_trace(DATA / "traces" / f"version-{version}.gvt")
+    want = trace_of("04_tiled", 3, 4, 5, TILE_WIDTH=2, values=True)
+    assert manifest_of(DATA / "traces" / f"version-{version}.gvt")["version"] == version
+    assert found.check.passed
+    assert [(site.kind, site.operands, site.loops) for site in found.sites] == [
+        (site.kind, site.operands, site.loops) for site in want.sites
+    ]
+    assert found.arrays == want.arrays
+    for name in ("site", "visits", "epoch", "element", "value", "origin_step", "origin_array"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(want, name), err_msg=name)
+    write_trace(found, tmp_path / "new.gvt")
+    assert manifest_of(tmp_path / "new.gvt")["version"] == trace_file.VERSION
+    assert read_trace(tmp_path / "new.gvt").sites == found.sites
+
+
+def test_recorder_writer_and_reader_have_the_same_bounds(trace: Trace, saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = dataclasses.replace(BOUNDS, steps=3)
+    for module in (recorder, trace_checks):
+        monkeypatch.setattr(module, "BOUNDS", few)
+    with pytest.raises(GemmvizError, match="more than 3 steps"):
+        trace_of("04_tiled", 7, 6, 5, TILE_WIDTH=2)
+    with pytest.raises(TraceFileError, match="more than the 3 that"):
+        read_trace(saved)
+    saved.unlink()
+    with pytest.raises(TraceFileError, match="more than the 3 that"):
+        write_trace(trace, saved)
+    assert not saved.exists()
+
+
+def test_every_older_version_is_stored() -> None:
+    assert len(list((DATA / "traces").glob("version-*.gvt"))) == trace_file.VERSION - 1
+
+
 def test_source_must_be_the_traced_one(saved: Path) -> None:
     setup = manifest_of(saved)["trace"]["setup"]
     setup["kernel"]["text"] = "int main() {}"
@@ -166,7 +214,7 @@ def test_a_zip_bomb_is_refused(saved: Path) -> None:
 def test_elements_outside_their_array_are_refused(trace: Trace, tmp_path: Path) -> None:
     element = trace.element.copy()
     element[0, 0] = 10**6
-    write_trace(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
+    write_unchecked(dataclasses.replace(trace, element=element), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError, match="elements"):
         read_trace(tmp_path / "bad.gvt")
 
@@ -180,7 +228,7 @@ def test_trips_of_loops_cost_nothing_where_no_step_is(trace: Trace, tmp_path: Pa
     assert replay.phases > 2_000_000_000
     assert 0 < len(Reader(replay).at(0).areas("A")) <= trace.steps
     visits[:] = (1 << 31) - 1
-    write_trace(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
+    write_unchecked(dataclasses.replace(trace, visits=visits), tmp_path / "odd.gvt")
     with pytest.raises(TraceFileError, match="more trips than a kernel can"):
         read_trace(tmp_path / "odd.gvt")
 
@@ -199,7 +247,7 @@ def test_no_such_file(tmp_path: Path) -> None:
         (3, {"shape": [1 << 40]}),
         (3, {"shape": [-2, -2]}),
         (3, {"shape": ["2", 2]}),
-        (3, {"dtype": "object"}),
+        (3, {"element_type": "object"}),
         (3, {"space": "moon"}),
     ],
 )
@@ -213,13 +261,23 @@ def test_arrays_that_no_kernel_has(saved: Path, index: int, facts: dict[str, Any
 @pytest.mark.parametrize(
     "facts",
     [
-        {"waits_for": "moon"},
+        {"kind": "moon"},
+        {"kind": "store"},
+        {"kind": "barrier"},
+        {"kind": "copy"},
         {"place": None},
-        {"operands": [{"array": 0, "access": "read", "offsets": list(range(99))}]},
-        {"operands": [{"array": -1, "access": "read", "offsets": [0]}]},
-        {"operands": [{"array": 0, "access": "moon", "offsets": [0]}]},
-        {"operands": [{"array": 0, "access": "read", "offsets": []}]},
-        {"operands": [{"array": 0, "access": "read", "offsets": [-1]}]},
+        {"is_async": True},
+        {"operands": []},
+        {"operands": [{"array": 0, "access": "read"}] * 9},
+        {"operands": [{"array": 0, "access": "read", "layout": {"offsets": [0] * ((1 << 16) + 1)}}]},
+        {"operands": [{"array": -1, "access": "read"}]},
+        {"operands": [{"array": 0, "access": "moon"}]},
+        {"operands": [{"array": 0, "access": "read", "element_type": "moon"}]},
+        {"operands": [{"array": 0, "access": "read", "layout": {"offsets": []}}]},
+        {"operands": [{"array": 0, "access": "read", "layout": {"offsets": [-1]}}]},
+        {"operands": [{"array": 0, "access": "read", "layout": {"offsets": [0, 1, 2], "lanes": 2}}]},
+        {"operands": [{"array": 0, "access": "read", "layout": {"offsets": [0], "lanes": 0}}]},
+        {"operands": [{"array": 0, "access": "read", "layout": {"offsets": [0] * 64, "lanes": 64}}]},
         {"place": {"line": 999, "column": 1, "end_line": 999, "end_column": 2}},
     ],
 )
@@ -236,7 +294,7 @@ def test_sites_that_no_kernel_has(saved: Path, facts: dict[str, Any]) -> None:
 def test_origins_that_are_none(trace: Trace, tmp_path: Path, name: str, value: int) -> None:
     changed = getattr(trace, name).copy()
     changed[0] = value
-    write_trace(dataclasses.replace(trace, **{name: changed}), tmp_path / "bad.gvt")
+    write_unchecked(dataclasses.replace(trace, **{name: changed}), tmp_path / "bad.gvt")
     with pytest.raises(TraceFileError):
         read_trace(tmp_path / "bad.gvt")
 
@@ -253,7 +311,7 @@ def test_a_result_that_is_no_number_survives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b'"version":', b'"version":4,"version":'),  # given twice
+        (b'"version":', b'"version":5,"version":'),  # given twice
         (b'"by":"', b'"by":"\\ud800'),  # half a character
         (b'"seed":0', b'"seed":NaN'),
         (b'"seed":0', b'"seed":' + b"9" * 5000),

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_cancelling_takes_effect(name: str) -> None:
 
 def test_a_wrong_kernel_fails_its_check() -> None:
     spec = load_kernel("03_coalesced")
-    object.__setattr__(spec, "text", spec.text.replace("sum +=", "sum -="))
+    spec = replace(spec, text=spec.text.replace("sum +=", "sum -="))
     check = trace_of(spec, 8, 8, 8).check
     assert not check.passed
     assert check.wrong == 64

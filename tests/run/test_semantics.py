@@ -49,7 +49,7 @@ def stored(body: str, *, block: int = 4, before: str = "", k: int = 4) -> list[f
     result = np.full(64, np.nan)
     for step in range(trace.steps):
         site = trace.site_of(step)
-        if site.kind == "store" and sure(trace.array_of(step)).name == "C":
+        if site.kind == "store" and trace.arrays[trace.site_of(step).operands[0].array].name == "C":
             active = trace.element[step] >= 0
             result[trace.element[step][active]] = sure(trace.value)[step][active]
     found: list[float] = result[~np.isnan(result)].tolist()
@@ -127,7 +127,7 @@ def test_float32_rounds_at_every_step() -> None:
     trace = trace_of("03_coalesced", 3, 5, 70, BLOCK=4, values=True)
     values: dict[str, dict[int, float]] = {name: {} for name in "ABC"}
     for step in range(trace.steps):
-        name = sure(trace.array_of(step)).name
+        name = trace.arrays[trace.site_of(step).operands[0].array].name
         values[name] |= {int(e): v for e, v in zip(trace.element[step], sure(trace.value)[step], strict=True) if e >= 0}
     for element, value in values["C"].items():
         total = np.float32(0)

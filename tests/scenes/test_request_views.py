@@ -9,6 +9,7 @@ from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.layouts import SCALAR, vector
 from gemmviz.model.trace import Trace
 from gemmviz.scenes.catalog import view_named, views_of
 from gemmviz.scenes.kit.frame import ViewOptions
@@ -32,7 +33,7 @@ def test_the_strip_holds_the_requests_sectors_lines_and_lanes(kernel: str, warp:
     trace = trace_of(kernel, 32, 32, 32, BLOCK=32)
     for step in (0, 1, trace.steps - 1):
         moment = moment_of(trace, step, Focus(warp=warp))
-        cost, lines = moment.cost, touched_lines(sure(moment.request).lanes, 4, (0,), RULES)
+        cost, lines = moment.cost, touched_lines(sure(moment.request).lanes, 4, SCALAR, RULES)
         table = lines.first
         assert lines.asking.sum() == cost.lanes
         assert len(lines.numbers) == cost.lines
@@ -45,7 +46,7 @@ def test_the_strip_holds_the_requests_sectors_lines_and_lanes(kernel: str, warp:
 
 
 def test_a_shared_element_tells_how_many_lanes_share_it() -> None:
-    lines = touched_lines(np.full(32, 5), 4, (0,), RULES)
+    lines = touched_lines(np.full(32, 5), 4, SCALAR, RULES)
     assert lines.first[0, 5] == 0
     assert lines.asking[0, 5] == 32
     moment = moment_of(trace_of("03_coalesced", 32, 32, 32, BLOCK=32), 0, Focus(warp=0))
@@ -57,7 +58,7 @@ def test_a_shared_element_tells_how_many_lanes_share_it() -> None:
 
 def test_wide_requests_fill_all_elements_of_a_lane() -> None:
     trace = trace_of(kernel_from("float4 v = reinterpret_cast<const float4*>(A)[threadIdx.x]; C[threadIdx.x] = v.x;"))
-    table = touched_lines(sure(moment_of(trace).request).lanes, 4, (0, 1, 2, 3), RULES).first
+    table = touched_lines(sure(moment_of(trace).request).lanes, 4, vector(4), RULES).first
     assert table[0, :16].tolist() == np.repeat(np.arange(4), 4).tolist()
     assert (table[0, 16:] == -2).all()
 

@@ -58,7 +58,7 @@ def test_recursion_is_refused() -> None:
 
 def test_a_missing_entry_names_what_is_there() -> None:
     spec = kernel_from("C[0] = 1.0f;")
-    object.__setattr__(spec, "entry", "kernal")
+    spec = replace(spec, entry="kernal")
     with pytest.raises(SourceError, match=r"no kernel kernal .did you mean kernel"):
         program_for(spec, {})
 

@@ -2,7 +2,7 @@
 
 Blocks of a grid run in any order, also at the same time (CUDA C++ Programming Guide, Thread Hierarchy): nothing orders them.
 Threads of one block are ordered by its barriers, those of a warp by __syncwarp() too. Threads that write the same value into an
-element do no harm, whatever their order.
+element do no harm, whatever their order; and neither do atomics among themselves.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.hazards.hazards import Hazard, HazardKind
+from gemmviz.analysis.hazards.hazard import Hazard, HazardKind
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled
@@ -20,6 +20,7 @@ from gemmviz.model.trace import Touches, Trace
 
 Values = npt.NDArray[np.float64]
 _NOBODY, _ACCESSES_AT_ONCE, _MOST_INSIDE = np.iinfo(np.int64).max, 1 << 20, 1 << 14
+_ATOMIC = np.int64(0x7FF8_0000_0000_A70C)  # stands for what any atomic writes: the bits of a number that no kernel stores
 
 
 @dataclass(frozen=True)
@@ -131,10 +132,13 @@ class _Users:
             element = self.trace.element[rows]
             row, thread = np.nonzero(element >= 0)
             first, bits = element[row, thread].astype(np.int64), np.zeros(len(row), np.int64)
-            if writes and self._has_values(touches):
+            is_atomic = self.trace.sites[touches.site].is_atomic
+            if is_atomic:
+                bits = np.full(len(row), _ATOMIC)
+            elif writes and self._has_values(touches):
                 bits = self._written(rows)[row, thread].view(np.int64)
-            for place, offset in enumerate(touches.operand.offsets):
-                known = np.full(len(row), writes and place == 0 and self._has_values(touches))
+            for place, offset in enumerate(self.trace.offsets(touches.operand, thread)):
+                known = np.full(len(row), is_atomic or (writes and place == 0 and self._has_values(touches)))
                 yield _Accesses(first + offset, thread, steps[row].astype(np.int64), np.full(len(row), writes), bits, known)
 
     def _written(self, rows: Longs) -> Values:
@@ -200,7 +204,7 @@ class _Users:
         trace, unit, width = self.trace, self.unit, self.trace.rules.warp_size
         steps: dict[str, list[int]] = {"barrier": [], "warp barrier": []}
         for step in range(trace.steps):
-            if trace.site_of(step).is_barrier:
+            if trace.site_of(step).kind in steps:
                 steps[trace.site_of(step).kind].append(step)
         warp, place = some.thread % unit // width, np.searchsorted(self.elements, some.element)
         warps = _Range(len(self.elements))

@@ -4,7 +4,7 @@ __syncthreads() orders all threads of a block, __syncwarp() those of a warp, whe
 returned. Works on accesses as they stream by.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,142 +12,41 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.analysis.hazards.hazard import Conflicts, Hazard, HazardKey, HazardKind
+from gemmviz.analysis.hazards.touched import Touched, UnderWay
 from gemmviz.model.arrays import Bools, Longs
-from gemmviz.model.errors import Cancelled, KernelFault
+from gemmviz.model.errors import Cancelled
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-HazardKind = Literal["write after read", "read after write", "write after write"]
-_MOST_CONFLICTS = 1 << 18
-_NOBODY = np.iinfo(np.int32).max
+_Does = Literal["read", "write", "atomic"]
 
 
-@dataclass(frozen=True)
-class Hazard:
-    """All conflicts of one kind between two sites; element (and how the source would write it), block and threads (numbers
-    within the block) of the first. ``earlier_block``: of a conflict between two blocks the one that came first, and ``block``
-    the other.
-    """
-
-    kind: HazardKind
-    earlier: Site
-    later: Site
-    array: str
-    element: int
-    where: str
-    block: tuple[int, int, int]
-    threads: tuple[int, int]
-    step: int
-    count: int
-    earlier_block: tuple[int, int, int] | None = None
-
-    def fault(self, file: str) -> KernelFault:
-        """The hazard as an error at the later of the two accesses."""
-        remedy = "is a __syncthreads() missing?"
-        if self.earlier_block is not None:
-            remedy = "no barrier orders blocks: let one block do it all, or a second launch"
-        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy, id="hazard")
-        error.in_file(file)
-        return error
-
-    def __str__(self) -> str:
-        verbs = {"write": "writes", "read": "reads"}
-        later, earlier = self.kind.split(" after ")
-        before, after = (f"thread {thread}" for thread in self.threads)
-        order = "no barrier between"
-        if self.earlier_block is not None:
-            before, after = f"block {self.earlier_block}", f"block {self.block}"
-            order = "nothing orders the two blocks"
-        return (
-            f"{self.where}: {after} {verbs[later]} it (line {self.later.place.line}) after {before} {verbs[earlier]} it "
-            f"(line {self.earlier.place.line}), {order}; {self.count} such {self._counted}"
-        )
-
-    @property
-    def _counted(self) -> str:
-        return "conflicts" if self.earlier_block is None else "elements"
-
-
-class Conflicts:
-    """The cells in which threads collided: by step and array, the block's number in its window and the element."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
-        self._kept = 0
-
-    def add(self, step: int, array: int, blocks: Any, elements: Any) -> None:
-        if self._kept < _MOST_CONFLICTS:
-            self._found.setdefault((step, array), []).append((blocks, elements))
-            self._kept += len(elements)
-
-    def cells(self, step: int, array: int, block: int) -> Longs:
-        """The elements of a block's array that collide at a step, ascending."""
-        found = [elements[blocks == block] for blocks, elements in self._found.get((step, array), [])]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
-
-    @property
-    def steps(self) -> list[int]:
-        """The steps at which any collide, ascending."""
-        return sorted({step for step, _ in self._found})
-
-
-class _Touched:
-    """Lowest and highest thread that touched each element since the last barrier, and the step of the latest touch."""
-
-    def __init__(self, blocks: int, size: int) -> None:
-        self.low = np.full((blocks, size), _NOBODY, np.int32)
-        self.high = np.full((blocks, size), -1, np.int32)
-        self.step = np.full((blocks, size), -1, np.int64)
-
-    def other(self, at: Any, who: npt.NDArray[np.int32], unit: int) -> npt.NDArray[np.int32]:
-        """For each access a thread of another unit (a thread, or a warp of ``unit`` threads) that touched the same element,
-        or -1. The lowest and the highest suffice: units are runs of threads.
-        """
-        low, high, own = self.low[at], self.high[at], who // unit
-        others = np.where((high >= 0) & (high // unit != own), high, -1)
-        return np.where((low != _NOBODY) & (low // unit != own), low, others)
-
-    def add(self, at: Any, who: npt.NDArray[np.int32], step: int) -> None:
-        np.minimum.at(self.low, at, who)
-        np.maximum.at(self.high, at, who)
-        self.step[at] = step
-
-    def spread(self, blocks: int) -> None:
-        """What held for one block holds for all of them."""
-        self.low = np.repeat(self.low, blocks, axis=0)
-        self.high = np.repeat(self.high, blocks, axis=0)
-        self.step = np.repeat(self.step, blocks, axis=0)
-
-    def forget(self, which: Bools) -> None:
-        """As if some threads (blocks, threads) had touched nothing. What threads between the lowest and the highest did is
-        forgotten too where both of these are.
-        """
-        block = np.arange(len(self.low))[:, None]
-        no_low = which[block, np.minimum(self.low, which.shape[1] - 1)] & (self.low != _NOBODY)
-        no_high = which[block, self.high] & (self.high >= 0)
-        low, high = self.low, self.high
-        self.low = np.where(no_low, np.where(no_high, _NOBODY, high), low).astype(np.int32)
-        self.high = np.where(no_high, np.where(no_low, -1, low), high).astype(np.int32)
-
-    def clear(self, blocks: Any) -> None:
-        self.low[blocks], self.high[blocks], self.step[blocks] = _NOBODY, -1, -1
+# By what an access does: what an earlier one must not have done where nothing orders the two, and what such a pair is called.
+_CONFLICTS: Mapping[_Does, tuple[tuple[_Does, HazardKind], ...]] = {
+    "read": (("write", "read after write"), ("atomic", "read after write")),
+    "write": (("write", "write after write"), ("read", "write after read"), ("atomic", "write after write")),
+    "atomic": (("write", "write after write"), ("read", "write after read")),
+}
 
 
 class HazardFinder:
     """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind and, from the first
-    __syncwarp() on, since the last __syncthreads(): __syncwarp() orders the threads of a warp, not the warps.
+    __syncwarp() on, since the last __syncthreads(): __syncwarp() orders the threads of a warp, not the warps. What an
+    asynchronous step touches is under way until a wait completes it, whatever barriers lie between.
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
         self.arrays = arrays
         self.blocks = blocks
         self.warp_size = warp_size
-        self.found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
+        self.found: dict[HazardKey, Hazard] = {}
         self.conflicts = Conflicts()
         self.site_at: dict[int, tuple[Site, Operand]] = {}
-        self.levels: list[dict[int, tuple[_Touched, _Touched]]] = [{}]
+        self.levels: list[dict[tuple[int, _Does], Touched]] = [{}]
+        self.flying: dict[tuple[int, _Does], UnderWay] = {}
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -167,9 +66,32 @@ class HazardFinder:
         for touched in self._all_touched(self.levels[:1]):
             touched.forget(np.broadcast_to(whole[:, threads // self.warp_size], (self.blocks, len(threads))))
 
+    def complete(self, steps: Iterable[int], visible_to: str) -> None:
+        """A wait completes asynchronous steps: what they touched is as if their threads touched it now or, ``visible_to`` the
+        block, as if before a barrier.
+        """
+        chosen = np.array(list(steps), np.int64)
+        for (array, does), flying in self.flying.items():
+            at = np.nonzero(np.isin(flying.step, chosen))
+            if visible_to == "thread" and len(at[0]):
+                who = flying.who[at]
+                for step in np.unique(flying.step[at]).tolist():
+                    these = flying.step[at] == step
+                    for memories in self.levels:
+                        self._touched(memories, array, does).add((at[0][these], at[1][these]), who[these], step)
+            flying.step[at] = -1
+
+    def spread(self, blocks: int) -> None:
+        """What held for one block holds for so many."""
+        self.blocks = blocks
+        for touched in self._all_touched(self.levels):
+            touched.spread(blocks)
+        for flying in self.flying.values():
+            flying.spread(blocks)
+
     @staticmethod
-    def _all_touched(levels: list[dict[int, tuple[_Touched, _Touched]]]) -> Iterator[_Touched]:
-        return (each for memories in levels for touched in memories.values() for each in touched)
+    def _all_touched(levels: list[dict[tuple[int, _Does], Touched]]) -> Iterator[Touched]:
+        return (touched for memories in levels for touched in memories.values())
 
     def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
         """``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
@@ -177,81 +99,105 @@ class HazardFinder:
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
-        for offset in operand.offsets:
-            at = (block, first + offset)
-            levels = [self._touched(memories, operand.array) for memories in self.levels]
-            self._compare(step, site, operand, at, who, levels, block_of)
-            for writes, reads in levels:
-                (writes if operand.access == "write" else reads).add(at, who, step)
+        does: _Does = "atomic" if site.is_atomic else operand.access
+        for offset in operand.layout.each(who % self.warp_size):
+            seen = _Seen(step, site, operand, does, (block, first + offset), who, block_of)
+            self._compare(seen)
+            if site.is_async:
+                self._fly(seen)
+            else:
+                for memories in self.levels:
+                    self._touched(memories, operand.array, does).add(seen.at, who, step)
 
-    def _touched(self, memories: dict[int, tuple[_Touched, _Touched]], array: int) -> tuple[_Touched, _Touched]:
-        """Who wrote and who read the elements of an array."""
-        if array not in memories:
-            size = self.arrays[array].size
-            memories[array] = _Touched(self.blocks, size), _Touched(self.blocks, size)
-        return memories[array]
+    def _fly(self, seen: "_Seen") -> None:
+        key = seen.operand.array, seen.does
+        if key not in self.flying:
+            self.flying[key] = UnderWay(self.blocks, self.arrays[key[0]].size)
+        self.flying[key].add(seen.at, seen.who, seen.step)
 
-    def _compare(
-        self, step: int, site: Site, operand: Operand, at: Any, who: Any, levels: list[tuple[_Touched, _Touched]], block_of: Any
-    ) -> None:
-        stores = operand.access == "write"
-        after_write: HazardKind = "write after write" if stores else "read after write"
-        self._report(after_write, step, site, operand, at, who, [w for w, _ in levels], block_of)
-        if stores:
-            self._report("write after read", step, site, operand, at, who, [r for _, r in levels], block_of)
-            self._report_same_step(step, site, operand, at, who, block_of)
+    def _touched(self, memories: dict[tuple[int, _Does], Touched], array: int, does: _Does) -> Touched:
+        """Who read the elements of an array, wrote them, or did so atomically."""
+        if (array, does) not in memories:
+            memories[array, does] = Touched(self.blocks, self.arrays[array].size)
+        return memories[array, does]
 
-    def _report(
-        self,
-        kind: HazardKind,
-        step: int,
-        site: Site,
-        operand: Operand,
-        at: Any,
-        who: Any,
-        levels: list[_Touched],
-        block_of: Any,
-    ) -> None:
-        other = levels[0].other(at, who, 1)
-        touched = np.zeros(len(who), np.int64)
+    def _compare(self, seen: "_Seen") -> None:
+        array = seen.operand.array
+        for earlier, kind in _CONFLICTS[seen.does]:
+            if (array, earlier) in self.levels[0]:
+                self._report(kind, seen, [memories[array, earlier] for memories in self.levels])
+            if (array, earlier) in self.flying:
+                self._report_flying(kind, seen, self.flying[array, earlier])
+        if seen.does == "write":
+            self._report_same_step(seen)
+
+    def _report(self, kind: HazardKind, seen: "_Seen", levels: list[Touched]) -> None:
+        other = levels[0].other(seen.at, seen.who, 1)
+        touched = np.zeros(len(seen.who), np.int64)
         if len(levels) > 1:
-            across = levels[1].other(at, who, self.warp_size)
+            across = levels[1].other(seen.at, seen.who, self.warp_size)
             touched = (other < 0).astype(np.int64)
             other = np.where(other < 0, across, other)
         collide = np.flatnonzero(other >= 0)
         if not len(collide):
             return
-        cells = at[0][collide], at[1][collide]
-        self.conflicts.add(step, operand.array, *cells)
+        cells = seen.at[0][collide], seen.at[1][collide]
         before = np.where(touched[collide] == 0, levels[0].step[cells], levels[-1].step[cells])
-        for earlier in np.unique(before).tolist():
-            of_it = collide[before == earlier]
-            i = of_it[0]
-            threads = int(other[i]), int(who[i])
-            self._add(kind, self.site_at[earlier][0], site, operand, at, i, threads, step, len(of_it), block_of)
+        self._add_all(kind, seen, collide, before, other)
 
-    def _report_same_step(self, step: int, site: Site, operand: Operand, at: Any, who: Any, block_of: Any) -> None:
+    def _report_flying(self, kind: HazardKind, seen: "_Seen", flying: UnderWay) -> None:
+        """Accesses to what an earlier asynchronous step touches that no wait has completed, by whichever thread."""
+        steps = flying.step[seen.at]
+        collide = np.flatnonzero((steps >= 0) & (steps != seen.step))
+        if len(collide):
+            self._add_all(kind, seen, collide, steps[collide], flying.who[seen.at], is_under_way=True)
+
+    def _report_same_step(self, seen: "_Seen") -> None:
         """Two threads that write one element in one step."""
-        key = at[0] * (self.arrays[operand.array].size + 1) + at[1]
+        at, who = seen.at, seen.who
+        key = at[0] * (self.arrays[seen.operand.array].size + 1) + at[1]
         order = np.argsort(key, kind="stable")
         same = (np.diff(key[order]) == 0) & (np.diff(who[order]) != 0)
         if same.any():
             collide = order[1:][same]
-            self.conflicts.add(step, operand.array, at[0][collide], at[1][collide])
+            self.conflicts.add(seen.step, seen.operand.array, at[0][collide], at[1][collide])
         for place in np.flatnonzero(same)[:1]:
             a, b = order[place], order[place + 1]
-            threads, count = (int(who[a]), int(who[b])), int(same.sum())
-            self._add("write after write", site, site, operand, at, b, threads, step, count, block_of)
+            self._add("write after write", seen.site, seen, b, (int(who[a]), int(who[b])), int(same.sum()))
+
+    def _add_all(
+        self, kind: HazardKind, seen: "_Seen", collide: Longs, before: Longs, other: Any, is_under_way: bool = False
+    ) -> None:
+        """``collide``: which of the accesses; ``before``: the step that each of these collides with; ``other``: by thread."""
+        self.conflicts.add(seen.step, seen.operand.array, seen.at[0][collide], seen.at[1][collide])
+        for earlier in np.unique(before).tolist():
+            of_it = collide[before == earlier]
+            threads = int(other[of_it[0]]), int(seen.who[of_it[0]])
+            self._add(kind, self.site_at[earlier][0], seen, of_it[0], threads, len(of_it), is_under_way)
 
     def _add(
-        self, kind: HazardKind, earlier: Site, later: Site, operand: Operand, at: Any, i: Any, threads: tuple[int, int],
-        step: int, count: int, block_of: Any,
+        self, kind: HazardKind, earlier: Site, seen: "_Seen", i: Any, threads: tuple[int, int], count: int,
+        is_under_way: bool = False,
     ) -> None:  # fmt: skip
-        key, array, element = (kind, earlier, later), self.arrays[operand.array], int(at[1][i])
+        key, array, element = (kind, earlier, seen.site), self.arrays[seen.operand.array], int(seen.at[1][i])
         example = self.found.get(key) or Hazard(
-            kind, earlier, later, array.name, element, array.subscripted(element), block_of(int(at[0][i])), threads, step, 0
-        )
+            kind, earlier, seen.site, array.name, element, array.subscripted(element), seen.block_of(int(seen.at[0][i])),
+            threads, seen.step, 0, is_under_way=is_under_way,
+        )  # fmt: skip
         self.found[key] = replace(example, count=example.count + count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One element of an access: what it does, (block, element) and the thread of each, and what gives blockIdx for a row."""
+
+    step: int
+    site: Site
+    operand: Operand
+    does: _Does
+    at: tuple[Longs, Longs]
+    who: npt.NDArray[np.int32]
+    block_of: Any
 
 
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
@@ -272,6 +218,8 @@ def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bo
         for place, operand in enumerate(site.operands):
             if trace.arrays[operand.array].space == "shared":
                 finder.access(step, site, operand, elements[row + place], lambda block: _block_of(trace.space, block))
+        if len(trace.completes) and site.kind == "wait":
+            finder.complete(trace.completed_at(step).tolist(), site.visible_to)
     return finder
 
 
@@ -297,6 +245,8 @@ class HazardSink(AccessSink):
         self.step = -1
         self.finder = HazardFinder(arrays, 1, space.warp_size)
         self.machine: Any = None
+        self._begun: list[int] = []  # asynchronous steps
+        self._visible_to = "thread"
 
     def started(self, machine: Any) -> None:
         self.machine = machine
@@ -307,10 +257,13 @@ class HazardSink(AccessSink):
     def site(self, site: Site) -> None:
         self.sites.append(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.step += 1
-        where = self.sites[site]
-        if not any(self.arrays[operand.array].space == "shared" for operand in where.operands) and not where.is_barrier:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        where, operand = self.sites[site], self.sites[site].operand(place)
+        if place == 0:
+            self._new_step(where)
+        if not where.is_barrier and (operand is None or self.arrays[operand.array].space != "shared"):
             return
         if where.kind == "warp barrier" and mask is not None and self.machine.exited is not None:
             mask = mask | self.machine.exited
@@ -320,45 +273,36 @@ class HazardSink(AccessSink):
             self._tell_apart()
         if len(rows) != self.finder.blocks:
             rows = np.broadcast_to(values, self.space.shape).reshape(self.finder.blocks, -1)
-        if where.is_barrier:
+        if operand is None:
             self.finder.barrier(where, rows >= 0)
         else:
-            self.finder.access(self.step, where, where.operands[0], rows, lambda block: _block_of(self.space, block))
+            self.finder.access(self.step, where, operand, rows, lambda block: _block_of(self.space, block))
+
+    def completed(self, steps: Sequence[int]) -> None:
+        self.finder.complete([self._begun[number] for number in steps], self._visible_to)
+
+    def _new_step(self, site: Site) -> None:
+        self.step += 1
+        self._visible_to = site.visible_to
+        if site.is_async:
+            self._begun.append(self.step)
+
+    def is_shared(self, site: Site) -> bool:
+        """Whether a site touches shared memory."""
+        return any(self.arrays[operand.array].space == "shared" for operand in site.operands)
+
+    def count_again(self, counts: Mapping[HazardKey, int], steps: int) -> None:
+        """The hazards of so many steps that came before, once more."""
+        self.step += steps
+        for key, count in counts.items():
+            self.finder.found[key] = replace(self.finder.found[key], count=self.finder.found[key].count + count)
 
     def _tell_apart(self) -> None:
         """From here on every block has a state of its own, a copy of the one that stood for all."""
         self.finder.found = self.hazards_by_pair()
-        blocks, self.finder.blocks = self.space.blocks.count, self.space.blocks.count
-        for memories in self.finder.levels:
-            for touched in memories.values():
-                for each in touched:
-                    each.spread(blocks)
+        self.finder.spread(self.space.blocks.count)
 
-    def hazards_by_pair(self) -> dict[tuple[HazardKind, Site, Site], Hazard]:
+    def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
         """What was found; while one block stands for all, counted for all of them."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
         return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
-
-
-class LaunchHazards:
-    """Finds the hazards of a whole launch as its accesses stream by: a ``LaunchSink``. Sums alone have none to find."""
-
-    def __init__(self) -> None:
-        self._groups: list[HazardSink] = []
-
-    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        self._groups.append(HazardSink(arrays, space))
-        return self._groups[-1]
-
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
-        return
-
-    @property
-    def hazards(self) -> list[Hazard]:
-        """One of each kind between two sites, counted over all blocks."""
-        found: dict[tuple[HazardKind, Site, Site], Hazard] = {}
-        for group in self._groups:
-            for key, hazard in group.hazards_by_pair().items():
-                before = found[key].count if key in found else 0
-                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
-        return list(found.values())

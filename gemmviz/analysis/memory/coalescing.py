@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.warps import PerRow, Rows, distinct_per_row
+from gemmviz.analysis.memory.warps import PerRow, Rows, distinct_per_row, lanes_of
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.layouts import SCALAR, Layout
 
 _LARGEST_SEGMENT = 128  # bytes
 
@@ -33,46 +34,56 @@ class Requests:
     ideal_sectors: PerRow
 
 
-def requests(rows: Rows, itemsize: int, rules: MemoryRules, offsets: tuple[int, ...] = (0,)) -> Requests:
-    """What each request moves. ``rows``: elements (rows, lanes), -1 inactive; ``itemsize`` in bytes; ``offsets``: the elements
+def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCALAR) -> Requests:
+    """What each request moves. ``rows``: elements (rows, lanes), -1 inactive; ``itemsize`` in bytes; ``layout``: the elements
     that each lane touches, counted from its own.
     """
     active = rows >= 0
     lanes = np.count_nonzero(active, axis=1)
-    asked = lanes * (itemsize * len(offsets))
-    touched, all_active = _touched(rows, active, itemsize, rules, offsets)
+    asked = lanes * (itemsize * layout.width)
+    touched, all_active = _touched(rows, active, itemsize, rules, layout)
     sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
     if rules.coalescing == "segments":
-        sectors = _segments(rows, active, itemsize, rules, offsets)
+        sectors = _segments(rows, active, itemsize, rules, layout)
     return Requests(
         made=(lanes > 0).astype(np.int64),
         sectors=sectors,
         lines=distinct_per_row(touched // rules.line_bytes, all_active),
         bytes_asked=asked,
-        bytes_used=distinct_per_row(rows, active) * (itemsize * len(offsets)),
+        bytes_used=_used(rows, active, touched, all_active, itemsize, layout),
         ideal_sectors=np.minimum(sectors, -(-asked // rules.sector_bytes)),
     )
 
 
-def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, offsets: tuple[int, ...]) -> PerRow:
+def _used(
+    rows: Rows, active: npt.NDArray[np.bool_], touched: Rows, all_active: npt.NDArray[np.bool_], itemsize: int, layout: Layout
+) -> PerRow:
+    """Bytes that each request asks for, each counted once."""
+    if layout.is_dense:
+        return distinct_per_row(rows, active) * (itemsize * layout.width)
+    return distinct_per_row(touched, all_active) * itemsize
+
+
+def _segments(rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout) -> PerRow:
     """Sectors by the rule of compute capability 1.0: those of a whole segment, or one for each lane."""
-    word = itemsize * len(offsets)
+    word = itemsize * layout.width
     own = rows * itemsize - np.arange(rows.shape[1]) * word
     first = np.where(active, own, np.iinfo(np.int64).max).min(axis=1)
     in_order = ((own == first[:, None]) | ~active).all(axis=1) & active.any(axis=1)
-    fits = word in (4, 8, 16) and offsets == tuple(range(len(offsets)))
+    fits = word in (4, 8, 16) and layout.is_dense
     together = in_order & (first % min(_LARGEST_SEGMENT, rows.shape[1] * word) == 0) & fits
     alone = np.count_nonzero(active, axis=1) * max(1, word // rules.sector_bytes)
     return np.asarray(np.where(together, rows.shape[1] * word // rules.sector_bytes, alone), np.int64)
 
 
 def _touched(
-    rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, offsets: tuple[int, ...]
+    rows: Rows, active: npt.NDArray[np.bool_], itemsize: int, rules: MemoryRules, layout: Layout
 ) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """Byte addresses, one a lane where its elements are aligned neighbours within a sector, else one an element."""
-    width = len(offsets)
-    neighbours = offsets == tuple(range(width)) and rules.sector_bytes % (itemsize * width) == 0
+    width = layout.width
+    neighbours = layout.is_dense and rules.sector_bytes % (itemsize * width) == 0
     if neighbours and (width == 1 or not (rows[active] % width).any()):
         return rows * itemsize, active
-    spread = (rows[:, :, None] + np.array(offsets)).reshape(len(rows), -1) * itemsize
+    by_lane = layout.table[0] if layout.lanes == 1 else layout.table[lanes_of(rows, rules) % layout.lanes]
+    spread = (rows[:, :, None] + by_lane).reshape(len(rows), -1) * itemsize
     return spread, np.repeat(active, width, axis=1)

@@ -1,27 +1,27 @@
 """Totals: what a step, a site, a phase or a whole launch costs, in the words of Nsight Compute."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gemmviz.analysis.memory.banks import wavefronts, words_of
-from gemmviz.analysis.memory.coalescing import requests
+from gemmviz.analysis.memory.banks import wavefronts
+from gemmviz.analysis.memory.costs import CostSums, Passes, cost_table
 from gemmviz.analysis.memory.warps import Rows, access_rows, request_rows
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Cancelled
-from gemmviz.model.sinks import COST_COLUMNS, AccessSink
+from gemmviz.model.sinks import COST_COLUMNS, AccessSink, SumKey
 from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-CostSums = npt.NDArray[np.int64]  # sums in the order of COST_COLUMNS
-Passes = Callable[[Rows, int, bool, MemoryRules], tuple[CostSums, CostSums]]  # as ``wavefronts``
 _Key = tuple[Site, Operand, int]
+_Place = tuple[int, int, int]  # number of a site, place of an operand, phase
+_in_order = attrgetter(*COST_COLUMNS)
 _MOST_PATTERNS = 1 << 14
 _LARGEST_KEPT = 1 << 20  # offsets
 _SWITCHED_OFF = np.iinfo(np.int64).min
@@ -49,10 +49,10 @@ class Counts:
     ideal_wavefronts: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        return Counts(*map(add, _in_order(self), _in_order(other)))
 
     def times(self, factor: int) -> "Counts":
-        return Counts(*(getattr(self, f.name) * factor for f in fields(self)))
+        return Counts(*(count * factor for count in _in_order(self)))
 
     def bytes_moved(self, rules: MemoryRules) -> int:
         """What global memory sends or takes: whole sectors."""
@@ -72,23 +72,6 @@ def count_rows(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRu
     return Counts(*cost_table(rows, operand, array, rules).sum(axis=0).tolist())
 
 
-def cost_table(
-    rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes = wavefronts
-) -> npt.NDArray[np.int64]:
-    """What each request costs: int64 (rows, columns), columns as COST_COLUMNS names them. ``passes`` reckons the banks."""
-    lanes = np.count_nonzero(rows >= 0, axis=1)
-    asked = lanes * (array.itemsize * operand.width)
-    found: dict[str, npt.NDArray[np.int64]] = {"requests": (lanes > 0).astype(np.int64), "lanes": lanes, "bytes_asked": asked}
-    if array.space == "global":
-        moved = requests(rows, array.itemsize, rules, operand.offsets)
-        found |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
-    else:
-        words, per_lane = words_of(rows, array.itemsize, rules, operand.width)
-        found["wavefronts"], found["ideal_wavefronts"] = passes(words, per_lane, operand.access == "read", rules)
-    nothing = np.zeros(len(rows), np.int64)
-    return np.stack([found.get(name, nothing) for name in COST_COLUMNS], axis=1)
-
-
 @dataclass
 class LaunchCounts:
     """What a whole launch costs, per access (a site and one of its operands) and per phase (-1 outside of phases)."""
@@ -102,12 +85,14 @@ class LaunchCounts:
         self.accesses[site, operand] = self.accesses.get((site, operand), Counts()) + counts
         self.phases[phase] = self.phases.get(phase, Counts()) + counts
 
-    def total(self, space: str | None = None, *accesses: str) -> Counts:
-        """Of one kind of memory (and some kinds of access)."""
+    def total(self, space: str | None = None, *accesses: str, atomic: bool | None = None) -> Counts:
+        """The costs of one kind of memory (and some kinds of access); ``atomic``: of atomics alone, or of all others."""
         chosen = (
             counts
-            for (_, operand), counts in self.accesses.items()
-            if space in (None, self.arrays[operand.array].space) and (not accesses or operand.access in accesses)
+            for (site, operand), counts in self.accesses.items()
+            if space in (None, self.arrays[operand.array].space)
+            and (not accesses or operand.access in accesses)
+            and atomic in (None, site.is_atomic)
         )
         return sum(chosen, Counts())
 
@@ -145,9 +130,9 @@ class LaunchCounter:
         """The sums of all groups, in the order in which accesses first came."""
         found = dict(self._sums)
         for group in self._groups:
-            for (number, phase), sums in group.sums.items():
+            for (number, place, phase), sums in group.sums.items():
                 site = group.sites[number]
-                key = site, site.operands[0], phase
+                key = site, site.operands[place], phase
                 found[key] = found[key] + sums if key in found else sums
         return found
 
@@ -156,10 +141,11 @@ class LaunchCounter:
         self._groups.append(GroupCounter(self, space, phase_loop))
         return self._groups[-1]
 
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         self.arrays = arrays
-        for (site, phase), found in sums.items():
-            self._sums[site, site.operands[0], phase] = np.array(found, np.int64)
+        for (site, place, phase), found in sums.items():
+            key = site, site.operands[place], phase
+            self._sums[key] = self._sums.get(key, 0) + np.array(found, np.int64)
 
     def unit(self, array: MemoryArray) -> int:
         """By how many elements a pattern may be shifted and cost the same: those of a line, or of a row of banks."""
@@ -216,7 +202,7 @@ class _Latest:
 class GroupCounter(AccessSink):
     """The sink for one group of blocks. What doesn't vary along an axis of the grid is counted once and multiplied; what is the
     same as the latest of its site but for a shift is counted once for each shift within a unit; and a part of the run that
-    comes again is added again. ``sums`` are by site and phase.
+    comes again is added again. ``sums`` are by site, operand and phase.
     """
 
     wants = "sums"
@@ -226,45 +212,48 @@ class GroupCounter(AccessSink):
         self.space = space
         self.phase_loop = phase_loop
         self.sites: list[Site] = []
-        self._parts: list[dict[tuple[int, int], CostSums]] = [{}]
-        self._latest: dict[int, _Latest] = {}
+        self._parts: list[dict[_Place, CostSums]] = [{}]
+        self._operands: list[tuple[tuple[Operand, int], ...]] = []  # of each site, with their units
+        self._latest: dict[tuple[int, int], _Latest] = {}
 
     @property
-    def sums(self) -> dict[tuple[int, int], CostSums]:
+    def sums(self) -> dict[_Place, CostSums]:
         return self._parts[0]
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
+        units = (self.counter.unit(self.counter.arrays[operand.array]) for operand in site.operands)
+        self._operands.append(tuple(zip(site.operands, units, strict=True)))
 
     def begin(self) -> None:
         self._parts.append({})
 
-    def end(self) -> dict[tuple[int, int], CostSums]:
+    def end(self) -> dict[_Place, CostSums]:
         part = self._parts.pop()
         for key, sums in part.items():
             self._add(key, sums)
         return part
 
-    def again(self, part: dict[tuple[int, int], CostSums], visits: tuple[int, ...]) -> None:
-        for (number, phase), sums in part.items():
-            self._add((number, self._phase(number, visits, phase)), sums)
+    def again(self, part: dict[_Place, CostSums], visits: tuple[int, ...]) -> None:
+        for (number, place, phase), sums in part.items():
+            self._add((number, place, self._phase(number, visits, phase)), sums)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        where = self.sites[site]
-        if where.is_barrier:
-            return
-        (operand,) = where.operands
-        unit = self.counter.unit(self.counter.arrays[operand.array])
-        latest = self._latest.get(site)
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place >= len(self._operands[site]):
+            return  # it has none
+        operand, unit = self._operands[site][place]
+        latest = self._latest.get((site, place))
         shift = None if latest is None else latest.shift(offset, mask)
         if latest is None or shift is None:
             latest, shift = _Latest(offset, mask), 0
             if np.size(offset) <= _LARGEST_KEPT:
-                self._latest[site] = latest
+                self._latest[site, place] = latest
         found = latest.costs.get(shift % unit)
         if found is None:
             found = latest.costs[shift % unit] = self._counted(operand, offset, mask)
-        self._add((site, self._phase(site, visits, -1)), found)
+        self._add((site, place, self._phase(site, visits, -1)), found)
 
     def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> CostSums:
         """The sums over all blocks: those that differ by a shift alone are counted together."""
@@ -298,7 +287,7 @@ class GroupCounter(AccessSink):
         depth = loops.index(self.phase_loop)
         return visits[depth] if depth < len(visits) else otherwise
 
-    def _add(self, key: tuple[int, int], sums: CostSums) -> None:
+    def _add(self, key: _Place, sums: CostSums) -> None:
         top = self._parts[-1]
         top[key] = top[key] + sums if key in top else sums
 
@@ -318,8 +307,8 @@ def count_steps(trace: Trace, steps: Iterable[int]) -> LaunchCounts:
 
 def totals(counts: LaunchCounts) -> dict[str, int]:
     """Sums by kind of access, under the names that the hardware's counters go by."""
-    loads, stores = counts.total("global", "read"), counts.total("global", "write")
-    shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write")
+    loads, stores = counts.total("global", "read"), counts.total("global", "write", atomic=False)
+    shared_loads, shared_stores = counts.total("shared", "read"), counts.total("shared", "write", atomic=False)
     shared = shared_loads + shared_stores
     return {
         "global_load_requests": loads.requests,
@@ -336,6 +325,20 @@ def totals(counts: LaunchCounts) -> dict[str, int]:
         "shared_store_bytes": shared_stores.bytes_asked,
         "shared_wavefronts": shared.wavefronts,
         "shared_wavefronts_ideal": shared.ideal_wavefronts,
+        **_atomics(counts),
+    }
+
+
+def _atomics(counts: LaunchCounts) -> dict[str, int]:
+    """Sums of atomics, which the hardware counts by themselves; nothing in a launch without any."""
+    if not any(site.is_atomic for site, _ in counts.accesses):
+        return {}
+    outer, shared = counts.total("global", atomic=True), counts.total("shared", atomic=True)
+    return {
+        "global_atomic_requests": outer.requests,
+        "global_atomic_sectors": outer.sectors,
+        "shared_atomic_instructions": shared.requests,
+        "shared_atomic_wavefronts": shared.wavefronts,
     }
 
 

@@ -18,14 +18,16 @@ from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts, totals
 from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.device import MemoryRules
 from gemmviz.model.errors import Place
-from gemmviz.model.sinks import AccessSink, Tee
-from gemmviz.model.sites import Access, MemoryArray, Operand, Site
+from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.sinks import AccessSink, SumKey, Tee
+from gemmviz.model.sites import Access, MemoryArray, Operand, Site, SiteKind
 from gemmviz.model.threads import ThreadSpace
 
 WIDEST_BYTES = (16, 8)
 _MOST_OPEN = 256
 _STORES = "shared_store_instructions"
 _NOWHERE = Place(1, 1, 1, 1)
+_PLAIN = ("load", "store")  # kinds whose accesses a compiler merges
 AccessKey = tuple[int, Access]
 
 
@@ -43,7 +45,7 @@ class MergingCounter:
         merged = [_Merging(counter.sink(space, arrays, -1), arrays, size) for size, counter in self.merged.items()]
         return Tee(written, *merged)
 
-    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[tuple[Site, int], tuple[int, ...]]) -> None:
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         raise NotImplementedError("sums don't say what lies beside one another")
 
 
@@ -54,32 +56,35 @@ class _Merging(AccessSink):
         self.sink, self.arrays, self.widest_bytes = sink, arrays, widest_bytes
         self.sites: list[Site] = []
         self._open: dict[AccessKey, list[_Run]] = {}
-        self._numbers: dict[tuple[AccessKey, int], int] = {}
+        self._numbers: dict[tuple[SiteKind, Operand], int] = {}
 
     def site(self, site: Site) -> None:
         self.sites.append(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
         where = self.sites[site]
-        if where.is_barrier:
+        operand = where.operand(place)
+        if operand is None:
             self.ended()
             return
-        (operand,) = where.operands
         for other in [key for key in self._open if key[0] == operand.array and "write" in (key[1], operand.access)]:
             if other[1] != operand.access:
                 self._close(other)
         key = operand.array, operand.access
-        if operand.width > 1:
-            self._emit(key, operand.width, offset, mask)
+        if where.kind not in _PLAIN or operand.layout != SCALAR:
+            self._emit(operand, offset, mask, is_atomic=where.is_atomic)
             return
         runs = self._open.setdefault(key, [])
-        run = next((run for run in reversed(runs) if run.goes_on_with(offset, mask)), None)
+        first = _first(offset, mask)
+        run = next((run for run in reversed(runs) if run.next == first and run.goes_on_with(offset, mask)), None)
         if run is not None:
             run.length += 1
         else:
             if len(runs) >= _MOST_OPEN:
                 self._pass_on(key, runs.pop(0))
-            runs.append(_Run(offset, mask))
+            runs.append(_Run(offset, mask, first))
 
     def ended(self) -> None:
         for key in list(self._open):
@@ -94,21 +99,30 @@ class _Merging(AccessSink):
         widest, at = max(1, self.widest_bytes // self.arrays[key[0]].itemsize), 0
         while at < run.length:
             width = next(width for width in (widest, widest // 2, 1) if width and run.has_piece(at, width))
-            self._emit(key, width, run.offset + at, run.mask)
+            self._emit(Operand(*key, vector(width)), run.offset + at, run.mask)
             at += width
 
-    def _emit(self, key: AccessKey, width: int, offset: Any, mask: Bools | None) -> None:
-        if (key, width) not in self._numbers:
-            self._numbers[key, width] = len(self._numbers)
-            self.sink.site(Site(_NOWHERE, f"{width} at a time", (), (Operand(*key, tuple(range(width))),)))
-        self.sink.access(self._numbers[key, width], offset, mask, (), 0)
+    def _emit(self, operand: Operand, offset: Any, mask: Bools | None, is_atomic: bool = False) -> None:
+        """Each operand is passed on by itself, as a load, a store or an atomic."""
+        kind: SiteKind = "atomic" if is_atomic else "load" if operand.access == "read" else "store"
+        if (kind, operand) not in self._numbers:
+            self._numbers[kind, operand] = len(self._numbers)
+            self.sink.site(Site(_NOWHERE, f"{operand.width} at a time", (), kind, (operand,)))
+        self.sink.access(self._numbers[kind, operand], 0, offset, mask, (), 0)
 
 
 class _Run:
-    """Neighbours that the same threads touch one after the other: the first offsets, and how many."""
+    """Neighbours that the same threads touch one after the other: the first offsets, and how many. ``first``: the offset of the
+    first thread.
+    """
 
-    def __init__(self, offset: Any, mask: Bools | None) -> None:
-        self.offset, self.mask, self.length = offset, mask, 1
+    def __init__(self, offset: Any, mask: Bools | None, first: int) -> None:
+        self.offset, self.mask, self.first, self.length = offset, mask, first, 1
+
+    @property
+    def next(self) -> int:
+        """The offset at which the first thread goes on."""
+        return self.first + self.length
 
     def goes_on_with(self, offset: Any, mask: Bools | None) -> bool:
         if np.shape(offset) != np.shape(self.offset) or not _same_threads(mask, self.mask):
@@ -118,6 +132,14 @@ class _Run:
     def has_piece(self, at: int, width: int) -> bool:
         """Whether ``width`` neighbours from the ``at``-th on are there and aligned."""
         return at + width <= self.length and not np.any(_active((self.offset + at) % width, self.mask, 0))
+
+
+def _first(offset: Any, mask: Bools | None) -> int:
+    """The offset of the first thread that is active."""
+    if mask is None:
+        return int(np.ravel(offset)[0])
+    offsets, active = np.broadcast_arrays(offset, mask)
+    return int(offsets.flat[int(np.argmax(active))])
 
 
 def _same_threads(a: Bools | None, b: Bools | None) -> bool:
@@ -158,8 +180,9 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     Stores whose threads are all switched off are executed and take no wavefront: there may be more of them than are written.
     None where no choice gives what was counted.
     """
-    for merged in _choices(counter):
-        found = totals(_chosen(counter, merged))
+    written, merged_by_size = counter.written.counts, {size: each.counts for size, each in counter.merged.items()}
+    for merged in _choices(written, merged_by_size):
+        found = totals(_chosen(written, merged_by_size, merged))
         beyond = {name: value - found[name] for name, value in counters.items() if name in found and value != found[name]}
         idle = beyond.pop(_STORES, 0)
         if not beyond and idle >= 0:
@@ -169,12 +192,12 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     return None
 
 
-def _choices(counter: MergingCounter) -> Iterator[dict[AccessKey, int]]:
+def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -> Iterator[dict[AccessKey, int]]:
     """What may be merged and how, the fewest first."""
-    written = _by_key(counter.written.counts)
+    written = _by_key(counts)
     ways: list[tuple[AccessKey, int]] = []
-    for size, merged in counter.merged.items():
-        ways += [(key, size) for key, counts in _by_key(merged.counts).items() if counts != written.get(key)]
+    for size, merged in merged_by_size.items():
+        ways += [(key, size) for key, each in _by_key(merged).items() if each != written.get(key)]
     keys = list(dict.fromkeys(key for key, _ in ways))
     for many in range(len(keys) + 1):
         for chosen in itertools.combinations(keys, many):
@@ -190,11 +213,11 @@ def _by_key(counts: LaunchCounts) -> dict[AccessKey, list[Any]]:
     return {key: sum(several[1:], several[0]) for key, several in found.items()}
 
 
-def _chosen(counter: MergingCounter, merged: Mapping[AccessKey, int]) -> LaunchCounts:
+def _chosen(written: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts], merged: Mapping[AccessKey, int]) -> LaunchCounts:
     """The launch with some of its accesses merged."""
-    found = LaunchCounts(counter.written.rules, counter.written.arrays)
-    sources = {key: counter.merged[size].counts for key, size in merged.items()}
-    for key, each in [(None, counter.written.counts), *sources.items()]:
+    found = LaunchCounts(written.rules, written.arrays)
+    sources = {key: merged_by_size[size] for key, size in merged.items()}
+    for key, each in [(None, written), *sources.items()]:
         for (site, operand), counts in each.accesses.items():
             its = operand.array, operand.access
             if its == key or (key is None and its not in merged):

@@ -48,6 +48,18 @@ def access_rows(space: ThreadSpace, rules: MemoryRules, elements: npt.NDArray[An
         yield request_rows(space.per_block(part), rules)
 
 
+def lanes_of(rows: Rows, rules: MemoryRules) -> npt.NDArray[np.int64]:
+    """The place in its warp of each entry of some requests (rows, lanes), which begin with a warp's first."""
+    return np.arange(rows.size).reshape(rows.shape) % rules.warp_size
+
+
+def moved_by_lane(rows: Rows, offsets: Rows, rules: MemoryRules) -> Rows:
+    """Elements (rows, lanes), -1 inactive, moved by offsets: int64 (lanes after which they repeat,)."""
+    if not offsets.any():
+        return rows
+    return np.where(rows >= 0, rows + offsets[lanes_of(rows, rules) % len(offsets)], INACTIVE)
+
+
 def distinct_per_row(keys: Rows, active: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """How many different keys the active lanes of each row hold: int64 (rows,)."""
     if active.all():

@@ -36,13 +36,13 @@ class Flights:
 
 
 def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
-    """What the chosen threads of the block move at ``step``; nothing for a barrier, and for a store into global memory, where
-    the element arrives in the cell that its thread stands on.
+    """What the chosen threads of the block move at ``step``; nothing for a site without operands, and for a store into global
+    memory, where the element arrives in the cell that its thread stands on.
     """
     site, found = trace.site_of(step), []
     for place, operand in enumerate(site.operands):
         space = trace.arrays[operand.array].space
-        threads, elements = _touches(trace.element[int(trace.row[step]) + place, scope.in_block], operand.offsets)
+        threads, elements = _touches(trace, trace.element[int(trace.row[step]) + place, scope.in_block], operand, scope)
         threads += scope.first_thread
         if operand.access == "write" and space == "shared":
             found += _into_tile(trace, step, operand, threads, elements, scope)
@@ -53,11 +53,11 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
     return found
 
 
-def _touches(touched: Ints, offsets: tuple[int, ...]) -> tuple[Longs, Longs]:
-    """The active ones, counted from 0, and the elements that they touch: offset after offset of a wide access."""
+def _touches(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
+    """The active threads, counted from 0, and the elements that they touch: one element of a wide access after the other."""
     active = np.flatnonzero(touched >= 0)
-    elements = (touched[active].astype(np.int64) + np.array(offsets)[:, None]).ravel()
-    return np.tile(active, len(offsets)), elements
+    elements = operand.layout.spread(touched[active], trace.lane[scope.in_block][active]).T.ravel()
+    return np.tile(active, operand.width), elements
 
 
 def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
@@ -89,10 +89,11 @@ def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elem
     for row in range(first, min(first + _ROWS_AHEAD, len(trace.origin_step))):
         later = int(trace.origin_step[row])
         place, stored = stored_operand(trace, later)
-        record, offset = int(trace.row[later]) + place, stored.offsets[row - int(np.searchsorted(trace.origin_step, later))]
+        record, component = int(trace.row[later]) + place, row - int(np.searchsorted(trace.origin_step, later))
+        offset = np.broadcast_to(stored.layout.offset(component, trace.lane[columns]), columns.shape)
         same = (trace.origin_array[row, columns] == operand.array) & (trace.origin[row, columns] == elements)
         same &= (trace.element[record, columns] >= 0) & (tile == THREADS)
-        tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset
+        tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset[same]
         if (tile != THREADS).all():
             break
     found = []

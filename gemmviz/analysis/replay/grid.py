@@ -86,9 +86,3 @@ def rows_columns(array: MemoryArray) -> tuple[int, int]:
     if len(array.shape) > 1:
         return array.size // array.shape[-1], array.shape[-1]
     return 1, array.size
-
-
-def spread(elements: npt.NDArray[Any], offsets: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """The elements that active threads touch: for each of ``elements`` (-1 inactive) those at these offsets from it."""
-    first = elements[elements >= 0].astype(np.int64)
-    return first if offsets == (0,) else (first[:, None] + np.array(offsets)).ravel()

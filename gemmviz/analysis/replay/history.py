@@ -8,8 +8,6 @@ from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
 
-_NOBODY = np.zeros(0, np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class ElementHistory:
@@ -63,13 +61,13 @@ def _touches(moment: Moment, array: int, element: int, threads: slice) -> list[_
     """Every touch of the element, in the order of the steps."""
     trace, found = moment.trace, []
     for touches in trace.touches_of(array):
-        firsts = [element - offset for offset in touches.operand.offsets if offset <= element]
+        firsts = [element - offset for offset in trace.offsets(touches.operand, threads)]
         for place, row in enumerate(touches.rows.tolist()):
             checkpoint()
             touched = trace.element[row, threads]
-            who = np.flatnonzero(np.logical_or.reduce([touched == first for first in firsts])) if firsts else _NOBODY
+            who = np.flatnonzero((touched >= 0) & np.logical_or.reduce([touched == first for first in firsts]))
             if len(who):
-                is_first, loads = bool(touched[who[-1]] == element), touches.operand.access == "read"
+                is_first, loads = bool((touched == firsts[0])[who[-1]]), touches.operand.access == "read"
                 found.append(_Touch(int(touches.steps[place]), row, loads, is_first, who + threads.start))
     return sorted(found, key=lambda touch: touch.row)
 

@@ -13,7 +13,7 @@ from gemmviz.analysis.memory.counts import Counts, count_rows
 from gemmviz.analysis.memory.warps import warp_rows
 from gemmviz.analysis.replay.flights import Flights, flights
 from gemmviz.analysis.replay.focus import Focus, Scope, scope_of
-from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.replay import Area, Replay
 from gemmviz.analysis.replay.reuse import LoadCounts
 from gemmviz.analysis.replay.terms import Terms, ThreadTerms, of_thread
@@ -122,8 +122,8 @@ def _copies(contents: dict[int, TileContent]) -> dict[int, TileContent]:
 
 @dataclass(frozen=True)
 class Touched:
-    """One operand at a moment: its array, and the elements that the chosen threads touch, -1 inactive. ``in_block``: likewise
-    of the chosen threads of the block.
+    """One operand at a moment: its array, the elements that the chosen threads touch, -1 inactive, and their lanes.
+    ``in_block`` and ``block_lanes``: likewise of the chosen threads of the block.
     """
 
     operand: Operand
@@ -131,15 +131,23 @@ class Touched:
     row: int
     elements: Ints
     in_block: Ints
+    lanes: Ints
+    block_lanes: Ints
 
     @property
     def cells(self) -> Longs:
-        """All elements that active threads touch, offset by offset."""
-        return spread(self.elements, self.operand.offsets)
+        """All elements that active threads touch, thread by thread."""
+        return _spread(self.operand, self.elements, self.lanes)
 
     @property
     def block_cells(self) -> Longs:
-        return spread(self.in_block, self.operand.offsets)
+        """Likewise of the chosen threads of the block."""
+        return _spread(self.operand, self.in_block, self.block_lanes)
+
+
+def _spread(operand: Operand, elements: Ints, lanes: Ints) -> Longs:
+    active = elements >= 0
+    return operand.layout.spread(elements[active], lanes[active]).ravel()
 
 
 @dataclass(frozen=True)
@@ -178,34 +186,41 @@ class Moment:
 
     @cached_property
     def touched(self) -> tuple[Touched, ...]:
-        """What each operand touches; nothing for a barrier."""
+        """What each operand touches; nothing where the site has none."""
         trace, first, found = self.trace, int(self.trace.row[self.step]), []
         for place, operand in enumerate(self.site.operands):
             row = trace.element[first + place]
-            chosen, block = row[self.scope.threads], row[self.scope.in_block]
-            found.append(Touched(operand, trace.arrays[operand.array], first + place, chosen, block))
+            parts = (each[part] for each in (row, trace.lane) for part in (self.scope.threads, self.scope.in_block))
+            found.append(Touched(operand, trace.arrays[operand.array], first + place, *parts))
         return tuple(found)
 
     @property
     def main(self) -> Touched | None:
         return self.touched[0] if self.touched else None
 
-    def of_array(self, number: int) -> Touched | None:
-        """What is touched of one array, None for nothing."""
-        return next((each for each in self.touched if each.operand.array == number), None)
+    def of_array(self, number: int) -> tuple[Touched, ...]:
+        """The operands in one array."""
+        return tuple(each for each in self.touched if each.operand.array == number)
 
     @cached_property
     def arrived(self) -> Ints:
         """Who of the chosen threads takes part: its element, or 0 at a barrier; -1 for who doesn't."""
         return self.trace.element[self.trace.row[self.step], self.scope.threads]
 
+    def touched_in(self, space: Space) -> Touched | None:
+        """The first operand in one kind of memory, None where there is none."""
+        return next((each for each in self.touched if each.array.space == space), None)
+
     @cached_property
     def request(self) -> Request | None:
-        """One warp of the block and what its lanes touch: the chosen one, else the first with an active lane; None where no
-        lane is active.
+        """What a warp asks for with the first operand, as ``request_of`` says; where there is none, who of it takes part."""
+        return self.request_of(int(self.trace.row[self.step]))
+
+    def request_of(self, row: int) -> Request | None:
+        """One warp of the block and what its lanes touch in a row of the record: the chosen one, else the first with an active
+        lane; None where no lane is active.
         """
-        first = int(self.trace.row[self.step])
-        rows = warp_rows(self.trace.element[first : first + 1, self.scope.of_block], self.trace.rules.warp_size)
+        rows = warp_rows(self.trace.element[row : row + 1, self.scope.of_block], self.trace.rules.warp_size)
         active = np.flatnonzero((rows >= 0).any(axis=1))
         if self.focus.warp is not None:
             active = active[active == self.focus.warp]

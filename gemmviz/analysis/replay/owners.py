@@ -31,10 +31,10 @@ class Owners:
 
     def _stored(self, step: int, row: int, touches: Touches) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
         """Elements, threads and step, one entry for each element that a step stores."""
-        touched, offsets = self.trace.element[row], np.array(touches.operand.offsets)
+        touched = self.trace.element[row]
         threads = np.flatnonzero(touched >= 0)
-        elements = (touched[threads].astype(np.int64)[:, None] + offsets).ravel()
-        return elements, np.repeat(threads, len(offsets)), np.full(len(elements), step)
+        elements = self.trace.spread(touches.operand, touched, slice(None))
+        return elements, np.repeat(threads, touches.operand.width), np.full(len(elements), step)
 
     def steps_of(self, elements: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """When each of these elements of C is first stored, NEVER for one that no traced thread stores."""

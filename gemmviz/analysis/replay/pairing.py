@@ -177,5 +177,6 @@ def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
     for touches in trace.touches_of(number, "read"):
         rows = touches.rows[touches.steps <= moment.step]
         touched = trace.element[rows, moment.scope.threads]
-        so_far += sum(int((touched == element - offset).sum()) for offset in touches.operand.offsets if offset <= element)
+        offsets = trace.offsets(touches.operand, moment.scope.threads)
+        so_far += sum(int(((touched >= 0) & (touched + offset == element)).sum()) for offset in offsets)
     return float(so_far)

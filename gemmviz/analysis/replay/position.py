@@ -69,11 +69,13 @@ def _alike(trace: Trace, position: Position) -> list[int]:
     return []
 
 
+_ACCESSES = ("load", "store", "copy")  # kinds that their accesses say all of
+
+
 def _does(trace: Trace, site: Site) -> str:
     """As "read A", or "barrier"."""
-    if site.is_barrier:
-        return site.kind
-    return ", ".join(f"{operand.access} {trace.arrays[operand.array].name}" for operand in site.operands)
+    accesses = ", ".join(f"{operand.access} {trace.arrays[operand.array].name}" for operand in site.operands)
+    return accesses if site.kind in _ACCESSES else f"{site.kind} {accesses}".strip()
 
 
 def _nearest(trace: Trace, candidates: Longs, position: Position) -> int:

@@ -86,7 +86,7 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
             for step, row in zip(touches.steps.tolist(), touches.rows.tolist(), strict=True):
                 touched = trace.element[row, scope.of_block]
                 thread = np.flatnonzero(touched >= 0)
-                for offset in touches.operand.offsets:
+                for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                     element = touched[thread].astype(np.int64) + offset
                     r, c = trace.arrays[number].row_column(element)
                     k = np.asarray(c if name == "A" else r)
@@ -153,10 +153,10 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
         cell = int(trace.element[int(trace.row[step]) + place, column])
         if cell < 0:
             continue
-        offset = operand.offsets[at - int(np.searchsorted(trace.origin_step, step))]
+        offset = operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), trace.lane[column])
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
         source = matrix.place(int(trace.origin[at, column]))
-        found.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + offset)))
+        found.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
     return found
 
 

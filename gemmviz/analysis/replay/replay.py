@@ -8,19 +8,19 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.hazards.hazards import Conflicts, Hazard
+from gemmviz.analysis.hazards.hazard import Conflicts, Hazard
 from gemmviz.analysis.hazards.ordering import Ordering
-from gemmviz.analysis.memory.counts import cost_table
+from gemmviz.analysis.memory.costs import cost_table
 from gemmviz.analysis.memory.warps import request_rows
 from gemmviz.analysis.replay.focus import Scope
-from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.owners import NEVER, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
 from gemmviz.analysis.replay.timeline import Score, score_of
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.sites import Space
+from gemmviz.model.sites import SPACES, Space
 from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
@@ -120,18 +120,14 @@ class Replay:
         """What every step costs the warps of a scope: int64 (steps, columns), columns as COST_COLUMNS names them."""
         key = _warps(scope)
         if key not in self._facts.costs:
-            self._facts.costs[key] = self._costs(scope)
+            self._facts.costs[key] = sum((self._costs(scope, space) for space in SPACES), self._nothing)
         return self._facts.costs[key]
 
     def sums(self, scope: Scope) -> dict[Space, Longs]:
-        """Running sums of the costs, of steps that touch global and of those that touch shared memory."""
+        """Running sums of the costs, by kind of memory."""
         key = _warps(scope)
         if key not in self._facts.sums:
-            trace, costs = self.trace, self.costs(scope)
-            spaces = np.array(["" if site.is_barrier else trace.arrays[site.operands[0].array].space for site in trace.sites])
-            self._facts.sums[key] = {
-                space: np.cumsum(costs * (spaces[trace.site] == space)[:, None], axis=0) for space in ("global", "shared")
-            }
+            self._facts.sums[key] = {space: np.cumsum(self._costs(scope, space), axis=0) for space in SPACES}
         return self._facts.sums[key]
 
     def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
@@ -164,11 +160,17 @@ class Replay:
         """Whether they and their sums are worked out already."""
         return _warps(scope) in self._facts.sums
 
-    def _costs(self, scope: Scope) -> Longs:
-        trace = self.trace
-        table = np.zeros((trace.steps, len(COST_COLUMNS)), np.int64)
+    @property
+    def _nothing(self) -> Longs:
+        return np.zeros((self.trace.steps, len(COST_COLUMNS)), np.int64)
+
+    def _costs(self, scope: Scope, space: Space) -> Longs:
+        """What every step costs in one kind of memory."""
+        trace, table = self.trace, self._nothing
         at_once = max(1, _ACCESSES_AT_ONCE // trace.space.thread_count)
         for touches in trace.touches:
+            if trace.arrays[touches.operand.array].space != space:
+                continue
             for start in range(0, len(touches.steps), at_once):
                 checkpoint()
                 steps, some = touches.steps[start : start + at_once], touches.rows[start : start + at_once]
@@ -203,7 +205,7 @@ class Replay:
         if trace.touches_of(array, "write") and not any(map(len, inside)):
             inside = [each.rows for each in touches]
         parts = [
-            spread(trace.element[rows, scope.of_warps].ravel(), each.operand.offsets)
+            trace.spread(each.operand, trace.element[rows, scope.of_warps], scope.of_warps)
             for each, rows in zip(touches, inside, strict=True)
         ]
         touched = np.concatenate(parts) if parts else np.zeros(0, np.int64)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.grid import Grid
 from gemmviz.model.arrays import Longs
 from gemmviz.model.cancelling import checkpoint
+from gemmviz.model.sites import Operand
 from gemmviz.model.trace import Trace
 
 _ACCESSES_AT_ONCE = 1 << 20
@@ -30,16 +31,16 @@ class LoadCounts:
         first, last = (self._at, step) if forwards else (step, self._at)
         for load in self.loads:
             start, stop = np.searchsorted(load.steps, [first, last], side="right")
-            self._add(load.rows[start:stop], load.operand.offsets, 1 if forwards else -1)
+            self._add(load.rows[start:stop], load.operand, 1 if forwards else -1)
         self._at = step
         return self._counts.reshape(self.grid.shape)
 
-    def _add(self, rows: Longs, offsets: tuple[int, ...], times: int) -> None:
+    def _add(self, rows: Longs, operand: Operand, times: int) -> None:
         most = max(1, _ACCESSES_AT_ONCE // max(1, self.trace.space.thread_count))
         for start in range(0, len(rows), most):
             checkpoint()
             touched = self.trace.element[rows[start : start + most], self.threads]
-            self._count(spread(touched.ravel(), offsets), times)
+            self._count(self.trace.spread(operand, touched, self.threads), times)
 
     def _count(self, elements: Longs, times: int) -> None:
         """Of many elements each is counted before the cells are looked up, which is most of the work."""

@@ -164,7 +164,7 @@ def _first_reads(trace: Trace, scope: Scope, matrix: int, pairs: Longs, depth: i
     else:
         for touches in trace.touches_of(matrix, "read"):
             for step, thread, touched in _accesses(trace, scope, touches.steps, touches.rows):
-                for offset in touches.operand.offsets:
+                for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                     note(step, thread, touched + offset)
     return table
 
@@ -196,7 +196,7 @@ def _through_tiles(trace: Trace, scope: Scope, matrix: int, note) -> None:  # ty
             for touches in reads:
                 some = slice(*np.searchsorted(touches.steps, [begin, end]))
                 for step, thread, touched in _accesses(trace, scope, touches.steps[some], touches.rows[some]):
-                    for offset in touches.operand.offsets:
+                    for offset in trace.offsets(touches.operand, thread + scope.of_block.start):
                         cell = touched + offset
                         is_copy = held_array[cell] == matrix
                         note(step[is_copy], thread[is_copy], held[cell[is_copy]])
@@ -210,9 +210,9 @@ def _store(trace: Trace, scope: Scope, at: int, held_array: npt.NDArray[np.int8]
     """What a shared array holds after one more of the stores into it."""
     step = int(trace.origin_step[at])
     place, operand = stored_operand(trace, step)
-    offset = operand.offsets[at - int(np.searchsorted(trace.origin_step, step))]
     cells = trace.element[int(trace.row[step]) + place, scope.of_block]
     active = cells >= 0
-    where = cells[active] + offset
+    lanes = trace.lane[scope.of_block][active]
+    where = cells[active] + operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), lanes)
     held_array[where] = trace.origin_array[at, scope.of_block][active]
     held[where] = trace.origin[at, scope.of_block][active]

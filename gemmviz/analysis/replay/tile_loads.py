@@ -1,7 +1,6 @@
 """How often what a shared array holds now has been loaded from there: counted anew for each cell from when it was stored."""
 
 import numpy as np
-import numpy.typing as npt
 
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.model.arrays import Longs
@@ -20,7 +19,8 @@ class TileLoads:
         self._counts = np.zeros(size, np.int64)
         self._reads = trace.touches_of(number, "read")
         writes = trace.touches_of(number, "write")
-        self._stores = sorted((int(s), int(r), t.operand.offsets) for t in writes for s, r in zip(t.steps, t.rows, strict=True))
+        stores = ((int(s), int(r), t.operand) for t in writes for s, r in zip(t.steps, t.rows, strict=True))
+        self._stores = sorted(stores, key=lambda each: each[:2])
         self._store_steps = np.array([step for step, _, _ in self._stores], np.int64)
         self._at = -1
 
@@ -30,9 +30,9 @@ class TileLoads:
             self._counts[:] = 0
             self._at = -1
         first, last = np.searchsorted(self._store_steps, [self._at, step], side="right")
-        for store_step, row, offsets in self._stores[int(first) : int(last)]:
+        for store_step, row, operand in self._stores[int(first) : int(last)]:
             self._read(self._at, store_step - 1)
-            self._counts[_cells(self.trace.element[row, self.scope.of_block], offsets)] = 0
+            self._counts[self.trace.spread(operand, self.trace.element[row, self.scope.of_block], self.scope.of_block)] = 0
             self._at = store_step
         self._read(self._at, step)
         self._at = step
@@ -45,10 +45,5 @@ class TileLoads:
             for start in range(int(first), int(last), _ROWS_AT_ONCE):
                 checkpoint()
                 rows = touches.rows[start : min(start + _ROWS_AT_ONCE, int(last))]
-                cells = _cells(self.trace.element[rows, self.scope.in_block].ravel(), touches.operand.offsets)
+                cells = self.trace.spread(touches.operand, self.trace.element[rows, self.scope.in_block], self.scope.in_block)
                 self._counts += np.bincount(cells, minlength=len(self._counts))
-
-
-def _cells(touched: npt.NDArray[np.int32], offsets: tuple[int, ...]) -> Longs:
-    first = touched[touched >= 0].astype(np.int64)
-    return first if offsets == (0,) else (first[:, None] + np.array(offsets)).ravel()

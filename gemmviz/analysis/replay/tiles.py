@@ -84,7 +84,7 @@ class Tiles:
         cells = trace.element[record, self.threads]
         active = cells >= 0
         content = self._contents[operand.array]
-        where = cells[active] + operand.offsets[component]
+        where = cells[active] + operand.layout.offset(component, trace.lane[self.threads][active])
         array, origin = trace.origin_array[row, self.threads][active], trace.origin[row, self.threads][active]
         content.array[where] = array
         content.element[where] = origin

@@ -52,13 +52,15 @@ def score_of(trace: Trace) -> Score:
 
 
 def voice_of(arrays: Sequence[MemoryArray], site: Site) -> int:
-    """Of a copy, which is a load and a store, the store; a load from shared memory is where products are made."""
+    """The voice of a site: of a copy, which is a load and a store, the store; a load from shared memory, or a matrix operation
+    in registers, is where products are made. What orders steps and touches nothing counts as a barrier.
+    """
     if site.is_barrier:
         return BARRIER
-    written = [arrays[operand.array] for operand in site.operands if operand.access == "write"]
+    written = [arrays[operand.array] for operand in site.accesses("write")]
     if written:
         return STORE_TILE if written[-1].space == "shared" else STORE_C
-    read = arrays[site.operands[0].array]
-    if read.space == "shared":
-        return COMPUTE
-    return {"A": LOAD_A, "B": LOAD_B}.get(read.name, STORE_C)
+    for operand in site.accesses("read"):
+        read = arrays[operand.array]
+        return COMPUTE if read.space == "shared" else {"A": LOAD_A, "B": LOAD_B}.get(read.name, STORE_C)
+    return COMPUTE if site.kind == "matrix" else BARRIER

@@ -4,7 +4,8 @@ import argparse
 from dataclasses import fields
 from typing import Any
 
-from gemmviz.analysis.hazards.hazards import Hazard, LaunchHazards
+from gemmviz.analysis.hazards.hazard import Hazard
+from gemmviz.analysis.hazards.launch_hazards import LaunchHazards
 from gemmviz.analysis.memory.counts import Counts, LaunchCounter, LaunchCounts, loads_per_element, totals
 from gemmviz.cli.command import Command, add_json, add_on, add_timeout, engine_of, print_json, report_hazards
 from gemmviz.launch.legality import device_for, launch_for

@@ -1,4 +1,4 @@
-"""Checks C against float64: every written element must lie within the rounding that float32 allows."""
+"""Checks C against float64: every written element must lie within the rounding that its element type allows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import Cancelled
 from gemmviz.model.problem import Problem
 from gemmviz.model.trace import Check
@@ -17,21 +18,25 @@ _MOST_NAMED = 4096
 def check_result(
     problem: Problem,
     data: dict[str, npt.NDArray[Any]],
+    types: dict[str, ElementType],
     column_major: frozenset[str],
     written: npt.NDArray[np.int64],
     whole_launch: bool,
     cancelled: Callable[[], bool],
 ) -> Check:
-    """``data`` are flat A, B and C; ``written`` the distinct elements of C that were stored.
+    """``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the distinct elements of C that were
+    stored.
 
     A sum of K products rounded at each step errs by at most (K + 1) u sum |a b|, u the unit roundoff (Higham, Accuracy and
     Stability of Numerical Algorithms, 3.1); integers must be exact. Raises Cancelled.
     """
-    shaped = {name: _shaped(flat, problem.shapes[name], name in column_major) for name, flat in data.items()}
+    shaped = {
+        name: _shaped(_numbers(flat, types[name]), problem.shapes[name], name in column_major) for name, flat in data.items()
+    }
     a, b, c = shaped["A"], shaped["B"], shaped["C"]
     rows, columns = _places(written, problem, "C" in column_major)
     used_rows, used_columns = _used(rows, problem.M), _used(columns, problem.N)
-    eps = np.finfo(c.dtype).eps / 2 if c.dtype.kind == "f" else 0.0
+    eps = types["C"].roundoff
     wrong_elements: list[int] = []
     wrong, worst = 0, (-np.inf, 0.0, 0.0, (0, 0))
     right = np.asarray(b[:, used_columns], np.float64)
@@ -65,6 +70,11 @@ def _elements(bad: Any, rows: Any, columns: Any, problem: Problem, column_major:
     row, column = (each[at] for each, at in zip((rows, columns), np.nonzero(bad), strict=True))
     found: list[int] = (column * problem.M + row if column_major else row * problem.N + column).tolist()
     return found
+
+
+def _numbers(flat: npt.NDArray[Any], element: ElementType) -> npt.NDArray[Any]:
+    """Elements as numbers: as they are where NumPy knows their type."""
+    return flat if element.decode is None else element.numbers(flat)
 
 
 def _shaped(flat: npt.NDArray[Any], shape: tuple[int, int], column_major: bool) -> npt.NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.launch.legality import device_for, launch_for, other_choices
-from gemmviz.model.arrays import Ints
+from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import GemmvizError, KernelFault, SettingError, SourceError, UsageError
 from gemmviz.model.kernel import Launch
@@ -18,7 +18,8 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, LaunchSink
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple, parse_blocks, parse_phases
-from gemmviz.model.trace import INTERPRETER, MOST_THREADS, Check, EarlyExit, Trace
+from gemmviz.model.trace import INTERPRETER, Check, EarlyExit, Touches, Trace
+from gemmviz.model.trace_bounds import BOUNDS
 from gemmviz.run.cpu.check import check_result
 from gemmviz.run.cpu.memory_budget import groups, inputs, most_threads
 from gemmviz.run.cpu.recorder import OriginRecorder, PhaseFilter, Recorder, StepCounter, too_large
@@ -49,7 +50,7 @@ def trace_kernel(
     binding = bound(setup)
     phases = asked_phases(binding)
     space = traced_space(binding, blocks)
-    most = min(MOST_THREADS, most_threads(binding), recording.limit_bytes // 4)
+    most = min(BOUNDS.threads, most_threads(binding), recording.limit_bytes // 4)
     if space.thread_count > most:
         message = f"{space.blocks.count:,} blocks have {space.thread_count:,} threads; at most {most:,} of these fit at once"
         raise SettingError(message, names=("blocks",), remedy="trace fewer blocks")
@@ -86,10 +87,10 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     if trace.phases is not None and not any(trace.phase_loop in trace.sites[site].loops for site in set(trace.site.tolist())):
         message = f"the kernel ends before phase {trace.phases[0] + 1}"
         raise SettingError(message, names=("phases",), remedy="choose earlier phases")
-    written = [_stored(trace.element[t.rows], t.operand.offsets) for t in trace.touches_of(binding.number("C"), "write")]
-    elements = np.unique(np.concatenate(written)) if written else np.zeros(0, np.int64)
+    written = [_stored(trace, touches) for touches in trace.touches_of(binding.number("C"), "write")]
+    elements = _distinct(np.concatenate([np.zeros(0, np.int64), *written]))
     is_all = trace.is_whole and not kernel.unfinished
-    check = check_result(trace.setup.problem, data, kernel.column_major, elements, is_all, cancelled)
+    check = check_result(trace.setup.problem, data, binding.element_types, kernel.column_major, elements, is_all, cancelled)
     return replace(trace, check=check)
 
 
@@ -144,7 +145,8 @@ def _trace(
         setup=binding.setup, launch=space.launch, blocks=space.blocks, rules=device_for(binding.setup).rules,
         arrays=binding.arrays, sites=tuple(recorder.sites), loops=binding.loops, site=_frozen(recorder.step_site),
         visits=recorder.visit_table(), epoch=_frozen(recorder.epoch), element=recorder.element.finished(),
-        value=recorder.values.finished() if recorder.values else None, check=UNCHECKED, notes=binding.program.notes,
+        value=recorder.values.finished() if recorder.values else None, check=UNCHECKED,
+        completes=recorder.completes(), notes=binding.program.notes,
         phases=phases, stop=stop, stored=recorder.stored, **origin,
     )  # fmt: skip
 
@@ -189,11 +191,13 @@ def blocks_to_trace(
     if wanted is not None:
         if wanted.count * bytes_per_block > most_bytes:
             raise _too_many(wanted, bytes_per_block, most_bytes)
-        if wanted.count * launch.threads_per_block > MOST_THREADS:
+        if wanted.count * launch.threads_per_block > BOUNDS.threads:
             message = f"the {wanted.count:,} blocks have {wanted.count * launch.threads_per_block:,} threads"
-            raise SettingError(f"{message}; at most {MOST_THREADS:,} are traced", names=("blocks",), remedy="name fewer blocks")
+            raise SettingError(
+                f"{message}; at most {BOUNDS.threads:,} are traced", names=("blocks",), remedy="name fewer blocks"
+            )
         return wanted
-    blocks = min(limit_bytes // bytes_per_block, min(MOST_THREADS, most_threads(binding)) // launch.threads_per_block)
+    blocks = min(limit_bytes // bytes_per_block, min(BOUNDS.threads, most_threads(binding)) // launch.threads_per_block)
     if blocks >= launch.block_count:
         return BlockRange.all(launch)
     wide = max(1, min(launch.grid[0], int(blocks**0.5)))
@@ -266,11 +270,15 @@ def _edges_differ(binding: Binding, warp_size: int, cancelled: Callable[[], bool
     return counter.masked
 
 
-def _stored(element: Ints, offsets: tuple[int, ...]) -> Any:
-    """The distinct elements that a site's stores wrote, ascending."""
-    first = np.sort(element[element >= 0]).astype(np.int64)
-    first = first[np.diff(first, prepend=-1) > 0]
-    return np.unique((first[:, None] + np.array(offsets)).ravel()) if offsets != (0,) else first
+def _stored(trace: Trace, touches: Touches) -> Longs:
+    """The distinct elements that an operand wrote, ascending."""
+    return _distinct(trace.spread(touches.operand, trace.element[touches.rows], slice(None)))
+
+
+def _distinct(elements: Ints | Longs) -> Longs:
+    """The distinct numbers, ascending, as np.unique gives them, which loads numpy.ma."""
+    ordered = np.sort(elements).astype(np.int64)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:

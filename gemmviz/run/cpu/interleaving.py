@@ -17,7 +17,7 @@ from gemmviz.model.arrays import Bools, Longs
 from gemmviz.model.errors import Cancelled, GemmvizError
 from gemmviz.model.race import Turn
 from gemmviz.model.sinks import AccessSink
-from gemmviz.model.sites import Site
+from gemmviz.model.sites import Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.simt.interpret import Binding, interpret
@@ -163,7 +163,7 @@ class Interleaving:
         array = self._binding.arrays[number]
         if array.space == "global":
             return np.array(self._data[array.name])
-        return np.zeros(array.size, array.dtype)
+        return np.zeros(array.size, array.element.stored)
 
     def _raise_first_error(self, order: Order) -> None:
         last = {unit: place for place, (unit, _) in enumerate(order)}
@@ -217,31 +217,37 @@ class _Unit(AccessSink):
     def site(self, site: Site) -> None:
         self._sites.append(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
         self._settle()
         for event in next(self._stores):
             self._note(event.array, event.cells)
             self._held(event.array)[event.cells] = event.stored
         where = self._sites[site]
-        waits = where.is_barrier if self.waits_for_warp else where.waits_for == "block"
-        step, line = len(self.events), where.place.line
-        if where.is_barrier:
-            turn = Turn(self.number, step, line, "wait at the barrier", "")
+        operand = where.operand(place)
+        if operand is None:
+            waits = where.is_barrier if self.waits_for_warp else where.kind == "barrier"
+            words = "wait at the barrier" if where.is_barrier else where.kind
+            turn = Turn(self.number, len(self.events), where.place.line, words, "")
             self.events.append(Event(turn, waits, -1, np.zeros(0, np.int64)))
-            return
-        operand = where.operands[0]
+        else:
+            lanes = np.broadcast_to(self.lanes if mask is None else self.lanes & mask, self.lanes.shape)
+            elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[lanes]
+            self.events.append(self._event(where, operand, elements, np.flatnonzero(lanes)))
+
+    def _event(self, site: Site, operand: Operand, elements: Longs, threads: Longs) -> Event:
+        """The turn in which ``threads`` access ``elements``; stored values are known after it."""
         array = self.binding.arrays[operand.array]
-        lanes = self.lanes if mask is None else self.lanes & mask
-        elements = np.broadcast_to(np.asarray(offset), self.lanes.shape)[np.broadcast_to(lanes, self.lanes.shape)]
-        cells = (elements[:, None] + np.asarray(operand.offsets)).ravel() if len(operand.offsets) > 1 else elements
+        cells = elements if operand.width == 1 else operand.layout.spread(elements, threads).ravel()
         cells = cells[(cells >= 0) & (cells < array.size)]
         named = array.subscripted(int(elements[0])) if len(elements) == 1 else array.name
-        turn = Turn(self.number, step, line, f"{operand.access} {named}", array.name)
-        if operand.access == "read":
-            self.events.append(Event(turn, waits, operand.array, cells, self._held(operand.array)[cells].tobytes()))
-        else:
+        turn = Turn(self.number, len(self.events), site.place.line, f"{operand.access} {named}", array.name)
+        reads, writes = operand.access == "read" or site.is_atomic, operand.access == "write"
+        if writes:
             self._note(operand.array, cells)
-            self.events.append(Event(turn, waits, operand.array, cells, None, cells))  # its values are known once it is made
+        before = self._held(operand.array)[cells].tobytes() if reads else None
+        return Event(turn, False, operand.array, cells, before, cells if writes else None)
 
     def value(self, value: Any) -> None:
         flat = np.broadcast_to(np.asarray(value, np.float64), self.lanes.shape)[self.lanes]

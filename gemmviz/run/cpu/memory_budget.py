@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from gemmviz.model.errors import SettingError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.threads import BlockRange
@@ -52,9 +50,9 @@ def most_threads(binding: Binding) -> int:
 
 def inputs(binding: Binding, cancelled: Callable[[], bool]) -> dict[str, Any]:
     """The matrices as the kernel finds them. Raises SettingError where they are too large to be held."""
-    problem, dtypes = binding.setup.problem, binding.dtypes
-    size = sum(math.prod(problem.shapes[name]) * np.dtype(dtype).itemsize for name, dtype in dtypes.items())
+    problem, types = binding.setup.problem, binding.element_types
+    size = sum(math.prod(problem.shapes[name]) * element.bytes for name, element in types.items())
     if size > _MOST_BYTES:
         message = f"A, B and C would take {size >> 20:,} MiB; the interpreter holds at most {_MOST_BYTES >> 20:,} MiB"
         raise SettingError(message, names=("M", "N", "K"), remedy="choose smaller sizes")
-    return matrices(problem, dtypes, binding.setup.filling, cancelled)
+    return matrices(problem, types, binding.setup.filling, cancelled)

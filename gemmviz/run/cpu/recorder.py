@@ -1,5 +1,6 @@
 """The sink that keeps everything: turns accesses as they happen into the dense matrices of a trace."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,12 +11,14 @@ from gemmviz.model.errors import GemmvizError
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import MemoryArray, Site
 from gemmviz.model.threads import ThreadSpace
-from gemmviz.model.trace import INACTIVE, MOST_STEPS
+from gemmviz.model.trace import INACTIVE
+from gemmviz.model.trace_bounds import BOUNDS
 from gemmviz.run.cpu.simt.symbolic import tag_array, tag_element
 
 _RESERVED_BYTES = 512 << 20
 _MOST_STORED_BYTES = 64 << 20
 _FIRST_STORES, _ORIGIN_BYTES = 64, 5
+_SHORT_ROW = 8192  # threads
 
 
 class RowBuffer:
@@ -64,32 +67,39 @@ class Recorder(AccessSink):
     ) -> None:
         self.space, self.arrays = space, arrays
         self.stored: dict[int, npt.NDArray[np.float64]] = {}
-        self._stores: list[bool] = []
+        self._stores: list[tuple[bool, ...]] = []
+        self._most_stored = _MOST_STORED_BYTES // (8 * max(1, space.thread_count))
+        self._place = 0  # of the latest operand
+        self._waits: list[tuple[int, tuple[int, ...]]] = []  # the step of each, and which asynchronous steps it completes
         if steps is not None:
             steps = min(steps, limit_bytes // (4 * max(1, space.thread_count)))
         self.element = RowBuffer(space.thread_count, np.int32, steps)
         self.values = RowBuffer(space.thread_count, np.float32, steps) if values else None
         self.limit_bytes = limit_bytes
         self.most_rows = limit_bytes // (max(1, space.thread_count) * (8 if values else 4))
+        self._most_rows = min(self.most_rows, BOUNDS.steps)  # up to here nothing can be too large
         self.sites: list[Site] = []
         self.step_site: list[int] = []
         self.visits: list[tuple[int, ...]] = []
         self.epoch: list[int] = []
 
     def site(self, site: Site) -> None:
+        if len(self.sites) == BOUNDS.sites:
+            raise GemmvizError(f"the kernel touches memory at more than {BOUNDS.sites:,} places", remedy="unroll fewer loops")
         self.sites.append(site)
-        written = [self.arrays[operand.array].space for operand in site.operands if operand.access == "write"]
-        self._stores.append("global" in written)
+        writes = (operand.access == "write" and self.arrays[operand.array].space == "global" for operand in site.operands)
+        self._stores.append(tuple(writes) or (False,))
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.step_site.append(site)
-        self.visits.append(visits)
-        self.epoch.append(epoch)
-        if len(self.step_site) > self.most_rows:
-            raise too_large(len(self.step_site), self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
-        if len(self.step_site) > MOST_STEPS:
-            message = f"the trace would have more than {MOST_STEPS:,} steps"
-            raise GemmvizError(message, remedy="choose some phases, or a smaller K")
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place == 0:
+            self.step_site.append(site)
+            self.visits.append(visits)
+            self.epoch.append(epoch)
+        if self.element.used >= self._most_rows:
+            self._check_size()
+        self._place = place
         row = self.element.new()
         fill(row, self.space, offset)
         if mask is not None:
@@ -97,10 +107,37 @@ class Recorder(AccessSink):
         if self.values is not None:
             self.values.new()[:] = 0
 
+    def _check_size(self) -> None:
+        """Raises GemmvizError where one more row is too much."""
+        if self.element.used >= self.most_rows:
+            raise too_large(self.element.used + 1, self.space.thread_count, 8 if self.values else 4, self.limit_bytes)
+        if len(self.step_site) > BOUNDS.steps:
+            message = f"the trace would have more than {BOUNDS.steps:,} steps"
+            raise GemmvizError(message, remedy="choose some phases, or a smaller K")
+
+    def completed(self, steps: Sequence[int]) -> None:
+        self._waits.append((len(self.step_site) - 1, tuple(steps)))
+
+    def completes(self) -> Ints:
+        """The step at which each step completes, as a Trace has it: int32 (steps,), or empty."""
+        is_async = np.array([site.is_async for site in self.sites], bool)
+        if not is_async.any():
+            return np.zeros(0, np.int32)
+        found = np.arange(len(self.step_site), dtype=np.int32)
+        begun = np.flatnonzero(is_async[self.step_site])
+        found[begun] = len(found)
+        for step, numbers in reversed(self._waits):  # what several waits complete is complete at the first
+            found[begun[list(numbers)]] = step
+        found.flags.writeable = False
+        return found
+
     def value(self, value: Any) -> None:
         if self.values is not None:
             fill(self.values.data[self.values.used - 1], self.space, value)
-        elif self._stores[self.step_site[-1]] and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES:
+        elif (
+            self._stores[self.step_site[-1]][self._place]
+            and len(self.stored) * 8 * self.space.thread_count < _MOST_STORED_BYTES
+        ):
             row = self.stored[self.element.used - 1] = np.empty(self.space.thread_count)
             fill(row, self.space, value)
 
@@ -120,9 +157,14 @@ def too_large(steps: int, threads: int, access_bytes: int, limit_bytes: int) -> 
 
 
 def fill(row: npt.NDArray[Any], space: ThreadSpace, value: Any) -> None:
-    """Writes ``value``, broadcast over the lanes, into one row: first along the threads of a block, then over blocks."""
+    """Writes ``value``, broadcast over the threads, into one row; into a long one first along the threads of a block, then over
+    blocks, which is quicker.
+    """
     if not isinstance(value, np.ndarray) or value.size == 1:
         row[:] = value if not isinstance(value, np.ndarray) else value.ravel()[0]
+        return
+    if len(row) <= _SHORT_ROW or value.size == len(row):
+        np.copyto(row.reshape(space.shape), value, casting="unsafe")
         return
     outer = len(space.block_shape)
     threads = np.empty((*value.shape[:outer], space.threads_per_block), row.dtype)
@@ -140,6 +182,8 @@ class PhaseFilter(AccessSink):
         self.sites: list[Site] = []
         self.numbers: dict[int, int] = {}
         self.on = True
+        self._begun: list[int | None] = []  # asynchronous steps: their number among those that got through, None for the others
+        self._passed = 0
 
     def started(self, machine: Any) -> None:
         self.sink.started(machine)
@@ -150,15 +194,26 @@ class PhaseFilter(AccessSink):
     def site(self, site: Site) -> None:
         self.sites.append(site)
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        loops = self.sites[site].loops
-        trip = visits[loops.index(self.phase_loop)] if self.phase_loop in loops else None
-        self.on = trip is None or self.phases[0] <= trip < self.phases[1]
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place == 0:
+            loops = self.sites[site].loops
+            trip = visits[loops.index(self.phase_loop)] if self.phase_loop in loops else None
+            self.on = trip is None or self.phases[0] <= trip < self.phases[1]
+            if self.sites[site].is_async:
+                self._begun.append(self._passed if self.on else None)
+                self._passed += self.on
         if self.on:
             if site not in self.numbers:
                 self.numbers[site] = len(self.numbers)
                 self.sink.site(self.sites[site])
-            self.sink.access(self.numbers[site], offset, mask, visits, epoch)
+            self.sink.access(self.numbers[site], place, offset, mask, visits, epoch)
+
+    def completed(self, steps: Sequence[int]) -> None:
+        passed = [number for step in steps if (number := self._begun[step]) is not None]
+        if self.on and passed:
+            self.sink.completed(passed)
 
     def value(self, value: Any) -> None:
         if self.on:
@@ -179,8 +234,10 @@ class StepCounter(AccessSink):
         self.masked = False
         self._begun: list[int] = []
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.steps += 1
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        self.steps += place == 0
         self.masked |= mask is not None
 
     def begin(self) -> None:

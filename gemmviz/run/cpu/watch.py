@@ -49,8 +49,11 @@ class _Chosen(AccessSink):
         self.all_steps = all_steps
         self.steps: list[int] = []
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
-        self.steps.append(len(self.all_steps.rows) - 1)
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place == 0:
+            self.steps.append(len(self.all_steps.rows) - 1)
 
 
 class _Notes(AccessSink):
@@ -71,7 +74,11 @@ class _Notes(AccessSink):
     def started(self, machine: Any) -> None:
         self.machine = machine
 
-    def access(self, site: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int) -> None:
+    def access(
+        self, site: int, place: int, offset: Longs | int, mask: Bools | None, visits: tuple[int, ...], epoch: int
+    ) -> None:
+        if place:
+            return
         takes_part = mask is None or bool(self._at(np.asarray(mask)))
         self._note(self.took_part or takes_part)
         self.took_part = takes_part

@@ -11,8 +11,9 @@ import numpy as np
 
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
-from gemmviz.model.sinks import COST_COLUMNS
-from gemmviz.model.sites import MemoryArray, Site
+from gemmviz.model.layouts import SCALAR, vector
+from gemmviz.model.sinks import COST_COLUMNS, SumKey
+from gemmviz.model.sites import MemoryArray
 from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.trace import trips
 from gemmviz.run.cuda.compiling import Nvrtc, Unit, free_memory
@@ -24,15 +25,16 @@ _TEXT = Path(__file__).with_name("counting.cu")
 _MOST_BYTES = 8 << 30
 _THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
+_COUNTED = (SCALAR, vector(2), vector(4))  # what counting.cu knows
 _STEP = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
 
 @dataclass(frozen=True)
 class DeviceCounts:
-    """For each site and phase (-1 outside of phases) the sums that COST_COLUMNS names."""
+    """For each site, place of its operand and phase (-1 outside of phases) the sums that COST_COLUMNS names."""
 
     arrays: tuple[MemoryArray, ...]
-    sums: dict[tuple[Site, int], tuple[int, ...]]
+    sums: dict[SumKey, tuple[int, ...]]
 
 
 def count_on_device(
@@ -46,7 +48,7 @@ def count_on_device(
     steps = max(
         1, *(len(runner.run(block, budget // (4 * work.launch.threads_per_block)).alignment.site) for block in _corners(work))
     )
-    sums: dict[tuple[Site, int], np.ndarray] = {}
+    sums: dict[SumKey, np.ndarray] = {}
     done = 0
     for window in bands(work.launch, max(work.launch.threads_per_block, budget // (4 * steps))):
         if cancelled():
@@ -67,9 +69,7 @@ def _corners(work: Workload) -> list[BlockRange]:
     return [BlockRange(*end) for end in ends]
 
 
-def _counted(
-    nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, timeout_s: float
-) -> dict[tuple[Site, int], np.ndarray]:
+def _counted(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, timeout_s: float) -> dict[SumKey, np.ndarray]:
     kernel = nvrtc(Unit(_TEXT.read_text(encoding="utf-8"), _TEXT.name, "count_steps"))
     lined_up = record.alignment
     phases = trips(work.binding.phase_loop, lined_up.sites, lined_up.site, lined_up.visits)
@@ -77,15 +77,14 @@ def _counted(
     steps = np.zeros(len(lined_up.site), _STEP)
     steps["bucket"] = bucket.ravel()
     for number, site in enumerate(lined_up.sites):
-        if site.is_barrier:
-            continue
-        (operand,), here = site.operands, lined_up.site == number
-        array = work.binding.arrays[operand.array]
-        if operand.width not in (1, 2, 4):
-            what = f"accesses {operand.width} elements wide are not counted on the GPU"
-            raise DeviceError(what, site.place, file=work.setup.kernel.file)
-        steps["itemsize"][here], steps["width"][here] = array.itemsize, operand.width
-        steps["kind"][here] = (array.space == "shared") + 2 * (operand.access == "read")
+        here = lined_up.site == number
+        for operand in site.operands:
+            array = work.binding.arrays[operand.array]
+            if operand.layout not in _COUNTED:
+                what = f"accesses {operand.width} elements wide are not counted on the GPU"
+                raise DeviceError(what, site.place, file=work.setup.kernel.file)
+            steps["itemsize"][here], steps["width"][here] = array.itemsize, operand.width
+            steps["kind"][here] = (array.space == "shared") + 2 * (operand.access == "read")
     sums = cupy.zeros((len(pairs), len(COST_COLUMNS)), cupy.uint64)
     across = max(1, min(256, space.blocks.count * space.warps_per_block // (_THREADS // 32 * 8)))
     for start in range(0, len(steps), MOST_ROWS):
@@ -96,7 +95,7 @@ def _counted(
         wait(timeout_s, work.setup.kernel.file)
     found = sums.get()
     return {
-        (lined_up.sites[site], phase): found[row].astype(object)
+        (lined_up.sites[site], place, phase): found[row].astype(object)
         for row, (site, phase) in enumerate(pairs.tolist())
-        if not lined_up.sites[site].is_barrier
+        for place in range(len(lined_up.sites[site].operands))
     }

@@ -12,6 +12,7 @@ import numpy as np
 from cupy.cuda import driver
 from cupy_backends.cuda.libs import cublas
 
+from gemmviz.model.element_types import element_type_of_c
 from gemmviz.model.errors import Cancelled, DeviceError
 from gemmviz.model.kernel import Launch
 from gemmviz.model.timing import Occupancy, Resources, Timing, Transfer
@@ -105,7 +106,7 @@ def check_on_device(work: Workload) -> Check:
     """As ``check_result``, for all of C, on the GPU: some rows at a time."""
     problem = work.setup.problem
     a, b, c = (_shaped(work.matrix(name), problem.shapes[name], name in work.setup.kernel.column_major) for name in "ABC")
-    unit = np.finfo(str(c.dtype)).eps / 2 if c.dtype.kind == "f" else 0.0
+    unit = work.binding.element_types["C"].roundoff
     right = b.astype(cupy.float64)
     size = max(1, _CHECKED_ROWS_FLOPS // (problem.N * problem.K))
     wrong, unwritten, worst = 0, 0, (-np.inf, 0.0, 0.0, (0, 0))
@@ -142,7 +143,7 @@ def occupancy(compiled: Compiled, work: Workload) -> Occupancy:
 
 def time_cublas(nvrtc: Nvrtc, work: Workload, timeout_s: float, cancelled: Callable[[], bool]) -> Timing:
     """SGEMM of cuBLAS on the same matrices, in full float32 (TF32 off). Raises DeviceError where they hold anything else."""
-    if any(str(array.dtype) != "float32" for array in work.data.values()):
+    if any(each is not element_type_of_c("float") for each in work.binding.element_types.values()):
         raise DeviceError("cuBLAS SGEMM multiplies float32 matrices only", file=work.setup.kernel.file)
     problem, handle = work.setup.problem, cupy.cuda.device.get_cublas_handle()
     numbers = np.array([1.0, 0.0], np.float32)

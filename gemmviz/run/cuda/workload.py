@@ -79,7 +79,7 @@ class Workload:
         if self.arena.nbytes >> self.shift > _LARGEST_WORD:
             raise DeviceError("the matrices are too large to be traced on the GPU", remedy="choose smaller sizes")
         return {
-            number: Region(self.offsets[name] >> self.shift, scalar.dtype.itemsize >> self.shift)
+            number: Region(self.offsets[name] >> self.shift, scalar.bytes >> self.shift)
             for number, (name, scalar) in enumerate(self.binding.matrices)
         }
 
@@ -104,13 +104,13 @@ def workload(setup: Setup) -> Workload:
     """The matrices of a setup, on the GPU. Raises as ``bound`` does, and DeviceError where they don't fit."""
     binding = bound(setup)
     sizes = {name: setup.problem.shapes[name][0] * setup.problem.shapes[name][1] for name, _ in binding.matrices}
-    needed = sum(sizes[name] * scalar.dtype.itemsize for name, scalar in binding.matrices)
+    needed = sum(sizes[name] * scalar.bytes for name, scalar in binding.matrices)
     if needed > free_memory():
         raise DeviceError(
             f"A, B and C take {needed >> 20} MiB; the GPU has {free_memory() >> 20} MiB free", file=setup.kernel.file,
             remedy="choose smaller sizes",
         )  # fmt: skip
-    data = matrices(setup.problem, binding.dtypes, setup.filling, is_cancelled)
+    data = matrices(setup.problem, binding.element_types, setup.filling, is_cancelled)
     offsets, end = {}, _GAP_BYTES
     for name, array in data.items():
         offsets[name] = end

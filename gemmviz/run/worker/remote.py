@@ -122,7 +122,7 @@ class RemoteGpu(Engine):
     ) -> None:
         counts = self._run("count", setup, {}, cancelled, progress)
         sites = from_plain(counts["sites"], tuple[Site, ...])
-        sums = {(sites[site], phase): tuple(each) for site, phase, *each in counts["sums"]}
+        sums = {(sites[site], place, phase): tuple(each) for site, place, phase, *each in counts["sums"]}
         counter.add_sums(from_plain(counts["arrays"], tuple[MemoryArray, ...]), sums)
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:

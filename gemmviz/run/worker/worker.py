@@ -180,8 +180,8 @@ class Server:
 
     def _count(self, job: Job) -> Payload:
         counts = self._use(job, lambda runner, work: runner.count(work, job.timeout_s, job.progress, job.cancel.is_set))
-        sites = list(dict.fromkeys(site for site, _ in counts.sums))
-        sums = [[sites.index(site), phase, *each] for (site, phase), each in counts.sums.items()]
+        sites = list(dict.fromkeys(site for site, _, _ in counts.sums))
+        sums = [[sites.index(site), place, phase, *each] for (site, place, phase), each in counts.sums.items()]
         return {"arrays": counts.arrays, "sites": sites, "sums": sums}
 
     def _schedule(self, job: Job) -> Payload:

@@ -9,6 +9,13 @@ from gemmviz.model.sites import MemoryArray, Space
 from gemmviz.model.trace import INTERPRETER
 from gemmviz.model.words import many
 
+_SYNCHRONISES = {
+    "barrier": ("wait", "at the barrier"),
+    "warp barrier": ("wait", "for the warp"),
+    "wait": ("wait", "for asynchronous copies"),
+    "fence": ("order", "memory accesses"),
+}
+
 
 def step_title(moment: Moment) -> str:
     """Where in the run a step is: "step 12 of 153, phase 1 of 4"; what part of it was traced; and by which GPU, if by one."""
@@ -53,16 +60,23 @@ def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
         return "takes no part in this step"
     who = "" if alone else f"{many(active, 'thread')} "
     ending = "s" if alone or active == 1 else ""
-    if site.is_barrier:
-        return who + (f"wait{ending} for the warp" if site.kind == "warp barrier" else f"wait{ending} at the barrier")
+    verb, rest = _SYNCHRONISES.get(site.kind, ("", ""))
+    if verb:
+        return f"{who}{verb}{ending} {rest}"
     parts = []
     for touched in moment.touched:
         array, operand = touched.array, touched.operand
         width = f", {operand.width} elements each" if operand.width > 1 else ""
-        what = element_text(array, int(touched.elements[touched.elements >= 0][0]), labels) if alone else array.name
+        if alone and not len(touched.cells):
+            continue
+        what = element_text(array, int(touched.cells[0]), labels) if alone else array.name
         where = "" if array.space == "global" else " (shared memory)"
-        parts.append(f"{operand.access}{ending} {what}{where}{width}")
-    return f"{who}{' and '.join(parts)}, line {site.place.line}"
+        done = "update" if site.is_atomic else operand.access
+        parts.append(f"{done}{ending} {what}{where}{width}")
+    accesses = " and ".join(parts)
+    if site.kind == "matrix":
+        accesses = f"multipl{'ies' if ending else 'y'} matrices" + (f": {accesses}" if parts else "")
+    return f"{who}{accesses}{', to arrive later' if site.is_async else ''}, line {site.place.line}"
 
 
 def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -> str:
@@ -77,7 +91,7 @@ def cost(moment: Moment) -> str:
     stop = moment.trace.stop
     if stop is not None and moment.step == moment.replay.steps - 1:
         return f"then the run ends: {stop.sentence}"
-    if moment.site.is_barrier:
+    if not moment.touched:
         return "no memory access"
     found = moment.cost
     if not found.requests:

@@ -55,6 +55,11 @@ class Theme:
     def accent(self, name: str) -> str:
         return self.accents.get(name, self.faint)
 
+    def level(self, place: int) -> str:
+        """The colour of a level of memory by its place, the nearest to the threads first: the matrices', then the warps'."""
+        accents = [self.accent(name) for name in "ABC"]
+        return accents[place] if place < len(accents) else self.warps[(place - len(accents)) % len(self.warps)]
+
     def tint(self, name: str, strength: float) -> str:
         """The accent mixed into the background: 0 is the background, 1 the accent itself."""
         return mixed(self.background, self.accent(name), strength)

@@ -49,7 +49,7 @@ def segment_text(replay: Replay, step: int) -> str:
     site = trace.site_of(step)
     what = VOICES[voice] if voice < STORE_C else site.kind
     if voice == STORE_C:
-        what += f" {trace.arrays[site.operands[0].array].name}"
+        what = " ".join([what, *(trace.arrays[operand.array].name for operand in site.operands[:1])])
     where = f", phase {phase + 1}" if 0 <= phase < replay.phases else ""
     steps = f"step {first + 1}" if stop - first == 1 else f"steps {first + 1} to {stop}"
     ends = trace.stop is not None and stop == trace.steps

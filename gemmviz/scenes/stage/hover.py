@@ -53,7 +53,7 @@ def hover_lines(
         element_text(array, element, labels),
         _address(array, element, moment.trace.rules),
         *_content(moment, number, element, labels),
-        *_value(moment, history),
+        *_value(moment, history, array),
         *_touches(moment, array, history),
         *_owner(moment, array, element),
         *(["wrong: not what the float64 product says"] if _is_wrong(moment.trace, array, element) else []),
@@ -84,14 +84,14 @@ def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> l
     return [f"holds {what}" + (f", stored in phase {phase + 1}" if 0 <= phase < moment.replay.phases else "")]
 
 
-def _value(moment: Moment, history: ElementHistory) -> list[str]:
+def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[str]:
     if moment.replay.value is None:
         return []
     if history.value is None or history.value_step is None:
         return ["value: not read or written yet"]
-    verb = "written" if moment.trace.site_of(history.value_step).kind == "store" else "read"
+    verb = "read" if moment.trace.site_of(history.value_step).kind == "load" else "written"
     first = "first " if history.value_step > moment.step else ""
-    return [f"value {history.value:.6g}, {first}{verb} at step {history.value_step + 1}"]
+    return [f"value {array.element.text(history.value, 6)}, {first}{verb} at step {history.value_step + 1}"]
 
 
 def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> list[str]:

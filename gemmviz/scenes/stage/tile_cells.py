@@ -51,7 +51,7 @@ def tile_matrix(moment: Moment) -> str | None:
     """The matrix whose copies are read or written in a tile at this moment, where that is one."""
     for touched in moment.touched:
         content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
-        cells = touched.in_block[touched.in_block >= 0]
+        cells = touched.block_cells
         if content is not None and len(cells):
             numbers = np.unique(content.array[cells])
             return moment.trace.arrays[int(numbers[0])].name if len(numbers) == 1 and numbers[0] >= 0 else None
@@ -118,14 +118,14 @@ def _look(
     """The palette's entry for every element, flat."""
     stale = np.zeros(len(kinds), bool) if content is None else content.phase < moment.phase
     fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
-    touched = moment.of_array(number)
-    if touched is None or (touched.operand.access == "write" and not options.arrived):
-        return fill
-    cells = touched.block_cells
-    fill[cells] = kinds[cells] * 3 + TOUCHED
-    if options.layer in GROUPED:
-        first = _first_group_entry(moment.trace.arrays)
-        fill[cells] = first + _group_entries(moment, touched, len(kinds), options.layer)
+    for touched in moment.of_array(number):
+        if touched.operand.access == "write" and not options.arrived:
+            continue
+        cells = touched.block_cells
+        fill[cells] = kinds[cells] * 3 + TOUCHED
+        if options.layer in GROUPED:
+            first = _first_group_entry(moment.trace.arrays)
+            fill[cells] = first + _group_entries(moment, touched, len(kinds), options.layer)
     return fill
 
 
@@ -145,8 +145,7 @@ def _heat(
     names = [each.name for each in moment.trace.arrays if each.space == "global"]
     accents = [theme.faint] * _FIRST_MATRIX + [theme.accent(name) for name in names]
     palette = tuple(colour for accent in accents for colour in heat_palette(theme, accent))
-    touched = moment.of_array(number)
-    if touched is not None:
+    for touched in moment.of_array(number):
         levels[touched.block_cells] = HEAT_LIT
     texts = np.where(counts > 0, counts.astype("<U6"), "") if array.size <= _MOST_LABELS else None
     return (kinds * (HEAT_LEVELS + 1) + levels).astype(np.uint8), palette, texts

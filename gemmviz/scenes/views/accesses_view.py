@@ -45,7 +45,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
         if count <= 64
         else Counter()
     )
-    now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
+    now = {(each.operand.array, element) for each in moment.touched for element in each.block_cells.tolist()}
     stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to here
     rows = []
     for thread in threads:

@@ -7,8 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.memory.banks import passes_by_one_word, served_groups, words_of
+from gemmviz.analysis.memory.warps import moved_by_lane
 from gemmviz.analysis.replay.moment import Moment
+from gemmviz.model.arrays import Longs
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.sentence import no_access
@@ -36,17 +39,27 @@ class Punchcard:
 
 def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
     """The access of the chosen warp (or of the block's first that makes one)."""
-    shared = next((touched for touched in moment.touched if touched.array.space == "shared"), None)
-    request = moment.request
+    shared = moment.touched_in("shared")
+    request = None if shared is None else moment.request_of(shared.row)
     if shared is None or request is None:
         return framed([message(no_access(moment, "shared"), options)], moment, options)
-    rules, operand = moment.trace.rules, shared.operand
-    words, per_lane = words_of(request.lanes[None], shared.array.itemsize, rules, operand.width)
-    card = punchcard(words[0], per_lane, operand.access == "read", rules)
+    card = access_card(request.lanes, shared.operand, shared.array, moment.trace.rules)
     accent = options.theme.accent(tile_matrix(moment) or shared.array.name)
     return framed(
         _card(card, f"{shared.array.name}, warp {request.warp}", accent, options, followed_lane(moment)), moment, options
     )
+
+
+def access_card(lanes: Longs, operand: Operand, array: MemoryArray, rules: MemoryRules) -> Punchcard:
+    """The card of one request (lanes,), -1 inactive: one below the other those of the runs that its layout is made of."""
+    cards = []
+    for run in operand.layout.runs:
+        moved = moved_by_lane(lanes.reshape(-1, rules.request_lanes), run.first, rules).reshape(1, -1)
+        words, per_lane = words_of(moved, array.itemsize, rules, run.width)
+        cards.append(punchcard(words[0], per_lane, operand.access == "read", rules))
+    begins = np.cumsum([0, *(len(card.first) for card in cards)]).tolist()
+    starts = tuple(begin + start for begin, card in zip(begins[:-1], cards, strict=True) for start in card.starts)
+    return Punchcard(np.vstack([card.first for card in cards]), np.vstack([card.served for card in cards]), starts)
 
 
 def punchcard(

@@ -9,7 +9,6 @@ from gemmviz.scenes.kit.text import text_line
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
-_COLOURS = ("A", "B", "C")
 _BYTES = 4
 
 
@@ -29,7 +28,8 @@ def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
     rows = [*case.traffic, Traffic("the least: A, B and C once", least, "counted from the sizes")]
     pitch = room.height / len(rows)
     found: list[Primitive] = []
-    for place, (row, colour) in enumerate(zip(rows, (*_COLOURS[: len(case.traffic)], ""), strict=True)):
+    for place, row in enumerate(rows):
+        colour = options.theme.level(place) if row in case.traffic else options.theme.faint
         found += _bar(row, most, colour, Box(room.x, room.y + place * pitch, room.width, pitch), options)
     return titled(found, title, note, options)
 
@@ -40,14 +40,13 @@ def _bar(row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) 
     high = min(0.4 * room.height, 70.0)
     y = room.y + 1.5 * size
     wide = max(3.0, room.width * row.size_bytes / most)
-    fill = theme.accent(colour) if colour else theme.faint
     said = f"{size_text(row.size_bytes)} {row.level}"
     exact = f"{spaced(row.size_bytes)} bytes, {number(row.size_bytes / 1e9)} GB; {row.source}"
     key = row.level.replace(" ", "-")
     return [
         text_line(f"{key}-name", (room.x, room.y + size), said, size, room.width, theme.text, "semibold"),
         Rects(f"{key}-track", boxes((room.x, y, room.width, high)), theme.empty, radius=4.0),
-        Rects(f"{key}-bar", boxes((room.x, y, wide, high)), fill, radius=4.0),
+        Rects(f"{key}-bar", boxes((room.x, y, wide, high)), colour, radius=4.0),
         text_line(f"{key}-exact", (room.x, y + high + 1.25 * small), exact, small, room.width, theme.faint),
     ]
 

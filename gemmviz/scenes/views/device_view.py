@@ -59,7 +59,6 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     cores = Box(inner.x, inner.y + 1.5 * small, inner.width, 0.42 * inner.height)
     found.append(_cells("cores", device.fp32_per_sm, cores, theme.accent("C"), options))
     y = cores.y + cores.height + 14
-    bar = (inner.y + inner.height - y) / 2
     held = size_text(_REGISTER_BYTES * device.registers_per_sm)
     bars = (
         ("registers", "B", f"registers: {held}, {spaced(device.registers_per_sm)} of 32 bits"),
@@ -69,7 +68,13 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
             f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {size_text(device.shared_per_block)} a "
             f"{words['block']}",
         ),
+        *(
+            (each.name, "", f"{each.name}: {size_text(each.size_bytes)}")
+            for each in device.levels[1:-1]
+            if each.shared_by == "SM"
+        ),
     )
+    bar = (inner.y + inner.height - y) / len(bars)
     for key, colour, said in bars:
         high = bar - 12
         size = min(small, 0.5 * high)
@@ -106,17 +111,21 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     cores = device.sms * device.fp32_per_sm
     name = f"the chip: {many(device.sms, device.words['sm'])}, {spaced(cores)} {device.words['core']}s"
     found = _frame("chip", name, room, options)
-    cache = 0.16 * room.height if device.last_level_cache else 0.0
-    inner = Box(room.x + 20, room.y + 62, room.width - 40, room.height - 80 - cache)
+    caches = [each for each in device.levels[1:-1] if each.shared_by == "device"]
+    cache = 0.16 * room.height
+    inner = Box(room.x + 20, room.y + 62, room.width - 40, room.height - 80 - cache * len(caches))
     found.append(_cells("sms", device.sms, inner, mixed(theme.panel, theme.accent("C"), 0.7), options))
-    if cache:
-        y = room.y + room.height - cache - 6
+    for place, each in enumerate(reversed(caches)):
+        key = f"cache{'-' + str(place) if place else ''}"
+        y = room.y + room.height - cache * (place + 1) - 6
         size = min(theme.type.small, 0.5 * cache)
-        said = f"last-level cache for all of them: {size_text(device.last_level_cache)}"
-        found.append(Rects("cache-bar", boxes((inner.x, y, inner.width, cache - 8)), theme.empty, theme.faint, 2.0, 6.0))
+        said = f"{each.name} for all of them: {size_text(each.size_bytes)}"
+        found.append(Rects(f"{key}-bar", boxes((inner.x, y, inner.width, cache - 8)), theme.empty, theme.faint, 2.0, 6.0))
         at = points((inner.x + 14, y + (cache - 8) / 2 + 0.35 * size))
         found.append(
-            Labels("cache-said", at, (fitted(said, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold")
+            Labels(
+                f"{key}-said", at, (fitted(said, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
+            )
         )
     return found
 

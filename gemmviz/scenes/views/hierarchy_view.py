@@ -5,7 +5,7 @@ the bytes that have passed it so far.
 from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.files.devices import load_device
-from gemmviz.model.device import Device
+from gemmviz.model.device import Device, MemoryLevel
 from gemmviz.model.sites import shared_bytes
 from gemmviz.model.words import capital, number, spaced
 from gemmviz.scenes.kit.box import Box
@@ -14,12 +14,14 @@ from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects,
 from gemmviz.scenes.kit.text import fitted, text_line
 from gemmviz.scenes.kit.view import View
 
-_SHARE = (0.3, 0.27, 0.27)  # of the height: registers, shared memory, global memory; arrows stand between them
+_FIRST, _SHARE = 0.3, 0.27  # how high registers are, and each other level, where there are three
+_ARROW, _GAP = 0.08, 0.02  # of the height: between levels with an arrow, and without
+_INSET = 0.12  # of the width: of the first level
 _REGISTER_BYTES = 4
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Three levels, one below the other; between them what has passed by now, of the watched threads' warps."""
+    """All levels, one below the other; between them what has passed by now, of the watched threads' warps."""
     return framed(_levels(moment, options), moment, options)
 
 
@@ -36,45 +38,61 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     words = device.words
     top, bottom = options.top - 10, options.bottom
     room = Box(MARGIN, top, options.width - 2 * MARGIN, bottom - top)
-    highs = [share * room.height for share in _SHARE]
-    gap = (room.height - sum(highs)) / 2
     shared, outer = moment.so_far("shared"), moment.so_far("global")
     has_shared = any(array.space == "shared" for array in moment.trace.arrays)
     own = shared_bytes(moment.trace.arrays)
     tile = f"; this kernel's block takes {size_text(own)}" if has_shared else "; this kernel takes none"
     registers = _REGISTER_BYTES * device.registers_per_sm
-    levels = (
-        ("Registers", "C", "each thread sees its own", f"{size_text(registers)} on each {words['sm']}"),
+    first, *caches, last = device.levels
+    theme = options.theme
+    levels = [
+        ("Registers", theme.accent("C"), "each thread sees its own", f"{size_text(registers)} on each {words['sm']}"),
         (
-            capital(words["shared memory"]),
-            "A",
+            capital(first.name),
+            theme.accent("A"),
             f"all threads of a {words['block']} see it",
-            f"{size_text(device.shared_per_sm)} on each {words['sm']}, at most {size_text(device.shared_per_block)} a "
+            f"{size_text(first.size_bytes)} on each {words['sm']}, at most {size_text(device.shared_per_block)} a "
             f"{words['block']}{tile}",
         ),
+        *(_cache(each, theme.level(3 + place), device) for place, each in enumerate(caches)),
         (
-            "Global memory",
-            "B",
+            capital(last.name),
+            theme.accent("B"),
             "all threads and the host see it",
-            f"{size_text(device.memory_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip{_cache(device)}",
+            f"{size_text(last.size_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip"
+            + ("" if caches else "; no cache before it"),
         ),
-    )
+    ]
     found: list[Primitive] = []
-    y = room.y
-    for place, ((name, colour, who, size), high) in enumerate(zip(levels, highs, strict=True)):
-        inset = (2 - place) * 0.06 * room.width
-        box = Box(room.x + inset, y, room.width - 2 * inset, high)
-        beside = box.width - (0.37 * room.width if place == 2 else 0.0)  # where constants and textures stand beside it
+    places = _boxes(room, len(levels))
+    for place, ((name, colour, who, size), box) in enumerate(zip(levels, places, strict=True)):
+        is_last = place == len(levels) - 1  # constants and textures stand beside it
+        beside = box.width - (0.37 * room.width if is_last else 0.0)
         found += _level(f"level-{place}", name, colour, (who, size), box, beside, options)
-        y += high + gap
-    first, second = room.y + highs[0], room.y + highs[0] + gap + highs[1]
-    found += _passed("shared", _shared_words(shared), Box(room.x, first, room.width, gap), options)
-    found += _passed("global", _global_words(moment, outer), Box(room.x, second, room.width, gap), options)
-    return [*found, *_others(moment, device, Box(room.x, room.y, room.width, room.height), options)]
+    for key, said, below in (("shared", _shared_words(shared), 1), ("global", _global_words(moment, outer), len(places) - 1)):
+        above = places[below - 1].y + places[below - 1].height
+        found += _passed(key, said, Box(room.x, above, room.width, places[below].y - above), options)
+    return [*found, *_others(moment, device, places[-1], options)]
 
 
-def _cache(device: Device) -> str:
-    return f"; before it {size_text(device.last_level_cache)} of cache" if device.last_level_cache else "; no cache before it"
+def _boxes(room: Box, count: int) -> list[Box]:
+    """Where so many levels stand, each wider than the one above it."""
+    gaps = [_ARROW, *[_GAP] * (count - 3), _ARROW]
+    shares = [_FIRST, *[_SHARE] * (count - 1)]
+    scale = (1.0 - sum(gaps)) / sum(shares)
+    y, found = room.y, []
+    for place, (share, gap) in enumerate(zip(shares, [*gaps, 0.0], strict=True)):
+        inset = _INSET * room.width * (1 - place / (count - 1))
+        found.append(Box(room.x + inset, y, room.width - 2 * inset, share * scale * room.height))
+        y += (share * scale + gap) * room.height
+    return found
+
+
+def _cache(level: MemoryLevel, colour: str, device: Device) -> tuple[str, str, str, str]:
+    """The name, colour and words of a cache."""
+    where = f"on each {device.words['sm']}" if level.shared_by == "SM" else f"for all {device.words['sm']}s together"
+    rate = "" if level.bandwidth_gb_s is None else f", {number(level.bandwidth_gb_s)} GB/s"
+    return capital(level.name), colour, "the hardware fills it", f"{size_text(level.size_bytes)} {where}{rate}"
 
 
 def _level(
@@ -87,8 +105,8 @@ def _level(
     step = (box.height - size - 2 * small) / 4
     baselines = (box.y + step + 0.8 * size, box.y + 2 * step + size + 0.8 * small, box.y + 3 * step + size + 1.8 * small)
     return [
-        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.panel, theme.accent(colour), 3.0, 10.0),
-        Labels(f"{key}-name", points((x, baselines[0])), (name,), size, theme.accent(colour), "start", "semibold"),
+        Rects(f"{key}-box", boxes((box.x, box.y, box.width, box.height)), theme.panel, colour, 3.0, 10.0),
+        Labels(f"{key}-name", points((x, baselines[0])), (name,), size, colour, "start", "semibold"),
         text_line(f"{key}-who", (x, baselines[1]), lines[0], small, room, theme.text),
         text_line(f"{key}-size", (x, baselines[2]), lines[1], small, room, theme.faint),
     ]
@@ -133,8 +151,7 @@ def _passed(key: str, text: str, room: Box, options: ViewOptions) -> list[Primit
 def _others(moment: Moment, device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     """Constant and texture memory: parts of the lowest level with a cache of their own on each multiprocessor."""
     theme, text = options.theme, moment.trace.setup.kernel.text
-    high = _SHARE[2] * room.height
-    top, wide, gap = room.y + room.height - high, 0.17 * room.width, 0.012 * room.width
+    high, top, wide, gap = room.height, room.y, 0.17 * room.width, 0.012 * room.width
     size = min(theme.type.note, 0.16 * high)
     found: list[Primitive] = []
     for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.analysis.memory.counts import Counts, count_rows
-from gemmviz.analysis.replay.grid import spread
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.model.arrays import Longs
 from gemmviz.model.device import MemoryRules
+from gemmviz.model.layouts import Layout
 from gemmviz.model.sites import MemoryArray
 from gemmviz.model.words import spaced
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
@@ -35,13 +35,14 @@ _LEAST_ASKED = 4.0  # units: wide enough to be seen
 
 def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     """The request of the chosen warp (or of the block's first that makes one)."""
-    main, request = moment.main, moment.request
-    if main is None or main.array.space != "global" or request is None:
+    main = moment.touched_in("global")
+    request = None if main is None else moment.request_of(main.row)
+    if main is None or request is None:
         return framed([message(no_access(moment, "global"), options)], moment, options)
     rules = moment.trace.rules
     top, room = options.top, options.bottom - options.top
     tall = room >= _STRIP_HEIGHT + _LEAST_TABLE
-    lines = touched_lines(request.lanes, main.array.itemsize, main.operand.offsets, rules)
+    lines = touched_lines(request.lanes, main.array.itemsize, main.operand.layout, rules)
     cost = count_rows(request.lanes.reshape(-1, rules.request_lanes), main.operand, main.array, rules)
     palette = _palette(main.array.name, cost.excessive_sectors > 0, options.theme)
     strip = _Strip(request.lanes, lines, main.array, rules, palette, options, followed_lane(moment))
@@ -78,17 +79,17 @@ class TouchedLines:
     asking: Longs
 
 
-def touched_lines(lanes: Longs, itemsize: int, offsets: tuple[int, ...], rules: MemoryRules) -> TouchedLines:
+def touched_lines(lanes: Longs, itemsize: int, layout: Layout, rules: MemoryRules) -> TouchedLines:
     """What the lanes of one request touch (lanes,), -1 inactive."""
     per_line, per_sector = rules.line_bytes // itemsize, rules.sector_bytes // itemsize
     lane = np.flatnonzero(lanes >= 0)
-    elements = spread(lanes, offsets)
+    elements = layout.spread(lanes[lane], lane).ravel()
     numbers = np.unique(elements // per_line)
     row, column = np.searchsorted(numbers, elements // per_line), elements % per_line
     table = np.full((len(numbers), per_line), -2, np.int64)
     table.reshape(len(numbers), -1, per_sector)[row, column // per_sector] = -1
     places, first, asking = np.unique(row * per_line + column, return_index=True, return_counts=True)
-    table.reshape(-1)[places] = np.repeat(lane, len(offsets))[first]
+    table.reshape(-1)[places] = np.repeat(lane, layout.width)[first]
     counts = np.zeros_like(table)
     counts.reshape(-1)[places] = asking
     return TouchedLines(numbers, table, counts)

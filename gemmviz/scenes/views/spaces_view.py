@@ -38,13 +38,13 @@ def used_spaces(text: str) -> frozenset[str]:
 
 
 def _note(device: Device) -> str:
-    if device.last_level_cache:
+    if device.levels[1:-1]:
         return "Arrays whose indices the compiler does not know, and what registers can't hold, lie in local memory"
     return "Automatic arrays lie in local memory, which is as slow as global memory here"
 
 
 def _rows(device: Device) -> list[tuple[str, ...]]:
-    cached = "yes" if device.last_level_cache else "no"
+    cached = "yes" if device.levels[1:-1] else "no"
     registers, shared = size_text(4 * device.registers_per_sm), size_text(device.shared_per_sm)
     sm, on = device.words["sm"], "on the chip"
     memory = size_text(device.memory_bytes)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.replay.grid import Grid, spread
+from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.moment import Moment, Touched
 from gemmviz.model.sites import MemoryArray
 from gemmviz.scenes.kit.frame import Layer, ViewOptions, time_strip, words_beside, words_between
@@ -103,11 +103,10 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
         )
         state[rows, columns] = AREA
     flat[grid.cells(_sources(moment, number))] = SOURCE
-    touched = moment.of_array(number)
-    if touched is not None:
+    for touched in moment.of_array(number):
         if moment.focus.thread is not None:
             paid = moment.trace.element[touched.row, moment.scope.of_warps]
-            flat[grid.cells(spread(paid, touched.operand.offsets))] = SOURCE
+            flat[grid.cells(moment.trace.spread(touched.operand, paid, moment.scope.of_warps))] = SOURCE
         cells = grid.cells(touched.cells)
         flat[cells] = lit_by_group(moment, touched, cells, len(flat), layer) if by_group else LIT
     return state
@@ -125,7 +124,7 @@ def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
 def lit_by_group(
     moment: Moment, touched: Touched, cells: npt.NDArray[np.int64], size: int, layer: Layer
 ) -> npt.NDArray[np.uint8]:
-    """For each touched cell (as ``spread`` orders them) the state of the group of threads that touches it, or SEVERAL."""
+    """For each touched cell, as ``Touched.cells`` orders them, the state of the group that touches it, or SEVERAL."""
     active = np.repeat(np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start, touched.operand.width)
     several = shared_cells(cells, group_numbers(moment.trace, active, layer), size)
     return np.where(several, SEVERAL, FIRST_GROUP + group_colours(moment.trace, active, layer)).astype(np.uint8)
@@ -165,8 +164,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
     grid = in_window(counted, table)
     counts = moment.loads(number, counted)[grid.part]
     fill = heat_levels(counts, grid.factor**2, most_loads(moment.trace.setup.problem))
-    touched = moment.of_array(number)
-    if touched is not None:
+    for touched in moment.of_array(number):
         lit = grid.table()
         lit[grid.cells(touched.cells)] = 1
         fill[grid.shaped(lit) > 0] = HEAT_LIT

@@ -77,14 +77,17 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
     if thread >= trace.space.threads_per_block:
         return f"{lane}  no thread", None
     title, column = f"{lane}  {thread_text(thread, trace.launch)}", moment.scope.of_block.start + thread
-    if trace.element[trace.row[moment.step], column] < 0:
+    if (trace.element[trace.row[moment.step] : trace.row[moment.step + 1], column] < 0).all():
         return title, None
     if not moment.touched:
-        return title, "waits"
+        return title, "waits" if moment.site.is_barrier else moment.site.kind
     parts = []
     for touched in moment.touched:
         element = int(trace.element[touched.row, column])
-        what = "" if value is None else f"  {value[touched.row, column]:.3g}"
+        if element < 0:
+            continue
+        element += int(touched.operand.layout.offset(0, trace.lane[column]))
+        what = "" if value is None else f"  {touched.array.element.text(float(value[touched.row, column]), 3)}"
         address = f"  {spaced(element * touched.array.itemsize)}" if options.words else ""
         parts.append(f"{element_text(touched.array, element, options.labels)}{address}{what}")
     return title, ", ".join(parts)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
 from gemmviz.model.speed_case import SpeedCase
-from gemmviz.model.words import number, spaced
+from gemmviz.model.words import letter, number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.chart import Scale
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
@@ -21,7 +21,6 @@ CURE = "cure-"  # the keys of what can be tried begin so
 _LEAST_INTENSITY, _MOST_INTENSITY = 1 / 64, 1024.0
 _LOWEST_RATE = 1 / 4096  # of the peak
 _SIDE = 16.0
-_COLOURS = ("A", "B", "C")
 
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
@@ -86,21 +85,22 @@ def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
             theme.text,
         ),
     ]
-    for place, (each, colour) in enumerate(zip(case.traffic, _COLOURS, strict=False)):
+    for place, each in enumerate(case.traffic):
         side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each is still seen
-        found += _level(case, each.level, intensity(case.problem.flops, each.size_bytes), colour, (x, y), side, theme)
+        flops_per_byte = intensity(case.problem.flops, each.size_bytes)
+        found += _level(case, each.level, flops_per_byte, theme.level(place), (x, y), side, theme)
     return [*found, *_so_far(case, x, y, room, theme)]
 
 
 def _level(
-    case: SpeedCase, level: str, flops_per_byte: float, colour: str, at: tuple[Scale, Scale], side: float, theme: Theme
+    case: SpeedCase, level: str, flops_per_byte: float, accent: str, at: tuple[Scale, Scale], side: float, theme: Theme
 ) -> list[Primitive]:
     """A filled mark at the rate that the kernel has, a hollow one on the roof above or below it."""
     x, y = at
     device, key = case.device, f"level-{level.replace(' ', '-')}"
     seen = min(max(flops_per_byte, _LEAST_INTENSITY), _MOST_INTENSITY)
     across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
-    accent, half = theme.accent(colour), side / 2
+    half = side / 2
     found: list[Primitive] = [
         Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
     ]
@@ -117,12 +117,12 @@ def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> lis
         return []
     flops, sizes = case.so_far
     found: list[Primitive] = []
-    for colour, size_bytes in zip(_COLOURS, sizes, strict=False):
+    for place, size_bytes in enumerate(sizes):
         if flops <= 0 or size_bytes <= 0:
             continue
         at = x.at(min(max(flops / size_bytes, _LEAST_INTENSITY), _MOST_INTENSITY))
         base = room.y + room.height
-        found.append(Lines(f"so-far-{colour}", np.array([[at, base - 26, at, base]]), theme.accent(colour), 5.0))
+        found.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), theme.level(place), 5.0))
     if found:
         words = points((room.x + 8, room.y + room.height - 34))
         found.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
@@ -149,24 +149,23 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
         waiting = f"The launch is not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         say("reason", waiting, sizes.caption, theme.faint)
     y += 16
-    for each, colour in zip(case.traffic, _COLOURS, strict=False):
+    for place, each in enumerate(case.traffic):
+        key = letter(place)
         per_byte = intensity(case.problem.flops, each.size_bytes)
         roof = case.device.roof(per_byte)
         beyond = case.rate is not None and case.rate > roof
         tail = ": it is faster, so a cache serves it" if beyond else ""
         tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; beyond the edge of the chart"
         what = f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop a byte; from DRAM {number(roof)} GFLOP/s{tail}"
-        found.append(Rects(f"level-chip-{colour}", boxes((room.x, y + 8, 16, 16)), theme.accent(colour), radius=8.0))
+        found.append(Rects(f"level-chip-{key}", boxes((room.x, y + 8, 16, 16)), theme.level(place), radius=8.0))
         inner = Box(room.x + 28, y, room.width - 28, room.height)
         for line_number, line in enumerate(wrapped(what, sizes.note, inner.width, 3)):
             y += 1.3 * sizes.note
             found.append(
-                Labels(
-                    f"level-{colour}-{line_number}", points((inner.x, y - 0.2 * sizes.note)), (line,), sizes.note, theme.text
-                )
+                Labels(f"level-{key}-{line_number}", points((inner.x, y - 0.2 * sizes.note)), (line,), sizes.note, theme.text)
             )
         y += 6
-    if 0 < len(case.traffic) < len(_COLOURS):
+    if case.traffic and case.lacks_dram:
         say("unknown", "what DRAM moved: not recorded for this launch", sizes.note, theme.faint)
     y += 10
     found += _cures(case, Box(room.x, y, room.width, room.height), options)

@@ -147,7 +147,7 @@ def _store_local(node: Assign, value: Closure, address: Address, combined: Finis
 
 
 def _converter(source: Scalar, to: Scalar) -> Callable[[Any], Any] | None:
-    return None if source.kind == to.kind and source.bits == to.bits else values.conversion(source, to)
+    return None if source.element is to.element else values.conversion(source, to)
 
 
 def component_type(ctype: Any) -> Scalar | None:

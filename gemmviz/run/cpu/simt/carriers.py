@@ -1,6 +1,7 @@
 """Finds the variables whose values can reach shared memory, which alone determine the contents of its tiles."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from gemmviz.run.cpu.simt.numbers import parts
@@ -24,6 +25,7 @@ from gemmviz.source.types import PointerType, Scalar
 _Given = tuple[set[int], set[int]]  # variables, and those that they are given something of
 
 
+@lru_cache(maxsize=64)
 def carriers(program: Program) -> frozenset[int]:
     """Slots whose values may be stored into shared memory, directly or through other variables and pointers to them.
 

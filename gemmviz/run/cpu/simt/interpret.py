@@ -3,15 +3,17 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.launch.legality import evaluated
 from gemmviz.model.cancelling import is_cancelled
+from gemmviz.model.element_types import ElementType
 from gemmviz.model.errors import KernelFault, SourceError
 from gemmviz.model.kernel import KernelSpec, Launch, place_in
+from gemmviz.model.layouts import vector
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink
 from gemmviz.model.sites import LoopInfo, MemoryArray, Operand, Site
@@ -23,6 +25,7 @@ from gemmviz.run.cpu.simt.memory import GlobalMemory, SharedMemory
 from gemmviz.run.cpu.simt.numbers import number_slots
 from gemmviz.run.cpu.simt.statements import statement
 from gemmviz.run.cpu.simt.symbolic import SymbolicCompiler, TagMemory, UnseenMatrix, UnseenShared, constant_tag
+from gemmviz.run.cpu.simt.values import constant
 from gemmviz.source import fold
 from gemmviz.source.nodes import FunctionParameter, Loop, Program, SharedArray, Unrolled
 from gemmviz.source.types import PointerType, Scalar, VectorType, scalar_of
@@ -47,18 +50,15 @@ class Binding:
         return [name for name, _ in self.matrices].index(matrix)
 
     @property
-    def dtypes(self) -> dict[str, str]:
-        """Data types of the matrices by name."""
-        return {name: str(scalar.dtype) for name, scalar in self.matrices}
+    def element_types(self) -> dict[str, ElementType]:
+        """Element types of the matrices, by name."""
+        return {name: scalar.element for name, scalar in self.matrices}
 
     def site(self, access: int, array: int) -> Site:
-        """The site of an access to an array; ``array`` is -1 for a barrier."""
+        """The site of an access to an array; ``array`` is -1 for a site that touches none."""
         at = self.program.accesses[access]
-        if array < 0:
-            waits_for: Literal["block", "warp"] = "block" if at.kind == "barrier" else "warp"
-            return Site(at.place, at.text, at.loops, (), waits_for, at.calls, at.statement)
-        operand = Operand(array, "read" if at.kind == "load" else "write", tuple(range(at.width)))
-        return Site(at.place, at.text, at.loops, (operand,), None, at.calls, at.statement)
+        operands = () if array < 0 else (Operand(array, "read" if at.kind == "load" else "write", vector(at.width)),)
+        return Site(at.place, at.text, at.loops, at.kind, operands, at.calls, at.statement)
 
     @property
     def phase_loop(self) -> int:
@@ -96,7 +96,7 @@ def bind(setup: Setup, launch: Launch, program: Program) -> Binding:
         if isinstance(parameter.type, PointerType):
             matrices[argument] = scalar_of(parameter.type.to)
     arrays = [
-        MemoryArray(name, "global", problem.shapes[name], str(scalar.dtype), name in spec.column_major)
+        MemoryArray(name, "global", problem.shapes[name], scalar.element.name, name in spec.column_major)
         for name, scalar in matrices.items()
     ]
     arrays += [_shared_info(array, launch.shared_bytes, spec) for array in program.shared]
@@ -111,7 +111,7 @@ def _shared_info(array: SharedArray, shared_bytes: int, spec: KernelSpec) -> Mem
         dims = (shared_bytes // array.element.bytes,)
     if isinstance(array.element, VectorType):
         dims = (*dims, array.element.count)
-    return MemoryArray(array.name, "shared", dims, str(scalar_of(array.element).dtype))
+    return MemoryArray(array.name, "shared", dims, scalar_of(array.element).element.name)
 
 
 def interpret(
@@ -210,7 +210,7 @@ def _argument(
     value = number_argument(setup, argument)
     if parameter.type.is_float:
         with np.errstate(over="ignore"):
-            return constant_tag(value) if by_tag else np.float32(value) if parameter.type.bits == 32 else float(value)
+            return constant_tag(value) if by_tag else constant(float(value), parameter.type)
     return fold.wrap(int(value), parameter.type)
 
 

@@ -111,7 +111,7 @@ class Machine:
         if number is None:
             number = self.sites[access, array] = len(self.sites)
             self.sink.site(self.make_site(access, array))
-        self.sink.access(number, offset, self.mask, tuple(self.visits), self.epoch)
+        self.sink.access(number, 0, offset, self.mask, tuple(self.visits), self.epoch)
 
     def leave(self, code: int, lanes: ActiveMask) -> None:
         """Makes ``lanes`` leave the loop, its current trip, or the function."""

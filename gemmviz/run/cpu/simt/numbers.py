@@ -3,9 +3,11 @@ the sizes alone.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
+from functools import cache, lru_cache
 from typing import Any
 
+from gemmviz.model.errors import Place
 from gemmviz.source.nodes import (
     Assign,
     Barrier,
@@ -28,19 +30,32 @@ from gemmviz.source.nodes import (
     Sequence,
     Unary,
 )  # fmt: skip
-from gemmviz.source.types import Scalar
+from gemmviz.source.types import CType, PointerType, Scalar
+
+_LEAVES = (bool, int, str, Place, Scalar, PointerType, CType, int | None, str | None)  # types of fields that hold no node
+_NODES = Read.__module__
 
 
 def parts(node: Any) -> Iterator[Any]:
     """All nodes within one, itself first, in the order of the source."""
-    yield node
-    for each in fields(node):
-        value = getattr(node, each.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, tuple):  # a slot and what is bound to it
-                yield from parts(part[1])
-            elif is_dataclass(part) and type(part).__module__ == Read.__module__:
-                yield from parts(part)
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        yield part
+        inner: list[Any] = []
+        for name in _inner_fields(part.__class__):
+            value = getattr(part, name)
+            if isinstance(value, tuple):  # of nodes, or of slots and what is bound to them
+                inner += (each[1] if isinstance(each, tuple) else each for each in value)
+            else:
+                inner.append(value)
+        pending += (each for each in reversed(inner) if type(each).__module__ == _NODES)
+
+
+@cache
+def _inner_fields(kind: Any) -> tuple[str, ...]:
+    """The fields of a type of node that may hold nodes."""
+    return tuple(each.name for each in fields(kind) if each.type not in _LEAVES)
 
 
 def is_float(ctype: Any) -> bool:
@@ -48,6 +63,7 @@ def is_float(ctype: Any) -> bool:
     return isinstance(ctype, Scalar) and ctype.is_float
 
 
+@lru_cache(maxsize=64)
 def number_slots(program: Program) -> frozenset[int]:
     """The float variables that never hold a value of a matrix."""
     given = list(_given(program))

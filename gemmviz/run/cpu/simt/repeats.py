@@ -73,7 +73,7 @@ class _Remembered:
         finally:
             sums = machine.sink.end()
         came_back = code == NORMAL and machine.mask is state[0] and machine.exited is state[1] and machine.level == state[2]
-        self.began = state if came_back else None
+        self.began = state if came_back and sums is not None else None
         if came_back:
             self.sums, self.steps = sums, machine.steps - before
             self.left = [(slot, machine.slots[slot], machine.levels[slot]) for slot in self.slots.changed]

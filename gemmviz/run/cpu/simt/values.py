@@ -80,12 +80,12 @@ def conversion(source: Scalar, to: Scalar) -> Callable[[Any], Any]:
 
 def constant(value: Any, scalar: Scalar) -> Any:
     """A folded number as a runtime value of its type."""
-    return np.float32(value) if scalar.is_float and scalar.bits == 32 else value
+    return scalar.dtype.type(value) if scalar.is_float and scalar.bits < 64 else value
 
 
 def from_memory(value: Any, scalar: Scalar) -> Any:
-    """One element of an array as a runtime value of its type."""
-    return value if scalar.is_float and scalar.bits == 32 else value.item()
+    """A single element of an array as a runtime value of its type."""
+    return value if scalar.is_float and scalar.bits < 64 else value.item()
 
 
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {

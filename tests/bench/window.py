@@ -1,148 +1,32 @@
-"""Figures of speed, as medians: make bench. Each is compared with what was promised."""
+"""Speed of a real window of 1920 x 1080, software rendering."""
 
 import gc
 import os
 import resource
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
 import numpy as np
-
-from gemmviz.analysis.memory.counts import LaunchCounter
-from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.launch.catalog import kernel_names, load_kernel
-from gemmviz.launch.legality import device_for, legal_choices, setup_for
-from gemmviz.model.kernel import KernelSpec
-from gemmviz.model.problem import Problem
-from gemmviz.model.setup import Setup
-from gemmviz.model.trace import Trace
-from gemmviz.run.cpu.executor import stream_launch, trace_kernel
-from gemmviz.run.recording import Recording
-from gemmviz.state.shot import Camera, default_shot, shot_text
-from tests.conftest import DATA
-
-REPEATS = 7
-SOAK_SECONDS = int(os.environ.get("SOAK_SECONDS", "60"))
-_FIRST = """
-import time
-start = time.perf_counter()
 from PySide6.QtWidgets import QApplication
+
+from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.main_window import MainWindow
-app = QApplication([])
-window = MainWindow()
-window.resize(1920, 1080)
-window.start()
-window.show()
-done = []
-window.replay.stage.painted.connect(lambda: done.append(window.session.shown is not None))
-while not any(done):
-    app.processEvents()
-print((time.perf_counter() - start) * 1e3)
-window.close()
-"""
-_FRESH = """
-import time, resource
-from dataclasses import replace
-from gemmviz.cli.main import main
-from gemmviz.files.kernel_file import parse_kernel
-from gemmviz.model.problem import Problem
-from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.launch.catalog import load_kernel
 from gemmviz.launch.legality import setup_for
-kernel = load_kernel("04_tiled")
-start = time.perf_counter()
-kernel = parse_kernel(kernel.text, kernel.file)
-trace_kernel(setup_for(kernel, Problem({size}, {size}, {size}), dict(TILE_WIDTH={tile}), blocks="{blocks}")).whole
-print((time.perf_counter() - start) * 1e3, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
+from gemmviz.model.problem import Problem
+from gemmviz.state.shot import Camera, default_shot, shot_text
+from tests.bench.engine import setup_of
+from tests.bench.report import show
+
+SOAK_SECONDS = int(os.environ.get("SOAK_SECONDS", "60"))
 
 
-def main() -> None:
-    first = [fresh(64, 16, "all")[0] for _ in range(REPEATS)]
-    show("04_tiled 64³ T=16, text to trace, first time", statistics.median(first), "ms", 40)
-    sizes = iter(range(65, 200))
-    again = median(
-        lambda: traced(load_kernel("04_tiled"), 64, TILE_WIDTH=16),
-        before=lambda: traced(load_kernel("04_tiled"), next(sizes), TILE_WIDTH=16),
-    )
-    show("the same again, after another size", again * 1e3, "ms", 10)
-    throughput("04_tiled", load_kernel("04_tiled"), 200, TILE_WIDTH=16)
-    throughput("03_coalesced", load_kernel("03_coalesced"), 40, BLOCK=16)
-    throughput("register-tiled (8 x 8 a thread)", load_kernel(str(DATA / "kernels" / "block_tile_2d.cu")), 20)
-    large = [fresh(4096, 32, "3:4,5:6") for _ in range(3)]
-    show("04_tiled 4096³ T=32, one block", statistics.median(ms for ms, _ in large), "ms", 1000)
-    show("    peak memory of that process", statistics.median(mib for _, mib in large), "MiB", 300)
-    counted()
-    first_picture()  # warms the disk's cache
-    show("first picture, from the start of the program", statistics.median(first_picture() for _ in range(3)), "ms", 1000)
-    exported()
-    window()
-
-
-def counted() -> None:
-    """All accesses of whole launches, each kernel with its own parameters' last choice that can run."""
-    for name in kernel_names():
-        setups = list(legal_choices(load_kernel(name), Problem(4096, 4096, 4096)))
-        if setups:
-            seconds = median(partial(count, setups[-1]), repeats=3)
-            show(f"counts of {name} 4096³", seconds, "s", 2)
-
-
-def count(setup: Setup) -> None:
-    stream_launch(setup, LaunchCounter(device_for(setup).rules))
-
-
-def median(action: Callable[[], object], before: Callable[[], object] = lambda: None, repeats: int = REPEATS) -> float:
-    """Seconds, the median of several runs."""
-    times = []
-    for _ in range(repeats):
-        before()
-        gc.collect()
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def setup_of(kernel: KernelSpec, size: int, **parameters: int) -> Setup:
-    return setup_for(kernel, Problem(size, size, size), parameters)
-
-
-def traced(kernel: KernelSpec, size: int, **parameters: int) -> Trace:
-    kernel = parse_kernel(kernel.text, kernel.file)
-    return trace_kernel(setup_of(kernel, size, **parameters)).whole
-
-
-def fresh(size: int, tile: int, blocks: str) -> tuple[float, float]:
-    """Milliseconds and peak MiB of one trace in a new process that has only just imported gemmviz."""
-    code = _FRESH.format(size=size, tile=tile, blocks=blocks)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    ms, mib = done.stdout.split()
-    return float(ms), float(mib)
-
-
-def throughput(name: str, kernel: KernelSpec, promised: float, **parameters: int) -> None:
-    setup, recording = setup_of(kernel, 256, **parameters), Recording(origins=False)
-    accesses = trace_kernel(setup, recording=recording).whole.element.size
-    seconds = median(lambda: trace_kernel(setup, recording=recording))
-    show(f"{name} 256³, accesses of one thread", accesses / seconds / 1e6, "M/s", promised, more_is_better=True)
-
-
-def window() -> None:
-    """A real window of 1920 x 1080, software rendering."""
-    from PySide6.QtWidgets import QApplication
-
-    from gemmviz.gui.preferences import InMemoryStore
-    from gemmviz.gui.window.main_window import MainWindow
-
+def run() -> None:
+    """Print all figures of the window."""
     app = QApplication.instance() or QApplication([])
     shown = MainWindow(InMemoryStore(shot=shot_text(default_shot())))
     gc.collect()
@@ -165,40 +49,6 @@ def window() -> None:
     presented(app, shown)
     soak(app, shown)
     shown.close()
-
-
-def exported() -> None:
-    """Files of a default replay and of 64³, each written by a program of its own."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        for what, words, suffix, promised in (
-            ("10 s of 1080p60 MP4", ("04_tiled", "--fps", "60", "--steps", "1:20"), "mp4", 10.0),
-            ("60 pictures as PPTX", (*_AT_64, "--steps", "1:60"), "pptx", 6.0),
-        ):
-            command = [sys.executable, "-m", "gemmviz", "export", *words, "-o", f"{folder}/f.{suffix}"]
-            start = time.perf_counter()
-            subprocess.run(command, check=True)
-            show(f"{what}, from the start of the program", time.perf_counter() - start, "s", promised)
-        show("a page of the default replay, run and written", median(partial(a_page, folder)), "s", 1.0)
-        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        show("memory of an export, the most", used, "MiB", 500)
-
-
-def a_page(folder: str) -> None:
-    """As a program does that is running already."""
-    from contextlib import nullcontext
-    from pathlib import Path
-
-    from gemmviz.export.prepare import ExportOptions, prepare, run_reel
-    from gemmviz.render.export import save_reel
-    from gemmviz.run.cpu.interpreter import Interpreter
-
-    stage = prepare(default_shot(), lambda kernel: nullcontext(Interpreter()))
-    save_reel(run_reel(stage, ExportOptions(), [0], range(stage.steps)), Path(folder) / "p.html")
-
-
-_AT_64 = ("04_tiled", "-m", "64", "-n", "64", "-k", "64", "-D", "TILE_WIDTH=16")
 
 
 def settings_to_picture(app: Any, shown: Any) -> None:
@@ -352,12 +202,6 @@ def resident_mib() -> float:
         return int(pages.read().split()[1]) * resource.getpagesize() / 2**20
 
 
-def first_picture() -> float:
-    """Milliseconds from the start of the program to its first painted replay."""
-    done = subprocess.run([sys.executable, "-c", _FIRST], capture_output=True, text=True, check=True)
-    return float(done.stdout)
-
-
 def wait(app: Any, ready: Callable[[], bool]) -> None:
     end = time.perf_counter() + 20
     while not ready() and time.perf_counter() < end:
@@ -368,17 +212,3 @@ def wait(app: Any, ready: Callable[[], bool]) -> None:
 def wait_ms(app: Any, ms: int) -> None:
     end = time.perf_counter() + ms / 1000
     wait(app, lambda: time.perf_counter() > end)
-
-
-def show(what: str, value: float, unit: str, promised: float, more_is_better: bool = False) -> None:
-    good = value >= promised if more_is_better else value <= promised
-    print(
-        f"{what:52} {value:9.1f} {unit:4} ({'at least' if more_is_better else 'at most'} {promised:g}){'' if good else '  MISSED'}",
-        flush=True,
-    )
-
-
-if __name__ == "__main__":
-    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}; this process peaks at ", end="")
-    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB; medians")
-    main()

@@ -1,0 +1,88 @@
+"""A hazard as a value, and the cells in which threads collide."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gemmviz.model.arrays import Longs
+from gemmviz.model.errors import KernelFault
+from gemmviz.model.sites import Site
+
+HazardKind = Literal["write after read", "read after write", "write after write"]
+HazardKey = tuple[HazardKind, Site, Site]  # earlier and later
+_MOST_CONFLICTS = 1 << 18
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """All conflicts of one kind between two sites; element (and how the source would write it), block and threads (numbers
+    within the block) of the first. ``earlier_block``: of a conflict between two blocks the one that came first, and ``block``
+    the other. ``is_under_way``: the earlier one is asynchronous and no wait has completed it.
+    """
+
+    kind: HazardKind
+    earlier: Site
+    later: Site
+    array: str
+    element: int
+    where: str
+    block: tuple[int, int, int]
+    threads: tuple[int, int]
+    step: int
+    count: int
+    earlier_block: tuple[int, int, int] | None = None
+    is_under_way: bool = False
+
+    def fault(self, file: str) -> KernelFault:
+        """The hazard as an error at the later of the two accesses."""
+        remedy = "is a __syncthreads() missing?"
+        if self.earlier_block is not None:
+            remedy = "no barrier orders blocks: let one block do it all, or a second launch"
+        if self.is_under_way:
+            remedy = "wait for the copy first"
+        error = KernelFault(f"{self.kind}: {self}", self.later.place, remedy=remedy, id="hazard")
+        error.in_file(file)
+        return error
+
+    def __str__(self) -> str:
+        verbs = {"write": "writes", "read": "reads"}
+        later, earlier = self.kind.split(" after ")
+        before, after = (f"thread {thread}" for thread in self.threads)
+        order = "no barrier between"
+        if self.earlier_block is not None:
+            before, after = f"block {self.earlier_block}", f"block {self.block}"
+            order = "nothing orders the two blocks"
+        if self.is_under_way:
+            order = "no wait between: it may still be under way"
+        return (
+            f"{self.where}: {after} {verbs[later]} it (line {self.later.place.line}) after {before} {verbs[earlier]} it "
+            f"(line {self.earlier.place.line}), {order}; {self.count} such {self._counted}"
+        )
+
+    @property
+    def _counted(self) -> str:
+        return "conflicts" if self.earlier_block is None else "elements"
+
+
+class Conflicts:
+    """The cells in which threads collided: by step and array, the block's number in its window and the element."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
+        self._kept = 0
+
+    def add(self, step: int, array: int, blocks: Any, elements: Any) -> None:
+        if self._kept < _MOST_CONFLICTS:
+            self._found.setdefault((step, array), []).append((blocks, elements))
+            self._kept += len(elements)
+
+    def cells(self, step: int, array: int, block: int) -> Longs:
+        """The elements of a block's array that collide at a step, ascending."""
+        found = [elements[blocks == block] for blocks, elements in self._found.get((step, array), [])]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps at which any collide, ascending."""
+        return sorted({step for step, _ in self._found})

@@ -1,0 +1,35 @@
+"""Hazards of a whole launch, found while it runs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gemmviz.analysis.hazards.epochs import EpochSink
+from gemmviz.analysis.hazards.hazard import Hazard, HazardKey
+from gemmviz.analysis.hazards.hazards import HazardSink
+from gemmviz.model.sinks import AccessSink, SumKey
+from gemmviz.model.sites import MemoryArray
+from gemmviz.model.threads import ThreadSpace
+
+
+class LaunchHazards:
+    """Finds the hazards of a whole launch as its accesses stream by: a ``LaunchSink``. Sums alone have none to find."""
+
+    def __init__(self) -> None:
+        self._groups: list[HazardSink] = []
+
+    def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
+        self._groups.append(HazardSink(arrays, space))
+        return EpochSink(self._groups[-1])
+
+    def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
+        return
+
+    @property
+    def hazards(self) -> list[Hazard]:
+        """One of each kind between two sites, counted over all blocks."""
+        found: dict[HazardKey, Hazard] = {}
+        for group in self._groups:
+            for key, hazard in group.hazards_by_pair().items():
+                before = found[key].count if key in found else 0
+                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
+        return list(found.values())

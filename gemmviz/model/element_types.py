@@ -1,0 +1,125 @@
+"""Types of the elements of arrays: one table of what each is called, how large it is, how NumPy holds it, how it is drawn and
+how exact a result in it must be.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.model.arrays import Floats
+from gemmviz.model.errors import UsageError, closest
+
+_BFLOAT16_SHIFT = 16  # a bfloat16 is the upper half of a float32
+
+
+def _from_bfloat16(stored: npt.NDArray[Any]) -> Floats:
+    return (stored.astype(np.uint32) << _BFLOAT16_SHIFT).view(np.float32).astype(np.float64)
+
+
+def _to_bfloat16(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rounded to nearest, ties to even; NaN stays NaN."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> _BFLOAT16_SHIFT) & 1)) >> _BFLOAT16_SHIFT
+    return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """One row of the table.
+
+    ``kind``: "f" floating point, "i" signed, "u" unsigned, "b" truth value. ``dtype``: the NumPy type that holds its bits.
+    ``significant``: bits of the significand of a floating-point type, the hidden one included; 0 for exact types. ``digits``:
+    decimal digits that say something. ``spellings``: what CUDA C calls it, synonyms grouped, the name in messages first; none
+    for a type that the kernel reader has no arithmetic for. ``decode`` and ``encode``: from stored bits to numbers and back,
+    where NumPy has no such type.
+    """
+
+    name: str
+    kind: Literal["f", "i", "u", "b"]
+    dtype: str
+    significant: int = 0
+    digits: int = 20
+    spellings: tuple[tuple[str, ...], ...] = ()
+    decode: Callable[[npt.NDArray[Any]], Floats] | None = None
+    encode: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
+
+    @cached_property
+    def stored(self) -> np.dtype[Any]:
+        """The NumPy type that holds its bits."""
+        return np.dtype(self.dtype)
+
+    @property
+    def bytes(self) -> int:
+        """Size of an element in bytes."""
+        return self.stored.itemsize
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def roundoff(self) -> float:
+        """Unit roundoff: the largest relative error of one rounding; 0 for exact types. With it results are checked."""
+        return 2.0**-self.significant if self.significant else 0.0
+
+    def numbers(self, stored: npt.NDArray[Any]) -> Floats:
+        """What stored elements mean: float64 of the same shape."""
+        return np.asarray(stored, np.float64) if self.decode is None else self.decode(stored)
+
+    def elements(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Numbers as they are stored: an array of ``stored``, of the same shape."""
+        return numbers.astype(self.stored) if self.encode is None else self.encode(numbers)
+
+    def text(self, value: float, digits: int) -> str:
+        """A value as it is drawn, with ``digits`` significant digits or fewer where the type has fewer; all of an integer."""
+        if self.is_float or not np.isfinite(value):
+            return f"{value:.{min(digits, self.digits)}g}"
+        return str(int(value))
+
+
+_TABLE = (
+    ElementType("float64", "f", "float64", 53, 17, (("double",),)),
+    ElementType("float32", "f", "float32", 24, 9, (("float",),)),
+    ElementType("float16", "f", "float16", 11, 4, (("half", "__half"),)),
+    ElementType("bfloat16", "f", "uint16", 8, 3, (), _from_bfloat16, _to_bfloat16),
+    ElementType("int8", "i", "int8", spellings=(("char",), ("signed char", "int8_t"))),
+    ElementType("uint8", "u", "uint8", spellings=(("unsigned char", "uchar", "uint8_t"),)),
+    ElementType("int16", "i", "int16", spellings=(("short", "short int", "signed short", "int16_t"),)),
+    ElementType("uint16", "u", "uint16", spellings=(("unsigned short", "unsigned short int", "ushort", "uint16_t"),)),
+    ElementType("int32", "i", "int32", spellings=(("int", "signed", "signed int", "int32_t"),)),
+    ElementType("uint32", "u", "uint32", spellings=(("unsigned int", "unsigned", "uint", "uint32_t"),)),
+    ElementType(
+        "int64", "i", "int64",
+        spellings=(
+            ("long", "long int", "signed long", "long long", "long long int", "signed long long", "int64_t", "ptrdiff_t",
+             "ssize_t", "intptr_t"),
+        ),
+    ),
+    ElementType(
+        "uint64", "u", "uint64",
+        spellings=(
+            ("unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int", "size_t", "uint64_t",
+             "ulong", "uintptr_t"),
+        ),
+    ),
+    ElementType("bool", "b", "bool", spellings=(("bool", "_Bool"),)),
+)  # fmt: skip
+ELEMENT_TYPES: Mapping[str, ElementType] = {each.name: each for each in _TABLE}
+_SPELLED = {spelling: each for each in _TABLE for group in each.spellings for spelling in group}
+
+
+def element_type(name: str) -> ElementType:
+    """The row of the table of this name. Raises UsageError for a name that it doesn't have."""
+    found = ELEMENT_TYPES.get(name)
+    if found is None:
+        raise UsageError(f"there is no element type {name!r}", remedy=closest(name, ELEMENT_TYPES))
+    return found
+
+
+def element_type_of_c(spelling: str) -> ElementType:
+    """The element type that CUDA C spells so. Raises KeyError for a spelling that the table doesn't have."""
+    return _SPELLED[spelling]

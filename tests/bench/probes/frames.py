@@ -1,0 +1,75 @@
+"""Milliseconds of a frame in a real window of 1920 x 1080: a step, its drawing and its painting. Prints JSON.
+
+Knows how this and some older commits name what it calls; for a commit without a session it fails.
+"""
+
+import json
+import statistics
+import time
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from PySide6.QtWidgets import QApplication
+
+_FRAMES, _WARM = 240, 20
+
+
+def main() -> None:
+    app = QApplication([])
+    is_new = find_spec("gemmviz.gui.window") is not None
+    module = import_module("gemmviz.gui.window.main_window" if is_new else "gemmviz.gui.main_window")
+    window = module.MainWindow(in_memory_store())
+    window.resize(1920, 1080)
+    window.start()
+    window.show()
+    session = window.session
+    wait(app, lambda: session.shown is not None and not session.is_working)
+    figures = {}
+    for size, tile in ((8, 4), (64, 16)):
+        if size != 8:
+            for name, value in (("M", size), ("N", size), ("K", size), ("TILE_WIDTH", tile)):
+                change(session, name, value)
+            wait(app, lambda: session.shown.trace.setup.problem.K == 64 and not session.is_working)
+        window.docks.hide(True)
+        frames = timed(window)
+        figures[f"{size}_median"] = statistics.median(frames)
+        figures[f"{size}_99"] = sorted(frames)[len(frames) * 99 // 100]
+        window.docks.hide(False)
+    print(json.dumps(figures))
+
+
+def change(session: Any, name: str, value: int) -> None:
+    """Sets a size or a parameter."""
+    (session.change if hasattr(session, "change") else session.settings.change)(name, value)
+
+
+def timed(window: Any) -> list[float]:
+    """Milliseconds of frames in mid-flight."""
+    session, frames = window.session, []
+    go = session.go if hasattr(session, "go") else session.navigation.go_to_step
+    for number in range(_FRAMES + _WARM):
+        start = time.perf_counter()
+        go(number % session.shown.trace.steps, 0.5)
+        window.replay.stage.repaint()
+        frames.append((time.perf_counter() - start) * 1e3)
+    return frames[_WARM:]
+
+
+def in_memory_store() -> Any:
+    """A store of preferences that is on no disk."""
+    preferences = import_module("gemmviz.gui.preferences")
+    return preferences.InMemoryStore() if hasattr(preferences, "InMemoryStore") else preferences.Nowhere()
+
+
+def wait(app: QApplication, ready: Any) -> None:
+    end = time.perf_counter() + 60
+    while not ready():
+        app.processEvents()
+        time.sleep(0.0002)  # other threads need the interpreter
+        if time.perf_counter() > end:
+            raise TimeoutError("the window doesn't get there")
+
+
+if __name__ == "__main__":
+    main()
