@@ -3,27 +3,30 @@ that an entry point of ``gemmviz.devices`` names.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from gemmviz.files.codec import read_toml
 from gemmviz.files.entry_points import entry_points, folders_of, package_of
 from gemmviz.files.extensions import Extensions, duplicate, left_out
-from gemmviz.files.resources import resources, user_folder
+from gemmviz.files.resources import resource, resources, user_folder
 from gemmviz.model.device import DEFAULT_DEVICE, Device
-from gemmviz.model.errors import GemmvizError, UsageError
+from gemmviz.model.errors import GemmvizError, InstallationError, UsageError
 from gemmviz.model.gpu import Gpu
 
 
 @cache
-def _shipped() -> dict[str, Path]:
-    """The files of the devices that ship with gemmviz, by name."""
-    return {path.stem: path for path in resources("assets/devices", "*.toml")}
+def _device_in(path: Path) -> Device:
+    return read_toml(path, Device)
 
 
-@cache
-def _shipped_device(name: str) -> Device:
-    return read_toml(_shipped()[name], Device)
+def _shipped(name: str) -> Device | None:
+    """A device that ships with gemmviz, from its file alone; None for another name."""
+    if Path(name).name == name:
+        with suppress(InstallationError, OSError):  # nor is there a file whose name is too long
+            return _device_in(resource(f"assets/devices/{name}.toml"))
+    return None
 
 
 @cache
@@ -33,7 +36,7 @@ def device_extensions() -> Extensions[Device]:
     A user's file or an installed package doesn't replace a device that ships with gemmviz. Raises InstallationError if no
     shipped device is there, FormatError if one is damaged.
     """
-    devices = {name: _shipped_device(name) for name in _shipped()}
+    devices = {path.stem: _device_in(path) for path in resources("assets/devices", "*.toml")}
     origins = dict.fromkeys(devices, "a device of gemmviz")
     broken: list[GemmvizError] = []
     for path, origin in (*_own_files(), *_packaged_files(broken)):
@@ -78,8 +81,8 @@ def device_names() -> tuple[str, ...]:
 
 def load_device(name: str = DEFAULT_DEVICE) -> Device:
     """The device of this name. Raises UsageError for an unknown name, the file's error for a user's file that can't be used."""
-    if name in _shipped():
-        return _shipped_device(name)  # one file is read, not all
+    if shipped := _shipped(name):
+        return shipped
     known = device_extensions()
     if name in known.items:
         return known.items[name]

@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -193,10 +194,12 @@ def font_faces(primitives: Iterable[Primitive]) -> str:
     return "".join(_font_face(face, "".join(sorted(used[face]))) for face in sorted(used))
 
 
+@lru_cache(maxsize=64)
 def _font_face(face: Face, characters: str) -> str:
     from fontTools import subset  # takes longer to load than a picture to draw
 
     options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)
+    options.drop_tables += ["GDEF", "GPOS", "GSUB"]  # without features nothing is left of them, and to read them takes long
     font = subset.load_font(str(font_path(face)), options)
     chosen = subset.Subsetter(options)
     chosen.populate(text=characters)

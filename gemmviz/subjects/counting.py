@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from gemmviz.analysis.memory.costs import Passes, wavefronts
+from gemmviz.analysis.memory.banks import wavefronts
+from gemmviz.analysis.memory.costs import Passes
 from gemmviz.analysis.memory.counts import LaunchCounter, LaunchCounts
 from gemmviz.launch.legality import device_for
 from gemmviz.model.cancelling import is_cancelled

@@ -94,7 +94,7 @@ def test_every_step_is_drawn_and_nothing_overlaps(name: str, theme: str) -> None
     wrong, pictures = {}, 0
     for number, slide in enumerate(reel.slides(), 1):
         wrong[number, slide.title] = wrong_with(slide.scene)[:3]
-        svg = scene_svg(slide.scene)
+        svg = scene_svg(slide.scene, "fonts" if theme == THEMES[0] else "named")  # letters are the same in all themes
         assert svg.startswith("<svg")
         assert len(encode_png(Raster(look).array(Frame(slide.scene)))) > 2000
         assert slide.caption
