@@ -25,8 +25,8 @@ L15, L3 = MemoryLevel("L1.5 cache", 1 << 20, "SM", 9000.0), MemoryLevel("near ca
 def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """An H200 with two more caches."""
     found = replace(load_device("h200"), caches=(L15, L3))
-    shipped = devices._shipped_device
-    monkeypatch.setattr(devices, "_shipped_device", lambda name: found if name == "h200" else shipped(name))
+    shipped = devices._shipped
+    monkeypatch.setattr(devices, "_shipped", lambda name: found if name == "h200" else shipped(name))
     return found
 
 
