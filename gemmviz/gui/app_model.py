@@ -43,7 +43,7 @@ class AppModel:
         trust.changed.connect(lambda: preferences.put("trusted", list(trust.known)))
 
     @property
-    def walked(self) -> LessonEditor:
+    def active_lesson(self) -> LessonEditor:
         """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
         return self.course if self.course.is_on else self.bookmarks
 

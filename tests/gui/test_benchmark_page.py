@@ -162,12 +162,12 @@ def test_the_benchmark_has_the_window_for_itself_and_gives_it_back(window: MainW
     before = {name for name, dock in docks.all.items() if not dock.isHidden()}
     session.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())
-    assert not window.menus.all["Next &warp"].isEnabled()
-    assert "go back to the replay" in window.menus.all["Next &warp"].toolTip()
-    assert not window.menus.all["&Stage alone"].isEnabled()  # nothing to hide
+    assert not window.menus.all["next-warp"].isEnabled()
+    assert "go back to the replay" in window.menus.all["next-warp"].toolTip()
+    assert not window.menus.all["stage-only"].isEnabled()  # nothing to hide
     session.toggle_benchmark()
     assert {name for name, dock in docks.all.items() if not dock.isHidden()} == before
-    window.menus.all["&Stage alone"].trigger()
+    window.menus.all["stage-only"].trigger()
     session.toggle_benchmark()
     session.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())  # it was alone before
@@ -182,7 +182,7 @@ def test_closing_on_the_benchmark_keeps_the_docks_for_the_next_time(qtbot: QtBot
     again.show()
     assert again.benchmark.isVisible()  # what was seen last
     again.session.toggle_benchmark()
-    assert not again.docks.all["Source"].isHidden()
+    assert not again.docks.all["source"].isHidden()
     again.close()
 
 

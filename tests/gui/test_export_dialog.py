@@ -121,9 +121,9 @@ def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtB
 
 
 def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: QtBot) -> None:
-    window.menus.all["&Mark the first step to export"].trigger()
+    window.menus.all["mark-first"].trigger()
     window.session.go(8)
-    window.menus.all["Mar&k the last step to export"].trigger()
+    window.menus.all["mark-last"].trigger()
     assert window.session.player.marked == range(3, 9)
     dialog = ExportDialog(window.desk, window, "gif")
     qtbot.addWidget(dialog)

@@ -28,7 +28,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.about import about_text
-from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.keys import keys_text
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
@@ -287,7 +287,7 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) ->
 
 def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
     """What the dialog of the menu writes."""
-    window.menus.all["SVG …"].trigger()
+    window.menus.all["export-svg"].trigger()
     dialog = window.findChildren(ExportDialog)[-1]
     dialog.write(dialog.order, path)
     qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
@@ -311,7 +311,7 @@ def test_traces_views_and_frames_are_saved_and_opened(
     session.go(5)
     session.show_view("banks")
     for name, action in [
-        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …")
+        ("a.gvt", "save-trace"), ("v.toml", "save-view")
     ]:  # fmt: skip
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         window.menus.all[action].trigger()
@@ -463,7 +463,7 @@ def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainW
     assert not window.banner.isVisible()
     pictured(window, qtbot, lambda: path.write_text(right.replace("float sum = 0.0f", "float sum = 1.0f")))
     assert any("C is wrong" in text for text in window.banner.texts)
-    assert window.menus.all["Re&load the kernel's file"].isEnabled()
+    assert window.menus.all["reload"].isEnabled()
 
 
 def test_the_wheel_changes_nothing_that_has_no_focus(window: MainWindow) -> None:
@@ -535,7 +535,7 @@ def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: M
 
 
 def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: QtBot) -> None:
-    session, undo = window.session, window.menus.all["&Undo"]
+    session, undo = window.session, window.menus.all["undo"]
     session.go(12)
     window.replay.stage.zoom_by(2)
     seen = session.shot
@@ -552,7 +552,7 @@ def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: Q
     assert session.step == 12
     assert window.replay.stage.camera.zoom == 2
     assert not undo.isEnabled()
-    assert undo.toolTip() == "Nothing was changed yet"
+    assert undo.toolTip() == "There is nothing to undo"
     for _ in range(3):
         qtbot.keyClick(window, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda: not session.is_busy)
@@ -608,7 +608,7 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     pictured(first, qtbot, lambda: first.start(shot=wanted))
     first.session.player.jump(9)
     first.session.look(Camera(3.0, 0.25, 0.5))
-    first.docks.all["Metrics"].close()
+    first.docks.all["metrics"].close()
     seen = first.session.shot
     first.close()
     second = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
@@ -618,9 +618,9 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     assert second.session.shot == seen
     assert second.session.step == 9
     assert second.session.theme == LIGHT
-    assert not second.docks.all["Metrics"].isVisible()
+    assert not second.docks.all["metrics"].isVisible()
     second.docks.reset()
-    assert second.docks.all["Metrics"].isVisible()
+    assert second.docks.all["metrics"].isVisible()
     second.close()
 
 
@@ -647,7 +647,7 @@ def test_files_are_dropped_remembered_and_offered_again(window: MainWindow, qtbo
     event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     pictured(window, qtbot, lambda: window.dropEvent(event))
     assert shown_of(window).setup.kernel.name == "mine"
-    recent = "File|Open &recent"
+    recent = "recent"
     assert [action.text() for action in window.menus.opened(recent).actions()] == [str(path)]
     path.unlink()
     assert not window.menus.opened(recent).actions()[0].isEnabled()
@@ -704,7 +704,7 @@ def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot: QtBot) -> No
 
 
 def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -> None:
-    request, session, trace = view_of(window, "Request"), window.session, shown_of(window).trace
+    request, session, trace = view_of(window, "request"), window.session, shown_of(window).trace
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("memory-sentence") is not None)
     session.go(next(step for step in range(session.steps) if trace.site_of(step).text == "tileA[y][k]"))
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("banks") is not None)
@@ -728,7 +728,7 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
 
 def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
     expected = [["Request", "Warp", "Cost per step", "Occupancy", "Saved views"], ["Source", "Lessons"]]
-    for kept in ({}, {"layout": window.saveState()}):
+    for kept in ({}, {"layout": window.docks.layout_state()}, {"layout": window.saveState()}):
         made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), **kept))
         qtbot.addWidget(made)
         made.resize(1024, 640)
@@ -763,11 +763,11 @@ def test_keys_and_menus_come_from_one_table(window: MainWindow) -> None:
     assert len(keys) == len(set(keys))
     text = keys_text(table)
     assert all(action.help in text for action in table if action.keys and action.help)
-    assert {action.text for action in table if action.fill is None} == set(window.menus.all)
+    assert [action.id for action in table if action.fill is None] == list(window.menus.all)  # no id stands twice
 
 
 def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qtbot: QtBot) -> None:
-    window.docks.all["Cost per step"].raise_()
+    window.docks.all["costs"].raise_()
     costs = costs_of(window)
     qtbot.waitUntil(lambda: costs.plot is not None and costs.plot.chart is not None)
     assert costs.plot is not None
@@ -795,7 +795,7 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
 
 @pytest.mark.slow
 def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot) -> None:
-    window.docks.all["Cost per step"].raise_()
+    window.docks.all["costs"].raise_()
     costs, session = costs_of(window), window.session
     qtbot.waitUntil(lambda: costs.plot is not None)
     plot = costs.plot
@@ -896,7 +896,7 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
         assert cross() >= last - 1
         last = cross()
     before = cross()
-    window.docks.all["Settings"].hide()
+    window.docks.all["settings"].hide()
     qtbot.wait(20)
     assert cross() >= before - 1
 

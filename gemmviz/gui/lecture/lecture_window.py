@@ -61,7 +61,7 @@ class Wall(QWidget):
         """The present moment. Until a step's own picture and the numbers of its caption are there, the last one stays, with its
         words and a sign.
         """
-        pending = self.session.pending or ("" if self.desk.walked.is_told else _NUMBERS)
+        pending = self.session.pending or ("" if self.desk.active_lesson.is_told else _NUMBERS)
         self.stage.set_pending(pending)
         if pending and self._last is not None and self.isVisible():
             self._draw(*self._last)
@@ -90,7 +90,7 @@ class Wall(QWidget):
     @property
     def _said(self) -> Caption:
         """The words of the view that was kept, as long as it is what is shown, and which of them it is."""
-        marks = self.desk.walked
+        marks = self.desk.active_lesson
         said, count = marks.said, len(marks.lesson.stops)
         return said if said.is_empty or marks.at is None else replace(said, title=f"{marks.at + 1} of {count}   {said.title}")
 
@@ -160,7 +160,7 @@ class Lecture:
         """On the screen that was chosen, else on another one than the window's, where notes have the window's."""
         if self.wall is not None:
             return
-        self.desk.walked.find()
+        self.desk.active_lesson.find()
         self.wall = Wall(self.desk)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
@@ -222,11 +222,11 @@ class Lecture:
     def _walk(self, direction: int) -> None:
         """Through the views that were kept; where there are none, from phase to phase."""
         session = self.desk.session
-        if self.desk.walked.lesson.stops:
-            if self.wall is not None and self.desk.walked.walk(direction):
+        if self.desk.active_lesson.lesson.stops:
+            if self.wall is not None and self.desk.active_lesson.walk(direction):
                 self.wall.overlay.clear()
             elif self.wall is not None and direction > 0:
-                self.wall.overlay.show_keys((("The end", self.desk.walked.lesson.title),))
+                self.wall.overlay.show_keys((("The end", self.desk.active_lesson.lesson.title),))
         else:
             session.player.jump(session.phase_start(direction))
 

@@ -77,7 +77,7 @@ class Presenter(QWidget):
         """What is on the wall, and the words that go with it."""
         if scene is not None:
             self.now.set_scene(scene)
-        marks = self.desk.walked
+        marks = self.desk.active_lesson
         stop, following = marks.now, marks.next
         count = len(marks.lesson.stops)
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""

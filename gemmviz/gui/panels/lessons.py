@@ -287,4 +287,4 @@ def _button(text: str, tip: str) -> QPushButton:
     return made
 
 
-PANEL = Panel("Lessons", "right", Lessons, order=3, behind="Source")
+PANEL = Panel("Lessons", "right", Lessons, order=3, behind="source")

@@ -33,7 +33,7 @@ from gemmviz.state.shot import Shot
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 
-_LESSONS = "Lessons"
+_LESSONS = "lessons"
 
 
 class MainWindow(QMainWindow):
@@ -227,7 +227,7 @@ class MainWindow(QMainWindow):
         self.session.player.play(False)
         self.docks.hide(False)  # what is hidden for now is not to be hidden the next time
         self.preferences.put("geometry", self.saveGeometry())
-        for key, value in (("layout", self.saveState()), ("speed", self.session.player.speed)):
+        for key, value in (("layout", self.docks.layout_state()), ("speed", self.session.player.speed)):
             self.preferences.put(key, value)
         self.preferences.keep_shot(self.session.shot)
         self.lecture.end()

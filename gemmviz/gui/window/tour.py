@@ -23,7 +23,7 @@ def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
     )
     time = "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed."
     found: list[TourStep] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
-    return found + [(docks.all[panel.title], *panel.tour) for panel in docks.panels if panel.tour is not None]
+    return found + [(docks.all[name], *panel.tour) for name, panel in docks.panels.items() if panel.tour is not None]
 
 
 class Tour(QWidget):

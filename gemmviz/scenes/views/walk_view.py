@@ -21,10 +21,10 @@ def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
     found: list[Primitive] = []
     for place, name in enumerate("AB"):
-        walked = walk_of(moment, name)
-        if walked is not None:
+        walk = walk_of(moment, name)
+        if walk is not None:
             found += _walk(
-                moment, name, *walked, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
+                moment, name, *walk, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
             )
     nothing = message("The watched thread reads nothing of A and B from global memory.", options)
     return framed(found or [nothing], moment, options)
