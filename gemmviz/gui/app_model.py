@@ -1,4 +1,4 @@
-"""What everything in one window shares."""
+"""The state that all parts of one window share."""
 
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,10 @@ _LONGEST_WORK_S, _LONGEST_SAVE_S = 0.3, 60.0
 
 
 class AppModel:
-    """``themed`` when colours are other ones; ``released`` when a control has done its work and the keys are the stage's
-    again.
+    """The session of a window with its lessons, files and preferences.
+
+    Signals: ``theme_changed`` after the colours have changed; ``released`` when a control gives the keyboard focus back to the
+    stage.
     """
 
     theme_changed = Signal()
@@ -44,7 +46,7 @@ class AppModel:
 
     @property
     def active_lesson(self) -> LessonEditor:
-        """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
+        """The lesson that Page Up and Page Down move through: the open lesson, else the saved views."""
         return self.course if self.course.is_on else self.bookmarks
 
     @property
@@ -52,16 +54,16 @@ class AppModel:
         return self.session.theme
 
     def close(self) -> bool:
-        """Ends all work; whether it has come to its end, which is waited for a little. What is being saved is written first."""
+        """End all work and return whether it ended in time. Files that are being written are completed first."""
         self.preferences.keep_lesson(self.bookmarks.lesson)
         self.preferences.put("seen", sorted(self.course.seen))
         self.plotting.lane.close()
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()
-        own: tuple[LatestTask[Any], ...] = (
+        tasks: tuple[LatestTask[Any], ...] = (
             self.opening.lane, self.pointer.lane, self.plotting.lane, *self.bookmarks.lanes, *self.course.lanes,
         )  # fmt: skip
-        has_ended = have_ended((*self.session.lanes, *own), _LONGEST_WORK_S)
+        has_ended = have_ended((*self.session.lanes, *tasks), _LONGEST_WORK_S)
         return self.saving.close(_LONGEST_SAVE_S) and has_ended
 
     def _on_opened(self, path: Path) -> None:

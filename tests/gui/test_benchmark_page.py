@@ -132,7 +132,7 @@ def test_pictures_curves_and_the_whole_are_saved(
         export.trigger()
         dialog = page.findChildren(ExportDialog)[-1]
         dialog.kind.setCurrentIndex(dialog.kind.findData(suffix))
-        dialog.write(dialog.order, tmp_path / f"b.{suffix}")
+        dialog.write(dialog.job, tmp_path / f"b.{suffix}")
         qtbot.waitUntil(lambda dialog=dialog: dialog.process is None, timeout=30_000)  # type: ignore[misc]
         dialog.close()
     for action, suffix in zip(others, ("csv", "json"), strict=True):

@@ -170,8 +170,8 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     assert callout.isVisible()
     assert "multiples of TILE_WIDTH" in callout.text.text()
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use K = 8")
-    assert field(window, "K").property("wrong")
-    assert "settings before" in window.replay.stage.stale
+    assert field(window, "K").property("invalid")
+    assert "previous settings" in window.replay.stage.stale
     assert window.session.shown is before
     QApplication.processEvents()
     assert {name: control.geometry() for name, control in form.controls.items()} == rows  # the form didn't move
@@ -181,7 +181,7 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.session.is_busy)
     assert not callout.isVisible()
-    assert not field(window, "K").property("wrong")
+    assert not field(window, "K").property("invalid")
     assert window.replay.stage.stale == ""
     assert shown_of(window).setup.problem.K == 8
 
@@ -289,7 +289,7 @@ def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
     """What the dialog of the menu writes."""
     window.menus.all["export-svg"].trigger()
     dialog = window.findChildren(ExportDialog)[-1]
-    dialog.write(dialog.order, path)
+    dialog.write(dialog.job, path)
     qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
     dialog.close()
     return path
@@ -568,7 +568,7 @@ def test_every_limit_of_a_device_is_a_sentence_with_a_remedy(window: MainWindow,
     assert callout.isVisible()
     assert "1024 threads" in callout.text.text()
     assert "512" in callout.text.text()
-    assert device.property("wrong")  # it was set last
+    assert device.property("invalid")  # it was set last
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 16")
     pictured(window, qtbot, lambda: qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton))
     assert shown_of(window).setup.parameters["TILE_WIDTH"] == 16
@@ -634,8 +634,8 @@ def test_what_was_kept_wrongly_is_forgotten(qtbot: QtBot, tmp_path: Path, text: 
     qtbot.addWidget(window)
     pictured(window, qtbot, window.start)
     assert shown_of(window).setup.kernel.name == "04_tiled"
-    said = any("the last time can't be shown any more" in each for each in window.banner.texts)
-    assert said == bool(text)
+    is_named = any("The last session can't be restored" in each for each in window.banner.texts)
+    assert is_named == bool(text)
     window.close()
 
 
@@ -727,7 +727,7 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
 
 
 def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
-    expected = [["Request", "Warp", "Cost per step", "Occupancy", "Saved views"], ["Source", "Lessons"]]
+    expected = [["Request", "Warp", "Costs", "Occupancy", "Saved views"], ["Source", "Lessons"]]
     for kept in ({}, {"layout": window.docks.layout_state()}, {"layout": window.saveState()}):
         made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), **kept))
         qtbot.addWidget(made)
@@ -839,8 +839,8 @@ def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow,
     assert isinstance(window.session.error, SettingError)
     assert window.session.error.names == ("blocks",)
     form = settings_of(window).setup
-    assert form.controls["blocks"].property("wrong")
-    assert not form.controls["seed"].property("wrong")
+    assert form.controls["blocks"].property("invalid")
+    assert not form.controls["seed"].property("invalid")
 
 
 def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:

@@ -1,4 +1,4 @@
-"""A control for one field of a setup, whatever kind of field that is."""
+"""An editor for one field of a setup, by the kind of the field."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ FieldEditor = QSpinBox | QComboBox | QLineEdit
 
 
 def control_for(field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
-    """``changed`` is told name and value when a person sets it; ``entered`` when Enter ends the typing."""
+    """Return an editor. ``changed`` is called with the name and the value after an edit, ``entered`` after Enter."""
     match field.kind:
         case "number":
             spin = number(field.label, field.tip, field.least, field.most)
@@ -33,7 +33,7 @@ def control_for(field: Field, changed: Callable[[str, FieldValue], None], entere
 
 
 def show_field(control: FieldEditor, field: Field) -> None:
-    """Shows what the field is now, and tells nobody."""
+    """Show the value of a field with signals blocked."""
     quietly(control, lambda: _show(control, field))
     control.setEnabled(not field.why_not)
     control.setToolTip(tip_text(field.why_not or field.tip))
