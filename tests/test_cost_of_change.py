@@ -97,9 +97,9 @@ def test_a_command(dropped: Callable[[ModuleType, str, str], None], capsys: pyte
     dropped(
         gemmviz.cli.commands,
         "hello",
-        "from gemmviz.cli.command import Command, nothing\n"
+        "from gemmviz.cli.command import Command, no_arguments\n"
         "def _run(args):\n    print('hello')\n    return 3\n"
-        "COMMAND = Command('say hello', nothing, _run)\n",
+        "COMMAND = Command('say hello', no_arguments, _run)\n",
     )
     assert main(["hello"]) == 3
     assert capsys.readouterr().out == "hello\n"

@@ -247,7 +247,7 @@ def test_an_output_that_is_full_is_said(tmp_path: Path) -> None:
             [sys.executable, "-m", "gemmviz", "kernels"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 1
-    assert done.stderr.splitlines() == ["gemmviz: this can't be written: No space left on device"]
+    assert done.stderr.splitlines() == ["gemmviz: can't write: No space left on device"]
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None
-        raise GemmvizError(f"this can't be written: {why or error}", file=str(path)) from None
+        raise GemmvizError(f"can't write: {why or error}", file=str(path)) from None
     finally:
         if part is not None:
             part.unlink(missing_ok=True)

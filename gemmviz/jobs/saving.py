@@ -33,7 +33,7 @@ class Saving:
                 error = failure
                 self._post(lambda: failed(error))
             except Exception as failure:  # no save is lost without a word
-                odd = GemmvizError(f"this can't be written: {type(failure).__name__} {failure}", file=str(path))
+                odd = GemmvizError(f"can't write: {type(failure).__name__} {failure}", file=str(path))
                 self._post(lambda: failed(odd))
             else:
                 self._post(lambda: saved(path))

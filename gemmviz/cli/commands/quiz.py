@@ -1,4 +1,4 @@
-"""Questions made from a kernel's trace."""
+"""The command ``quiz``: generates questions from a kernel's trace."""
 
 import argparse
 from contextlib import suppress
@@ -17,11 +17,13 @@ from gemmviz.teaching.quiz import quiz_of
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE.cu")
-    parser.add_argument("--count", type=int, default=10, metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument("--variant", type=int, default=0, metavar="N", help="other questions for each (default: %(default)s)")
-    parser.add_argument("--answers", action="store_true", help="with what is right, and why the others are not")
-    add_output(parser, (".xml",), "also write them for Moodle's question import", flags=("--moodle",))
-    add_output(parser, (".toml",), "also save them as a lesson with replays")
+    parser.add_argument("--count", type=int, default=10, metavar="N", help="number of questions (default: %(default)s)")
+    parser.add_argument(
+        "--variant", type=int, default=0, metavar="N", help="seed; each number gives other questions (default: %(default)s)"
+    )
+    parser.add_argument("--answers", action="store_true", help="print the answers with their reasons")
+    add_output(parser, (".xml",), "also write a file for Moodle's question import", flags=("--moodle",))
+    add_output(parser, (".toml",), "also save a lesson with replays")
     add_json(parser)
 
 
@@ -47,13 +49,13 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _check_target(path: Path) -> None:
-    """Raises UsageError if there is a file that is no quiz: a view, a lesson, or anything else."""
+    """Check that the file may be overwritten. Raises UsageError if it exists and is not a quiz."""
     if not path.exists():
         return
     with suppress(GemmvizError):
         if all(stop.question is not None for stop in read_lesson(path).stops):
             return
-    raise UsageError("this file is no quiz; it is not overwritten", file=str(path), remedy="choose another name")
+    raise UsageError("this file is not a quiz and is not overwritten", file=str(path), remedy="choose another name")
 
 
 def _facts(question: Question) -> dict[str, object]:
@@ -61,4 +63,4 @@ def _facts(question: Question) -> dict[str, object]:
     return {"text": question.text, "choices": choices}
 
 
-COMMAND = Command("make questions from a kernel's trace, with answers that the replay shows", _add, _run, order=9)
+COMMAND = Command("generate questions with answers from a kernel's trace", _add, _run, order=9)
