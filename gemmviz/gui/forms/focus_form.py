@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QSpinBox, QWidget
 
 from gemmviz.analysis.replay.focus import Focus, thread_place
 from gemmviz.gui.app_model import AppModel
-from gemmviz.gui.widgets.controls import choice, number, quietly, set_quietly
+from gemmviz.gui.widgets.controls import choice, number_field, quietly, set_quietly
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
 from gemmviz.scenes.kit.frame import LAYERS
@@ -45,7 +45,7 @@ class FocusForm(QWidget):
         self.sync()
 
     def _spin(self, tip: str) -> QSpinBox:
-        box = number(tip, tip)
+        box = number_field(tip, tip)
         box.setMinimumWidth(46)
         box.valueChanged.connect(self._on_changed)
         box.lineEdit().returnPressed.connect(self.desk.released.emit)

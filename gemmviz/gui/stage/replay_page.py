@@ -65,7 +65,7 @@ class ReplayPage(QWidget):
         self.session.frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
-        return replace(options, score=False, flies=self.session.player.flies)
+        return replace(options, timeline=False, flies=self.session.player.flies)
 
     def draw(self) -> None:
         """Draw the current moment. While a requested picture is being prepared, the last one stays."""

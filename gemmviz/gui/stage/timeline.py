@@ -24,7 +24,7 @@ from gemmviz.gui.widgets.wheel import WheelGuard
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import place_of, score_primitives, segment_text, step_under
+from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_primitives, x_of_step
 from gemmviz.session.player import SPEEDS
 
 _NARROW = 470  # pixels
@@ -67,7 +67,7 @@ class TimelineSlider(QSlider):
         if self._pixmap is None:
             self._pixmap = self._painted()
         painter.drawPixmap(0, 0, self._pixmap)
-        x = place_of(self.value() + 0.5, self.maximum() + 1, self._room)
+        x = x_of_step(self.value() + 0.5, self.maximum() + 1, self._room)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.background), 1))
@@ -80,7 +80,7 @@ class TimelineSlider(QSlider):
         if self.marked is None or len(self.marked) > self.maximum():
             return
         shade = faded(self.theme.panel, 0.75)
-        first, last = (place_of(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
+        first, last = (x_of_step(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
         painter.fillRect(QRectF(0, 0, first, _HIGH), shade)
         painter.fillRect(QRectF(last, 0, self.width() - last, _HIGH), shade)
 
@@ -91,7 +91,7 @@ class TimelineSlider(QSlider):
         pixmap.fill(QColor(self.theme.panel))
         if self.replay is not None:
             brush = QPainter(pixmap)
-            primitives = score_primitives(self.replay, self._room, self.theme)
+            primitives = timeline_primitives(self.replay, self._room, self.theme)
             self._painter.paint_over(brush, primitives, Viewport(1.0, ratio=ratio), QRectF(self.rect()))
             brush.end()
         return pixmap

@@ -34,7 +34,7 @@ def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> Q
     return box
 
 
-def number(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinBox:
+def number_field(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinBox:
     """Return a number field that emits once per entry: typing 40 is one change, not 4 and then 40."""
     box = QSpinBox()
     box.setRange(least, most)

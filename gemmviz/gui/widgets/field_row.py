@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSpinBox
 
-from gemmviz.gui.widgets.controls import choice, number, quietly, tip_text
+from gemmviz.gui.widgets.controls import choice, number_field, quietly, tip_text
 from gemmviz.state.fields import Field, FieldValue
 
 FieldEditor = QSpinBox | QComboBox | QLineEdit
@@ -14,7 +14,7 @@ def control_for(field: Field, changed: Callable[[str, FieldValue], None], entere
     """Return an editor. ``changed`` is called with the name and the value after an edit, ``entered`` after Enter."""
     match field.kind:
         case "number":
-            spin = number(field.label, field.tip, field.least, field.most)
+            spin = number_field(field.label, field.tip, field.least, field.most)
             spin.valueChanged.connect(lambda value: changed(field.name, value))
             spin.lineEdit().returnPressed.connect(entered)
             return spin

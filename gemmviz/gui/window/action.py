@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.window.action_context import ActionContext
 
-Run = Callable[[ActionContext], object]
+RunAction = Callable[[ActionContext], object]
 Text = Callable[[ActionContext], str]
 Test = Callable[[ActionContext], bool]
 
@@ -34,7 +34,7 @@ class Action:
     id: str
     menu: str
     text: str
-    run: Run = lambda context: None
+    run: RunAction = lambda context: None
     keys: tuple[str, ...] = ()
     help: str = ""
     text_of: Text | None = None

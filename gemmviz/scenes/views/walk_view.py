@@ -1,6 +1,4 @@
-"""One thread's way through memory: the addresses that it reads from A and from B one after the other, how far apart they are,
-and which lines they bring.
-"""
+"""The addresses that one thread reads from A and from B in order, their distances, and the lines that they move."""
 
 import numpy as np
 
@@ -17,17 +15,17 @@ _MOST = 12
 
 
 def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """A above, B below: a box for each read of the first of the watched threads, those to come faint."""
+    """Draw A above and B below: a box for each read of the first watched thread, later ones faint."""
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for place, name in enumerate("AB"):
         walk = walk_of(moment, name)
         if walk is not None:
-            found += _walk(
+            primitives += _walk(
                 moment, name, *walk, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
             )
-    nothing = message("The watched thread reads nothing of A and B from global memory.", options)
-    return framed(found or [nothing], moment, options)
+    nothing = message("The watched thread reads no element of A or B from global memory.", options)
+    return framed(primitives or [nothing], moment, options)
 
 
 def _walk(
@@ -44,14 +42,16 @@ def _walk(
     lines = bytes_ // rules.line_bytes
     r, c = array.row_column(elements)
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     size = theme.type.small
     stride = stride_of(bytes_)
-    jump = "not evenly spaced" if stride is None else f"{spaced(abs(stride))} bytes from one to the next"
-    seen, loads = len(np.unique(lines)), len(np.unique(steps))
-    made = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
-    heading = f"{name}: {made}, {jump}; {many(seen, 'line')} of {rules.line_bytes} bytes"
-    found.append(text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold"))
+    jump = "irregular stride" if stride is None else f"{spaced(abs(stride))} bytes apart"
+    line_count, loads = len(np.unique(lines)), len(np.unique(steps))
+    reads = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
+    heading = f"{name}: {reads}, {jump}; {many(line_count, 'line')} of {rules.line_bytes} bytes"
+    primitives.append(
+        text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold")
+    )
     y, high = room.y + 1.9 * size, min(0.24 * room.height, 64.0)
     texts = [options.labels.element(name, int(r[at]), int(c[at])) for at in range(first, first + count)]
     font = min(22.0, *((wide - 8) / text_width(text, 1.0) for text in texts))
@@ -74,11 +74,13 @@ def _walk(
             height=high,
             tips=np.array([[f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"]]),
         )
-        found.append(cells)
+        primitives.append(cells)
         under = [addresses[place], f"line {spaced(int(lines[at]))}" if at == 0 or lines[at] != lines[at - 1] else "same line"]
         spots = points((x + wide / 2, y + high + 1.3 * small), (x + wide / 2, y + high + 2.6 * small))
-        found.append(Labels(f"{name}-address-{at}", spots, tuple(under), small, theme.text if state else theme.faint, "middle"))
-    return found
+        primitives.append(
+            Labels(f"{name}-address-{at}", spots, tuple(under), small, theme.text if state else theme.faint, "middle")
+        )
+    return primitives
 
 
-VIEW = View("One thread's way through memory", Moment, walk_scene, order=37)
+VIEW = View("Addresses of one thread", Moment, walk_scene, order=37)
