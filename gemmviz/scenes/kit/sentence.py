@@ -31,7 +31,7 @@ def no_access(moment: Moment, space: Space) -> str:
         if any(arrays[operand.array].space == space for operand in site.operands)
     ]  # fmt: skip
     step = moment.replay.next_step(sites, moment.step, moment.scope)
-    return f"Step {moment.step + 1} does not touch {what}: " + ("no step does" if step is None else f"step {step + 1} does")
+    return f"Step {moment.step + 1} does not access {what}; " + ("no step does" if step is None else f"step {step + 1} does")
 
 
 def left_out(replay: Replay) -> list[str]:

@@ -124,7 +124,7 @@ def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     first = f"Global memory: {size_text(device.memory_bytes)}, off the chip"
     rate = device.bandwidth_gb_s
     per_flop = device.peak_gflops / rate if rate else 0.0
-    second = f"{number(rate)} GB/s; at {number(device.peak_gflops)} GFLOP/s {per_flop:.3g} operations per byte"
+    second = f"{number(rate)} GB/s; at {number(device.peak_gflops)} GFLOP/s, {per_flop:.3g} operations per byte"
     return [
         Rects(
             "memory-box", boxes((room.x, room.y, room.width, room.height)), theme.tint("B", 0.3), theme.accent("B"), 3.0, 10.0
