@@ -18,6 +18,7 @@ from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 
 _MOST_THREADS, _MOST_KS = 8, 8
+_MOST_COMPARED = 64  # threads of a block whose reads are compared
 
 
 def shown_ks(moment: Moment) -> range:
@@ -37,16 +38,7 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     count = trace.space.threads_per_block
     first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
     threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
-    readers = (
-        Counter(
-            (number, element)
-            for thread in range(count)
-            for k in ks
-            for number, element in set(reads.of(thread, k, moment.step))
-        )
-        if count <= 64
-        else Counter()
-    )
+    readers = _readers(moment, reads, ks)
     now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
     stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to this k
     rows = []
@@ -82,6 +74,13 @@ def _reads_now(moment: Moment, thread: int) -> bool:
     main = moment.main
     row = moment.trace.row[moment.step]
     return main is not None and int(moment.trace.element[row, moment.scope.of_block.start + thread]) >= 0
+
+
+def _readers(moment: Moment, reads: Reads, ks: range) -> Counter[tuple[int, int]]:
+    """Return how many threads of the block have read each (array, element); nothing for large blocks."""
+    count = moment.trace.space.threads_per_block
+    threads = range(count if count <= _MOST_COMPARED else 0)
+    return Counter(each for thread in threads for k in ks for each in set(reads.of(thread, k, moment.step)))
 
 
 def _sentence(moment: Moment, reads: Reads, rows: int) -> str:

@@ -71,41 +71,22 @@ def _layers(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive
         fill = (number // size % len(palette)).astype(np.uint8)
         texts = number.astype("<U4")
         font = min(22.0, 0.45 * cell, (cell - 4) / text_width(str(dx * dy * dz - 1), 1.0))
-        tips = np.array(
-            [
-                [
-                    f"thread ({each % dx}, {each // dx % dy}, {z})\nnumber {each}: warp {each // size}, lane {each % size}"
-                    for each in row
-                ]
-                for row in number.tolist()
-            ]
-        )
+        tips = _layer_tips(number, z, case)
         if head:
             more = f" of {dz}" if z == shown - 1 and shown < dz else ""
             at = points((x, y + 19))
             primitives.append(Labels(f"layer-{z}-name", at, (f"z = {z}{more}",), theme.type.note, theme.faint))
         primitives.append(
             Cells(
-                f"layer-{z}",
-                x,
-                y + head,
-                cell,
-                fill,
-                palette,
-                inks,
-                texts if font >= 8 else None,
-                font,
-                theme.background,
-                height=tall,
-                tips=tips,
+                f"layer-{z}", x, y + head, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background,
+                height=tall, tips=tips,
             )
-        )
+        )  # fmt: skip
     return primitives
 
 
 def _warps(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]:
     assert case.launch is not None
-    dx, dy, _ = case.launch.block
     threads, size = case.launch.threads_per_block, case.device.warp_size
     warps = -(-threads // size)
     shown = min(warps, _MOST_ROWS)
@@ -120,44 +101,55 @@ def _warps(case: LaunchCase, room: Box, options: ViewOptions) -> list[Primitive]
     inks = (*(theme.ink_on(each) for each in theme.warps), theme.faint)
     number = np.arange(shown * size).reshape(shown * folds, wide)
     fill = np.where(number < threads, number // size % len(theme.warps), len(theme.warps)).astype(np.uint8)
-    texts = np.where(number < threads, (number % dx).astype("<U8"), "–")
-    if case.launch.block[2] > 1 and cell >= _ROOM_FOR_THREE:
-        texts = np.array(
-            [[f"{_place(n, dx, dy)}, {n // (dx * dy)}" if n < threads else "–" for n in row] for row in number.tolist()]
-        )
-    elif dy > 1 and cell >= _ROOM_FOR_TWO:
-        texts = np.array([[_place(n, dx, dy) if n < threads else "–" for n in row] for row in number.tolist()])
+    texts = _lane_texts(number, cell, case)
     longest = max(texts.ravel().tolist(), key=len)
     font = min(18.0, 0.55 * pitch, (cell - 8) / text_width(longest, 1.0))
-    tips = np.array(
-        [
-            [
-                f"warp {n // size}, lane {n % size}\n"
-                + (f"thread ({_place(n, dx, dy)}, {n // (dx * dy)})" if n < threads else "idle")
-                for n in row
-            ]
-            for row in number.tolist()
-        ]
-    )
+    tips = _lane_tips(number, case)
     label = min(18.0, 0.6 * pitch)
     names = points(*((room.x + name - 10, room.y + (row + 0.5) * folds * pitch + 0.35 * label) for row in range(shown)))
     return [
         Labels("warp-numbers", names, tuple(map(str, range(shown))), label, theme.faint, "end"),
         Cells(
-            "warps",
-            room.x + name,
-            room.y,
-            cell,
-            fill,
-            palette,
-            inks,
-            texts if font >= 8 else None,
-            font,
-            theme.background,
-            height=pitch,
-            tips=tips,
+            "warps", room.x + name, room.y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background,
+            height=pitch, tips=tips,
         ),
-    ]
+    ]  # fmt: skip
+
+
+def _layer_tips(number: np.ndarray, z: int, case: LaunchCase) -> np.ndarray:
+    """Return the hover text of each thread of a layer by its number."""
+    assert case.launch is not None
+    (dx, dy, _), size = case.launch.block, case.device.warp_size
+    return np.array([
+        [f"thread ({_place(n, dx, dy)}, {z})\nnumber {n}: warp {n // size}, lane {n % size}" for n in row]
+        for row in number.tolist()
+    ])  # fmt: skip
+
+
+def _lane_texts(number: np.ndarray, cell: float, case: LaunchCase) -> np.ndarray:
+    """Return the label of each lane: as many of x, y and z of its thread as fit a cell; a dash if it is idle."""
+    assert case.launch is not None
+    (dx, dy, dz), threads = case.launch.block, case.launch.threads_per_block
+    if dz > 1 and cell >= _ROOM_FOR_THREE:
+        texts = [[f"{_place(n, dx, dy)}, {n // (dx * dy)}" if n < threads else "–" for n in row] for row in number.tolist()]
+        return np.array(texts)
+    if dy > 1 and cell >= _ROOM_FOR_TWO:
+        return np.array([[_place(n, dx, dy) if n < threads else "–" for n in row] for row in number.tolist()])
+    return np.where(number < threads, (number % dx).astype("<U8"), "–")
+
+
+def _lane_tips(number: np.ndarray, case: LaunchCase) -> np.ndarray:
+    """Return the hover text of each lane."""
+    assert case.launch is not None
+    (dx, dy, _), threads, size = case.launch.block, case.launch.threads_per_block, case.device.warp_size
+    return np.array([
+        [
+            f"warp {n // size}, lane {n % size}\n"
+            + (f"thread ({_place(n, dx, dy)}, {n // (dx * dy)})" if n < threads else "idle")
+            for n in row
+        ]
+        for row in number.tolist()
+    ])  # fmt: skip
 
 
 def _place(number: int, dx: int, dy: int) -> str:

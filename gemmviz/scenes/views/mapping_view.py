@@ -113,11 +113,7 @@ def _elements(
     fill = np.full((rows, columns), _REST + 1, np.uint8)
     fill[r - r0, c - c0] = _fill(moment, threads, warp)
     size = moment.trace.rules.warp_size
-    texts = np.full((rows, columns), "", "<U3")
-    tips = np.full((rows, columns), "not stored by this block", "<U80")
-    for row, column, thread in zip(r - r0, c - c0, threads.tolist(), strict=True):
-        texts[row, column] = str(thread % size) if thread // size == warp else ""
-        tips[row, column] = f"{options.labels.element('C', int(row) + r0, int(column) + c0)}\n{_tip(moment, int(thread))}"
+    texts, tips = _element_texts(moment, warp, r, c, threads, options)
     font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
     own = threads // size == warp
     heading = f"their elements of C: warp {warp} stores {_shape(r[own], c[own])}"
@@ -136,6 +132,19 @@ def _elements(
     note = "; ".join(words) or f"{options.labels.element('C', r0, c0)} onwards"
     primitives.append(text_line("elements-note", (room.x, room.y - 10), note, base, room.width, theme.text))
     return primitives
+
+
+def _element_texts(
+    moment: Moment, warp: int, r: np.ndarray, c: np.ndarray, threads: np.ndarray, options: ViewOptions
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels and the hover texts of the block's part of C, (rows, columns) each."""
+    size, r0, c0 = moment.trace.rules.warp_size, int(r.min()), int(c.min())
+    shape = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
+    texts, tips = np.full(shape, "", "<U3"), np.full(shape, "not stored by this block", "<U80")
+    for row, column, thread in zip(r.tolist(), c.tolist(), threads.tolist(), strict=True):
+        texts[row - r0, column - c0] = str(thread % size) if thread // size == warp else ""
+        tips[row - r0, column - c0] = f"{options.labels.element('C', row, column)}\n{_tip(moment, thread)}"
+    return texts, tips
 
 
 def _read(

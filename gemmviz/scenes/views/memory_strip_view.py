@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Scene, points
 from gemmviz.scenes.kit.text import text_width
-from gemmviz.scenes.kit.theme import mixed
+from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
 _ORDERS = (("C order: row after row", False), ("Fortran order: column after column", True))
@@ -39,13 +39,7 @@ def _layout(moment: Moment, options: ViewOptions) -> list[Primitive]:
     names = np.array([options.labels.element(array.name, int(i), int(j)) for i, j in zip(r, c, strict=True)])
     room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
     cell = min(0.42 * room.width / columns, 0.52 * room.height / rows, 110.0)
-    palette = (
-        *(
-            mixed(theme.background, theme.accent(array.name), 0.14 + 0.66 * min(1.0, i / max(1, rows - 1)))
-            for i in range(_MOST)
-        ),
-        theme.text,
-    )
+    palette = _row_colours(array.name, rows, theme)
     inks = tuple(theme.ink_on(each) for each in palette)
     fill = np.where(lit, _LIT, r.reshape(rows, columns)).astype(np.uint8)
     part = "" if (rows, columns) == (whole_rows, whole_columns) else f", its first {rows} rows and {columns} columns"
@@ -103,6 +97,12 @@ def _formulas(array: MemoryArray, own: str, room: Box, options: ViewOptions) -> 
     return [Labels("layout-formulas", points(*at), lines, size * scale, theme.text)]
 
 
+def _row_colours(name: str, rows: int, theme: Theme) -> tuple[str, ...]:
+    """Return a shade of the matrix's colour for each row, then the colour of the current access."""
+    shares = (0.14 + 0.66 * min(1.0, row / max(1, rows - 1)) for row in range(_MOST))
+    return *(mixed(theme.background, theme.accent(name), share) for share in shares), theme.text
+
+
 def _strip(
     key: str,
     name: str,
@@ -134,20 +134,10 @@ def _strip(
         y = room.y + 26 + line * pitch
         primitives.append(
             Cells(
-                f"{key}-{line}",
-                room.x,
-                y,
-                cell,
-                fill[None, some],
-                palette,
-                inks,
-                labels[None, some] if size else None,
-                size,
-                theme.background,
-                height=high,
-                tips=_tips(labels[some], offset[some], array.itemsize),
+                f"{key}-{line}", room.x, y, cell, fill[None, some], palette, inks, labels[None, some] if size else None, size,
+                theme.background, height=high, tips=_tips(labels[some], offset[some], array.itemsize),
             )
-        )
+        )  # fmt: skip
         middle = [(room.x + (n + 0.5) * cell, y + high + 0.36 * pitch) for n in range(len(offset[some]))]
         texts = tuple(spaced(int(each)) for each in offset[some])
         font = min(18.0, 0.3 * pitch, 18.0 * (cell - 4) / max(text_width(text, 18.0) for text in texts))

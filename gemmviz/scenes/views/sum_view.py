@@ -10,8 +10,9 @@ from gemmviz.analysis.replay.terms import Terms
 from gemmviz.model.arrays import Longs
 from gemmviz.model.words import many
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, framed, message
-from gemmviz.scenes.kit.primitives import Labels, Lines, Primitive, Rects, Scene, boxes, points
+from gemmviz.scenes.kit.primitives import Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
 from gemmviz.scenes.kit.text import text_width
+from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _MOST = 8
@@ -54,28 +55,13 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
     ]
     values = _values(moment, terms, which)
     for place, (k, text) in enumerate(zip(shown, texts, strict=True)):
-        x, is_now, is_done = x0 + place * wide, first + place == current and reached > 0, first + place < reached
-        span = text_width(text, size)
-        if is_now:
-            primitives.append(
-                Rects(
-                    f"term-{k}-ground",
-                    boxes((x - 8, middle - 1.05 * size, span + 16, 1.5 * size)),
-                    theme.tint("C", 0.35),
-                    radius=6.0,
-                )
-            )
-        ink = theme.text if is_done else theme.faint
-        primitives.append(
-            Labels(f"term-{k}", points((x, middle)), (text,), size, ink, "start", "semibold" if is_now else "regular")
-        )
+        x, span = x0 + place * wide, text_width(text, size)
+        is_now, is_done = first + place == current and reached > 0, first + place < reached
+        value = values.get(k) if is_done else None
+        primitives += _term(str(k), text, value, (x, middle, span), size, is_now, theme.text if is_done else theme.faint, theme)
         if place + 1 < len(shown) or tail:
-            primitives.append(
-                Labels(f"plus-{k}", points((x + span + 0.5 * (wide - span), middle)), ("+",), size, theme.faint, "middle")
-            )
-        if is_done and k in values:
-            at = points((x + span / 2, middle + 1.9 * size))
-            primitives.append(Labels(f"value-{k}", at, (f"{values[k]:.4g}",), 0.8 * size, theme.text, "middle"))
+            at = points((x + span + 0.5 * (wide - span), middle))
+            primitives.append(Labels(f"plus-{k}", at, ("+",), size, theme.faint, "middle"))
     ks = [(place, place, f"k = {k + labels.first}") for place, k in enumerate(shown)]
     if 1 < replay.phases < terms.length:
         ks = [(place, place, _within(moment, steps, k)) for place, k in enumerate(shown)]
@@ -84,6 +70,23 @@ def _sum(moment: Moment, terms: Terms, which: int, options: ViewOptions) -> list
     if tail:
         primitives.append(Labels("sum-tail", points((x0 + len(shown) * wide, middle)), ("…",), size, theme.faint))
     return [*primitives, *_account(moment, terms, values, reached, middle, size, options)]
+
+
+def _term(
+    k: str, text: str, value: float | None, at: tuple[float, float, float], size: float, is_now: bool, ink: str, theme: Theme
+) -> list[Primitive]:
+    """Draw one product at (x, y, width), with its value below if it is known."""
+    x, y, span = at
+    primitives: list[Primitive] = []
+    if is_now:
+        ground = boxes((x - 8, y - 1.05 * size, span + 16, 1.5 * size))
+        primitives.append(Rects(f"term-{k}-ground", ground, theme.tint("C", 0.35), radius=6.0))
+    face: Face = "semibold" if is_now else "regular"
+    primitives.append(Labels(f"term-{k}", points((x, y)), (text,), size, ink, "start", face))
+    if value is not None:
+        below = points((x + span / 2, y + 1.9 * size))
+        primitives.append(Labels(f"value-{k}", below, (f"{value:.4g}",), 0.8 * size, theme.text, "middle"))
+    return primitives
 
 
 def _within(moment: Moment, steps: Longs, k: int) -> str:

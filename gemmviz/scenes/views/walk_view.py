@@ -28,6 +28,14 @@ def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
     return framed(primitives or [nothing], moment, options)
 
 
+def _summary(steps: np.ndarray, bytes_: np.ndarray, lines: np.ndarray) -> str:
+    """Return the number of reads, their distance, and the number of lines."""
+    stride, loads = stride_of(bytes_), len(np.unique(steps))
+    jump = "irregular stride" if stride is None else f"{spaced(abs(stride))} bytes apart"
+    reads = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
+    return f"{reads}, {jump}; {many(len(np.unique(lines)), 'line')}"
+
+
 def _walk(
     moment: Moment, name: str, steps: np.ndarray, elements: np.ndarray, bytes_: np.ndarray, room: Box, options: ViewOptions
 ) -> list[Primitive]:
@@ -44,11 +52,7 @@ def _walk(
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
     primitives: list[Primitive] = []
     size = theme.type.small
-    stride = stride_of(bytes_)
-    jump = "irregular stride" if stride is None else f"{spaced(abs(stride))} bytes apart"
-    line_count, loads = len(np.unique(lines)), len(np.unique(steps))
-    reads = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
-    heading = f"{name}: {reads}, {jump}; {many(line_count, 'line')} of {rules.line_bytes} bytes"
+    heading = f"{name}: {_summary(steps, bytes_, lines)} of {rules.line_bytes} bytes"
     primitives.append(
         text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold")
     )
@@ -61,19 +65,11 @@ def _walk(
         x = room.x + place * (wide + gap)
         state = 2 if at + 1 == done and steps[at] == moment.step else 1 if at < done else 0
         ink = theme.ink_on(colours[state]) if state else theme.faint
+        label, tip = np.array([[texts[place]]]), f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"
         cells = Cells(
-            f"{name}-walk-{at}",
-            x,
-            y,
-            wide,
-            np.array([[state]], np.uint8),
-            colours,
-            (theme.faint, ink, ink),
-            np.array([[texts[place]]]) if font >= 8 else None,
-            font,
-            height=high,
-            tips=np.array([[f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"]]),
-        )
+            f"{name}-walk-{at}", x, y, wide, np.array([[state]], np.uint8), colours, (theme.faint, ink, ink),
+            label if font >= 8 else None, font, height=high, tips=np.array([[tip]]),
+        )  # fmt: skip
         primitives.append(cells)
         under = [addresses[place], f"line {spaced(int(lines[at]))}" if at == 0 or lines[at] != lines[at - 1] else "same line"]
         spots = points((x + wide / 2, y + high + 1.3 * small), (x + wide / 2, y + high + 2.6 * small))

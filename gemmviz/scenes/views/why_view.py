@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
-from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.chart import Scale
@@ -150,14 +150,7 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
         say("reason", waiting, sizes.caption, theme.faint)
     y += 16
     for each, colour in zip(case.traffic, _COLOURS, strict=False):
-        per_byte = intensity(case.problem.flops, each.size_bytes)
-        roof = case.device.roof(per_byte)
-        beyond = case.rate is not None and case.rate > roof
-        tail = "; it is faster, so a cache serves it" if beyond else ""
-        tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; outside the chart"
-        what = (
-            f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop per byte; from DRAM {number(roof)} GFLOP/s{tail}"
-        )
+        what = _level_text(case, each)
         primitives.append(Rects(f"level-chip-{colour}", boxes((room.x, y + 8, 16, 16)), theme.accent(colour), radius=8.0))
         inner = Box(room.x + 28, y, room.width - 28, room.height)
         for line_number, line in enumerate(wrap_text(what, sizes.note, inner.width, 3)):
@@ -175,6 +168,16 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     y += 54.0 * len(case.cures) + (34 if case.cures else 0)
     primitives += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
     return primitives
+
+
+def _level_text(case: SpeedCase, traffic: Traffic) -> str:
+    """Return bytes, intensity and roof of a level of memory in words."""
+    per_byte = intensity(case.problem.flops, traffic.size_bytes)
+    roof = case.device.roof(per_byte)
+    tail = "; it is faster, so a cache serves it" if case.rate is not None and case.rate > roof else ""
+    tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; outside the chart"
+    name = f"{_bytes(traffic.size_bytes)} {traffic.level}"
+    return f"{name}: {number(per_byte)} flop per byte; from DRAM {number(roof)} GFLOP/s{tail}"
 
 
 def _bytes(size: int) -> str:
