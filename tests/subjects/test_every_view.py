@@ -68,6 +68,6 @@ def test_a_view_of_an_unknown_subject_is_refused(monkeypatch: pytest.MonkeyPatch
         subject_for(Unknown)
     with pytest.raises(UsageError, match="the view 'odd' can't be drawn"):
         gemmviz.scene(replace(default_shot(), view="odd"))
-    monkeypatch.setattr("gemmviz.state.arguments.views", lambda: {**known, "odd": odd})
+    monkeypatch.setattr("gemmviz.state.flags.views", lambda: {**known, "odd": odd})
     assert main(["export", "04_tiled", "--view", "odd", "-o", "odd.svg"]) == 2
     assert "the view 'odd' can't be drawn: no subject makes a Unknown" in capsys.readouterr().err

@@ -1,5 +1,5 @@
-"""The memories that a thread sees, from its own registers to what all share: who sees each, how large it is on the device, and
-the bytes that have passed it so far.
+"""The memories that a thread uses, from registers to global memory: their scope, their size on the device, and the bytes
+transferred so far.
 """
 
 from gemmviz.analysis.memory.counts import Counts
@@ -19,12 +19,12 @@ _REGISTER_BYTES = 4
 
 
 def hierarchy_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Three levels, one below the other; between them what has passed by now, of the watched threads' warps."""
+    """Draw three levels; between them the bytes transferred so far by the warps of the watched threads."""
     return framed(_levels(moment, options), moment, options)
 
 
 def size_text(size: float) -> str:
-    """Bytes in binary units, as memories are sold."""
+    """Return bytes in binary units."""
     for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}"
@@ -41,40 +41,40 @@ def _levels(moment: Moment, options: ViewOptions) -> list[Primitive]:
     shared, outer = moment.so_far("shared"), moment.so_far("global")
     has_shared = any(array.space == "shared" for array in moment.trace.arrays)
     own = shared_bytes(moment.trace.arrays)
-    tile = f"; this kernel's block takes {size_text(own)}" if has_shared else "; this kernel takes none"
+    tile = f"; this kernel uses {size_text(own)} per block" if has_shared else "; this kernel uses none"
     registers = _REGISTER_BYTES * device.registers_per_sm
     levels = (
-        ("Registers", "C", "each thread sees its own", f"{size_text(registers)} on each {words['sm']}"),
+        ("Registers", "C", "private to each thread", f"{size_text(registers)} on each {words['sm']}"),
         (
             capital(words["shared memory"]),
             "A",
-            f"all threads of a {words['block']} see it",
-            f"{size_text(device.shared_per_sm)} on each {words['sm']}, at most {size_text(device.shared_per_block)} a "
+            f"all threads of a {words['block']} share it",
+            f"{size_text(device.shared_per_sm)} on each {words['sm']}, at most {size_text(device.shared_per_block)} per "
             f"{words['block']}{tile}",
         ),
         (
             "Global memory",
             "B",
-            "all threads and the host see it",
+            "all threads and the host share it",
             f"{size_text(device.memory_bytes)}, {number(device.bandwidth_gb_s)} GB/s, off the chip{_cache(device)}",
         ),
     )
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     y = room.y
     for place, ((name, colour, who, size), high) in enumerate(zip(levels, highs, strict=True)):
         inset = (2 - place) * 0.06 * room.width
         box = Box(room.x + inset, y, room.width - 2 * inset, high)
-        beside = box.width - (0.37 * room.width if place == 2 else 0.0)  # where constants and textures stand beside it
-        found += _level(f"level-{place}", name, colour, (who, size), box, beside, options)
+        beside = box.width - (0.37 * room.width if place == 2 else 0.0)  # space for constants and textures
+        primitives += _level(f"level-{place}", name, colour, (who, size), box, beside, options)
         y += high + gap
     first, second = room.y + highs[0], room.y + highs[0] + gap + highs[1]
-    found += _passed("shared", _shared_words(shared), Box(room.x, first, room.width, gap), options)
-    found += _passed("global", _global_words(moment, outer), Box(room.x, second, room.width, gap), options)
-    return [*found, *_others(moment, device, Box(room.x, room.y, room.width, room.height), options)]
+    primitives += _transfer("shared", _shared_words(shared), Box(room.x, first, room.width, gap), options)
+    primitives += _transfer("global", _global_words(moment, outer), Box(room.x, second, room.width, gap), options)
+    return [*primitives, *_others(moment, device, Box(room.x, room.y, room.width, room.height), options)]
 
 
 def _cache(device: Device) -> str:
-    return f"; before it {size_text(device.last_level_cache)} of cache" if device.last_level_cache else "; no cache before it"
+    return f"; cache of {size_text(device.last_level_cache)}" if device.last_level_cache else "; no cache"
 
 
 def _level(
@@ -94,24 +94,24 @@ def _level(
     ]
 
 
-def _shared_words(found: Counts) -> str:
-    if not found.requests:
+def _shared_words(counts: Counts) -> str:
+    if not counts.requests:
         return "nothing between registers and shared memory yet"
     return (
-        f"{size_text(found.bytes_asked)} between registers and shared memory so far, in {spaced(found.wavefronts)} wavefronts"
+        f"{size_text(counts.bytes_asked)} between registers and shared memory so far, in {spaced(counts.wavefronts)} wavefronts"
     )
 
 
-def _global_words(moment: Moment, found: Counts) -> str:
-    if not found.requests:
-        return "nothing from or to global memory yet"
+def _global_words(moment: Moment, counts: Counts) -> str:
+    if not counts.requests:
+        return "nothing to or from global memory yet"
     rules = moment.trace.rules
-    moved = f"{size_text(found.bytes_moved(rules))} moved in {spaced(found.sectors)} sectors"
-    return f"{size_text(found.bytes_asked)} asked of global memory so far, {moved}"
+    moved = f"{size_text(counts.bytes_moved(rules))} moved in {spaced(counts.sectors)} sectors"
+    return f"{size_text(counts.bytes_asked)} requested from global memory so far, {moved}"
 
 
-def _passed(key: str, text: str, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Arrows up and down, and what went along them."""
+def _transfer(key: str, text: str, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw arrows up and down, and the transferred bytes."""
     theme, size = options.theme, min(options.theme.type.heading, 0.62 * room.height)
     x, y0, y1 = room.x + 0.2 * room.width, room.y + 5, room.y + room.height - 5
     head = min(9.0, 0.3 * (y1 - y0))
@@ -123,31 +123,31 @@ def _passed(key: str, text: str, room: Box, options: ViewOptions) -> list[Primit
         [x + head, y1 - head, x, y1],
     ]
     at = points((x + 30, (y0 + y1) / 2 + 0.34 * size))
-    said = fitted(text, size, room.width - 0.2 * room.width - 40, "semibold")
+    fitted_text = fitted(text, size, room.width - 0.2 * room.width - 40, "semibold")
     return [
         Lines(f"{key}-arrow", boxes(*map(tuple, lines)), theme.text, 3.0),  # type: ignore[arg-type]
-        Labels(f"{key}-passed", at, (said,), size, theme.text, "start", "semibold"),
+        Labels(f"{key}-passed", at, (fitted_text,), size, theme.text, "start", "semibold"),
     ]
 
 
 def _others(moment: Moment, device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Constant and texture memory: parts of the lowest level with a cache of their own on each multiprocessor."""
+    """Draw constant and texture memory: parts of global memory with a cache on each multiprocessor."""
     theme, text = options.theme, moment.trace.setup.kernel.text
     high = _SHARE[2] * room.height
     top, wide, gap = room.y + room.height - high, 0.17 * room.width, 0.012 * room.width
     size = min(theme.type.note, 0.16 * high)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for place, (name, word) in enumerate((("constant", "__constant__"), ("texture", "tex1D"))):
         x, y, tall = room.x + room.width - (2 - place) * (wide + gap), top + 0.1 * high, 0.8 * high
         used = "used" if word in text else "not used"
         lines = (f"{name} memory", "read only, cached on", f"each {device.words['sm']}; {used} here")
-        found.append(Rects(f"{name}-box", boxes((x, y, wide, tall)), theme.empty, theme.faint, 1.5, 8.0))
+        primitives.append(Rects(f"{name}-box", boxes((x, y, wide, tall)), theme.empty, theme.faint, 1.5, 8.0))
         for row, line in enumerate(lines):
             face: Face = "regular" if row else "semibold"
             ink = theme.faint if row else theme.text
             spot = points((x + 14, y + (0.27 + 0.28 * row) * tall + 0.36 * size))
-            found.append(Labels(f"{name}-{row}", spot, (fitted(line, size, wide - 24, face),), size, ink, "start", face))
-    return found
+            primitives.append(Labels(f"{name}-{row}", spot, (fitted(line, size, wide - 24, face),), size, ink, "start", face))
+    return primitives
 
 
-VIEW = View("Memory hierarchy, bytes so far", Moment, hierarchy_scene, order=35)
+VIEW = View("Memory hierarchy: bytes so far", Moment, hierarchy_scene, order=35)
