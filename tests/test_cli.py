@@ -179,7 +179,7 @@ def test_blocks_left_open_are_as_many_as_are_quick(
     monkeypatch.setattr("gemmviz.subjects.runs.QUICK_BYTES", 4 * 129 * 64 * 5)  # steps, threads, blocks
     assert main(command) == 0
     assert "4 of 64 blocks" in (said := capsys.readouterr().out)
-    assert "--blocks all records all blocks" in said
+    assert "--blocks all to record all blocks" in said
     assert main([*command, "--blocks", "all"]) == 0
     assert "64 of 64 blocks" in (said := capsys.readouterr().out)
     assert "--blocks" not in said

@@ -29,7 +29,7 @@ from gemmviz.cli.main import command_extensions, main
 from gemmviz.files import devices, resources
 from gemmviz.files.devices import device_extensions, device_names
 from gemmviz.files.trace_file import read_trace, write_trace
-from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.docks import panel_extensions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import kernel_names, load_kernel
@@ -172,9 +172,9 @@ def test_a_command(dropped: Callable[[ModuleType, str, str], None], capsys: pyte
     dropped(
         gemmviz.cli.commands,
         "hello",
-        "from gemmviz.cli.command import Command, nothing\n"
+        "from gemmviz.cli.command import Command, no_arguments\n"
         "def _run(args):\n    print('hello')\n    return 3\n"
-        "COMMAND = Command('say hello', nothing, _run)\n",
+        "COMMAND = Command('say hello', no_arguments, _run)\n",
     )
     assert main(["hello"]) == 3
     assert capsys.readouterr().out == "hello\n"
@@ -190,7 +190,7 @@ def test_an_export_format(dropped: Callable[[ModuleType, str, str], None], tmp_p
         "from gemmviz.render.format import Still\n"
         "FORMAT = Still('Text', lambda scene, path, look: path.write_text(str(scene.width)) and None)\n",
     )
-    assert "Text …" in [action.text for action in actions()]
+    assert "export-txt" in [action.id for action in actions()]
     assert main(["export", "04_tiled", "-o", str(tmp_path / "f.txt")]) == 0
     assert (tmp_path / "f.txt").read_text() == "1600"
 
@@ -206,11 +206,11 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    assert not window.docks.all["Notes"].isHidden()
+    assert not window.docks.all["notes"].isHidden()
     window.start_tour()
     assert window.tour is not None
     assert len(window.tour.stops) == 6
-    assert [action.text() for action in window.menus.opened("View|&Panels").actions()][-1] == "Notes"
+    assert [action.text() for action in window.menus.opened("panels").actions()][-1] == "Notes"
     window.close()
 
 
@@ -434,7 +434,7 @@ def test_a_broken_panel_is_named_in_the_window(
     qtbot.addWidget(window)
     window.show()
     assert [notice for notice in window.banner.texts if "is left out" in notice]
-    assert "Settings" in window.docks.all
+    assert "settings" in window.docks.all
     window.close()
 
 

@@ -49,7 +49,8 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QDoubleSpinBox
 from gemmviz.cli.main import main
 from gemmviz.gui.forms.setup_form import SetupForm
-from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.action import MENUS
+from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import GemmvizError
 from gemmviz.state.arguments import words_of
@@ -93,9 +94,10 @@ assert main(["export", "04_tiled", "-o", "plain.svg"]) == main(["export", "04_ti
 assert Path("plain.svg").read_text() != Path("dots.svg").read_text()
 assert main(["export", "04_tiled", "--rule", "9", "-o", "no.svg"]) == 2
 # A menu, undo and its name
-action = next(each for each in actions() if each.menu == "View|Mar&ks" and each.text == "dots")
-action.run(window.menus.parts)
-assert session.shot.marks == "dots" and action.is_on(window.menus.parts)
+action = next(each for each in actions() if each.id == "option-marks-dots")
+assert MENUS[action.menu] == "Mar&ks" and action.menu.startswith("view.") and action.text == "dots"
+action.run(window.menus.context)
+assert session.shot.marks == "dots" and action.is_on(window.menus.context)
 assert session.history.undo_name == "marks dots", session.history.undo_name
 session.undo()
 assert session.shot.marks == "none"

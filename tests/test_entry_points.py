@@ -74,7 +74,7 @@ def test_a_kind_of_question(tmp_path: Path) -> None:
 def test_a_panel(tmp_path: Path) -> None:
     code = """
 from PySide6.QtWidgets import QApplication, QLabel
-from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.main_window import MainWindow
 app = QApplication([])
 window = MainWindow()

@@ -66,7 +66,7 @@ def test_every_command_checks_the_suffix(writer: str, kernel: Path, capsys: pyte
     view = kernel.with_name("view.toml")
     save_view(default_shot(), view)
     error = refused(WRITERS[writer], kernel, view, capsys)
-    assert "not as .toml" in error or "saved as .toml" in error or "is no quiz" in error
+    assert "not as .toml" in error or "save as .toml" in error or "is not a quiz" in error
     refused(WRITERS[writer], kernel, kernel.with_name("without"), capsys)
 
 
@@ -108,4 +108,4 @@ def test_a_quiz_is_written_over_a_quiz_alone(kernel: Path, capsys: pytest.Captur
     assert len(read_lesson(target).stops) == 2
     gemmviz.save(shipped_lesson("slides"), target)
     capsys.readouterr()
-    assert "this file is no quiz" in refused(["quiz", "KERNEL", "-o"], kernel, target, capsys)
+    assert "this file is not a quiz" in refused(["quiz", "KERNEL", "-o"], kernel, target, capsys)

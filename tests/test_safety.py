@@ -21,7 +21,7 @@ from gemmviz.files.kinds import file_stem
 from gemmviz.files.trace_file import write_trace
 from gemmviz.files.whole import atomic_write, write_text
 from gemmviz.gui.preferences import InMemoryStore
-from gemmviz.gui.stage.timeline import ScoreSlider
+from gemmviz.gui.stage.timeline import TimelineSlider
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
@@ -112,7 +112,7 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
     stops = (stop, replace(stop, question=question), replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
     lesson = Lesson(EVIL, stops, EVIL)
     window.desk.course.begin(lesson)
-    window.docks.favour("Lessons")
+    window.docks.favour("lessons")
     window.lecture.begin(with_notes=True)
     for place in range(len(lesson.stops)):
         window.desk.course.go(place)
@@ -132,7 +132,7 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
 
 def test_the_tip_of_the_score_is_text(qtbot: QtBot) -> None:
     trace = named("mild")
-    slider = ScoreSlider()
+    slider = TimelineSlider()
     qtbot.addWidget(slider)
     arrays = tuple(replace(array, name=EVIL) if array.name == "C" else array for array in trace.arrays)
     slider.show_run(Replay.of(replace(trace, arrays=arrays)), slider.theme)

@@ -1,1 +1,1 @@
-"""The command line: the window, and everything that it does without one. A command is a file in ``commands``."""
+"""The command line: opens the window, and does everything else without one. Each command is a file in ``commands``."""

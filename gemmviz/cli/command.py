@@ -1,4 +1,4 @@
-"""What a command is, and what several of them share."""
+"""The definition of a command, and options and output that several commands share."""
 
 import argparse
 import json
@@ -24,8 +24,10 @@ from gemmviz.run.protocol import TIMEOUT_S
 
 @dataclass(frozen=True)
 class Command:
-    """One command of the program; a file in ``gemmviz.cli.commands`` that ends with ``COMMAND = Command(...)``, its name is the
-    file's. ``run`` gives the exit code. One without ``help`` is not listed: the program itself calls it.
+    """A command, defined by a file in ``gemmviz.cli.commands`` that ends with ``COMMAND = Command(...)``.
+
+    Its name is the file's name. ``run`` returns the exit code. A command with an empty ``help`` is not listed; the program
+    itself calls it.
     """
 
     help: str
@@ -34,42 +36,42 @@ class Command:
     order: int = 99
 
 
-def complain(error: GemmvizError, code: int) -> int:
-    """Puts an error on stderr, on one line; gives ``code`` back."""
+def print_error(error: GemmvizError, code: int) -> int:
+    """Print an error to stderr on one line, and return ``code``."""
     print(f"gemmviz: {error}".replace("\n", " "), file=sys.stderr)
     return code
 
 
 @contextmanager
 def engine_of(args: argparse.Namespace, kernel: KernelSpec) -> Iterator[Engine]:
-    """Who runs this kernel, as ``add_on`` and ``add_timeout`` had it asked."""
+    """Open the engine for a kernel, by the options of ``add_on`` and ``add_timeout``."""
     on = choice_for(args.on, kernel)
     if on != args.on and has_cupy():
-        remedy = "--on gpu runs it on the GPU, as its author wrote it"
-        complain(GemmvizError("this kernel doesn't ship with gemmviz: the interpreter runs it", remedy=remedy), 0)
+        remedy = "use --on gpu to run it on the GPU"
+        print_error(GemmvizError("this kernel is not part of gemmviz; it runs in the interpreter", remedy=remedy), 0)
     with closing(engine_for(on, args.timeout)) as engine:
         yield engine
 
 
-def remark(error: GemmvizError | None) -> None:
-    """Says on stderr what kept who was asked first from answering."""
+def print_fallback(error: GemmvizError | None) -> None:
+    """Print to stderr why the requested engine could not run the kernel. None prints nothing."""
     if error is not None:
-        complain(GemmvizError(f"{error}; the interpreter runs it instead"), 0)
+        print_error(GemmvizError(f"{error}; using the interpreter instead"), 0)
 
 
-def wrong(trace: Trace) -> GemmvizError:
-    """What a check says of a wrong C."""
+def wrong_result(trace: Trace) -> GemmvizError:
+    """Return the error for a wrong C."""
     return GemmvizError(str(trace.check), file=trace.setup.kernel.file)
 
 
 def report_hazards(hazards: list[Hazard], file: str) -> int:
-    """Complains about the first; the exit code."""
+    """Print the first hazard to stderr and return the exit code: 1, or 0 without hazards."""
     if not hazards:
         return 0
     fault = hazards[0].fault(file)
     if len(hazards) > 1:
-        fault.message += f"; {len(hazards) - 1} more such pairs of accesses"
-    return complain(fault, 1)
+        fault.message += f"; {len(hazards) - 1} more hazards"
+    return print_error(fault, 1)
 
 
 def print_json(facts: Any) -> None:
@@ -77,41 +79,41 @@ def print_json(facts: Any) -> None:
 
 
 def seconds(text: str) -> float:
-    """A time, as argparse asks for it."""
+    """Return a positive time in seconds. Raises argparse.ArgumentTypeError for anything else."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0.0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} are no seconds")
+        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds")
     return value
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_output(
     parser: argparse.ArgumentParser,
     suffixes: tuple[str, ...],
-    help: str = "also save it",
+    help: str = "also write the result to a file",
     *,
     flags: tuple[str, ...] = ("-o", "--output"),
     required: bool = False,
 ) -> None:
-    """An option for a file to write; ``check_outputs`` knows it."""
+    """Add an option for an output file, which ``check_outputs`` checks."""
     name = "|".join(("FILE" + suffixes[0], *suffixes[1:]))
     action = parser.add_argument(*flags, type=Path, required=required, metavar=name, help=help)
     declare_output(parser, action.dest, suffixes)
 
 
 def declare_output(parser: argparse.ArgumentParser, name: str, suffixes: tuple[str, ...] = ()) -> None:
-    """Tells ``check_outputs`` that an argument names a file to write, and with which suffixes."""
+    """Declare that an argument names an output file with one of these suffixes, for ``check_outputs``."""
     parser.set_defaults(outputs={**(parser.get_default("outputs") or {}), name: suffixes})
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Raises UsageError where a file to write has a wrong suffix, is one of the files that the other arguments name, or belongs
+    """Check the output files. Raises UsageError for a wrong suffix, and for a file that another argument names or that belongs
     to gemmviz.
     """
     outputs: dict[str, tuple[str, ...]] = getattr(args, "outputs", {})
@@ -122,7 +124,7 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 
 def _named_files(args: argparse.Namespace, but: str) -> list[Path]:
-    """Files that arguments name, apart from one argument."""
+    """Return the files that all arguments but one name."""
     values = [value for name, value in vars(args).items() if name not in (but, "outputs")]
     texts = [each for value in values for each in (value if isinstance(value, list) else [value])]
     return [path for text in texts if isinstance(text, str | Path) and is_file(path := Path(text))]
@@ -130,22 +132,24 @@ def _named_files(args: argparse.Namespace, but: str) -> list[Path]:
 
 def add_on(parser: argparse.ArgumentParser, default: str) -> None:
     meaning = "; ".join(f"{name}: {words}" for name, words in CHOICES.items())
-    parser.add_argument("--on", choices=tuple(CHOICES), default=default, help=f"who runs it. {meaning} (default: %(default)s)")
+    parser.add_argument(
+        "--on", choices=tuple(CHOICES), default=default, help=f"where to run the kernel. {meaning} (default: %(default)s)"
+    )
 
 
 def add_timeout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="S",
-        help="how long one launch may run on the GPU (default: %(default)g s)",
+        help="time limit of a launch on the GPU in seconds (default: %(default)g)",
     )  # fmt: skip
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
-    """Of a command that takes several kernels."""
+    """Add the option for the device, for commands on several kernels."""
     parser.add_argument(
-        "--device", choices=device_names(), default=DEFAULT_DEVICE, help="whose limits hold (default: %(default)s)"
+        "--device", choices=device_names(), default=DEFAULT_DEVICE, help="device whose limits apply (default: %(default)s)"
     )
 
 
-def nothing(parser: argparse.ArgumentParser) -> None:
-    """Of a command without arguments."""
+def no_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add no arguments, for commands without any."""

@@ -1,4 +1,4 @@
-"""Ends a command between two pictures when a person, or the window, interrupts it."""
+"""Interruption of a command between two pictures, by Ctrl+C or by the window."""
 
 import signal
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Makes SIGINT and SIGTERM end what runs within at its next checkpoint, with Cancelled; a second signal ends the program.
+    """Make SIGINT and SIGTERM raise Cancelled at the next checkpoint of the body; a second signal ends the program.
 
-    An exception that Python raises out of a signal, in the middle of painting, crashes Qt.
+    An exception raised by Python's own signal handler while Qt paints would crash Qt.
     """
     received: list[int] = []
 

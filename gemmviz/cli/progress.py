@@ -1,4 +1,4 @@
-"""How far something is that takes a while, for who waits at a terminal."""
+"""Progress of a long command on a terminal."""
 
 import sys
 import time
@@ -10,27 +10,27 @@ _EVERY_S = 2.0
 
 
 class ProgressBar:
-    """Says every other second how much is done, and for how long it will go on; to another program, where one is told, each
-    picture as it is done.
+    """A progress report. On a terminal it prints the state and the remaining time every other second; for a calling program,
+    every picture.
     """
 
-    def __init__(self, what: str, is_told: bool = False) -> None:
-        self._what, self._is_told = what, is_told
-        self._began = self._said = time.monotonic()
+    def __init__(self, what: str, for_program: bool = False) -> None:
+        self._what, self._for_program = what, for_program
+        self._began = self._printed = time.monotonic()
 
-    def told(self, done: int, of: int) -> None:
-        """So many pictures of so many are done. Raises Cancelled if the command was interrupted."""
+    def update(self, done: int, of: int) -> None:
+        """Report how many pictures are done. Raises Cancelled if the command was interrupted."""
         checkpoint()
-        if self._is_told:
+        if self._for_program:
             print(done, of, flush=True)
             return
         now = time.monotonic()
-        if done and now - self._said >= _EVERY_S and sys.stderr.isatty():
-            self._said = now
+        if done and now - self._printed >= _EVERY_S and sys.stderr.isatty():
+            self._printed = now
             left = (now - self._began) / done * (of - done)
             print(f"{self._what}: {done} of {of}, {left:.0f} s left", file=sys.stderr)
 
     def saved(self) -> None:
-        """Tells another program that the file is complete: the exit code speaks of the kernel."""
-        if self._is_told:
+        """Report to a calling program that the file is complete. The exit code can't, because it also depends on the kernel."""
+        if self._for_program:
             print(SAVED, flush=True)

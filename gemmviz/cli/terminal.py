@@ -1,18 +1,18 @@
-"""What is printed on a terminal: text, and nothing that the terminal would obey."""
+"""Output to a terminal, without control characters."""
 
 import io
 import sys
 import unicodedata
 from typing import Any, TextIO
 
-_KEPT = "\n\t"
+_ALLOWED = "\n\t"
 
 
-def shown(text: str) -> str:
-    """The text, its control characters made visible: what a file says moves no cursor and sets no title."""
+def escaped(text: str) -> str:
+    """Return the text with control characters escaped, so that text from files can't control the terminal."""
     if text.isprintable():
         return text
-    return "".join(each if each in _KEPT or not _is_control(each) else f"\\x{ord(each):02x}" for each in text)
+    return "".join(each if each in _ALLOWED or not _is_control(each) else f"\\x{ord(each):02x}" for each in text)
 
 
 def _is_control(character: str) -> bool:
@@ -20,23 +20,23 @@ def _is_control(character: str) -> bool:
 
 
 class Terminal:
-    """A stream on a terminal, which ``shown`` text reaches."""
+    """A stream to a terminal that escapes control characters."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        return self.stream.write(shown(text))
+        return self.stream.write(escaped(text))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
 def guard_terminals() -> None:
-    """From now on; pipes and files get every byte as it is."""
+    """Escape what is printed to terminals. Pipes and files receive all characters."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # letters that an output doesn't know
+            stream.reconfigure(errors="backslashreplace")  # characters that the output's encoding lacks
         if stream is not None and not isinstance(stream, Terminal) and stream.isatty():
             setattr(sys, name, Terminal(stream))

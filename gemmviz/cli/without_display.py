@@ -1,4 +1,4 @@
-"""Renders to files what the window would show, on a machine without a display."""
+"""Rendering to files, on a machine without a display."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -27,34 +27,35 @@ _FOLDER, _MOST_FRAMES = Path("out"), 60
 
 
 def render_instead(path: Path | None, shot: Shot | None, lesson: str) -> int:
-    """Writes pictures and an animation into the folder ``out``: of a lesson's steps, or of up to 60 steps of a run, evenly
-    spread. Arguments are those of ``run_window``; the exit code is 1 if C is wrong.
+    """Write pictures and an animation into the folder ``out``: the steps of a lesson, or up to 60 evenly spread steps of a run.
+
+    The arguments are those of ``run_window``. The exit code is 1 if C is wrong.
     """
     with interruptible():
         return _render(path, shot, lesson)
 
 
 def _render(path: Path | None, shot: Shot | None, lesson: str) -> int:
-    told = ProgressBar(str(_FOLDER)).told
-    found = named_lesson(lesson or str(path or ""))
-    passed = True
-    if found is not None and not found.is_view:
-        name, reel = file_stem(found.name or "lesson"), lesson_reel(found, _engine_of, ExportOptions())
+    on_progress = ProgressBar(str(_FOLDER)).update
+    named = named_lesson(lesson or str(path or ""))
+    is_right = True
+    if named is not None and not named.is_view:
+        name, reel = file_stem(named.name or "lesson"), lesson_reel(named, _engine_of, ExportOptions())
     else:
-        stage = _staged(path, shot if found is None else found.stops[0].shot)
+        stage = _staged(path, shot if named is None else named.stops[0].shot)
         steps = range(0, stage.steps, max(1, -(-stage.steps // _MOST_FRAMES)))
         name, reel = file_stem(stage.shot.setup.kernel.name), run_reel(stage, ExportOptions(), list(steps), range(stage.steps))
         outcome = stage.outcome
-        passed = outcome is None or outcome.trace is None or outcome.trace.check.passed
-    print(f"There is no display to open a window on: {name} is rendered to {_FOLDER}/ instead.")
-    save_numbered(reel, _FOLDER / name, "png", told=told)
-    save_reel(reel, _FOLDER / f"{name}.gif", RenderOptions(960, 540, fps=10), told)
+        is_right = outcome is None or outcome.trace is None or outcome.trace.check.passed
+    print(f"There is no display for a window. Rendering {name} to {_FOLDER}/ instead.")
+    save_numbered(reel, _FOLDER / name, "png", on_progress=on_progress)
+    save_reel(reel, _FOLDER / f"{name}.gif", RenderOptions(960, 540, fps=10), on_progress)
     print(f"{_FOLDER}/{name}.gif: {many(reel.slide_count, 'picture')}")
-    return 0 if passed else 1
+    return 0 if is_right else 1
 
 
 def _staged(path: Path | None, shot: Shot | None) -> Prepared:
-    """What the window would show first, run."""
+    """Run what the window would show first."""
     if path is not None and kind_of(path) == "trace":
         trace = read_trace(path)
         return prepare_run(Shot(trace.setup), Outcome(trace, trace.by))

@@ -1,1 +1,1 @@
-"""The window: PySide6 widgets that show a session and ask it for something else."""
+"""The window: PySide6 widgets that show a session and change it."""

@@ -1,4 +1,4 @@
-"""Starts the program: the window where there is a display."""
+"""Start of the program with a window."""
 
 import gc
 import os
@@ -18,17 +18,19 @@ _SWITCH_S = 0.001
 
 
 def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str = "", lectures: bool = False) -> int:
-    """Shows the window with a file, a shot or a shipped lesson, or as it was the last time, or at once as a lecture; the exit
-    code of the program.
+    """Show the window and return the exit code of the program.
+
+    The window opens a file, a shot or a shipped lesson; without these it restores the last session. ``lectures`` starts a
+    lecture at once.
     """
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("gemmviz")
     if isinstance(app, QApplication):
         app.setWindowIcon(QIcon(str(resource("assets/icons/gemmviz.svg"))))
-    sys.setswitchinterval(_SWITCH_S)  # work in other threads gives way to the window within a millisecond
+    sys.setswitchinterval(_SWITCH_S)  # other threads yield to the window within a millisecond
     settings = QSettings("gemmviz", "gemmviz")
     window = MainWindow(settings)
-    gc.freeze()  # what there is by now lives as long as the program: no frame need wait for a search through it
+    gc.freeze()  # the present objects live as long as the program; collecting them would delay frames
     window.start(path, shot, lesson)
     window.show()
     window.session.runners.look()
@@ -37,7 +39,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     elif window.preferences.text("tour") != "seen":
         QTimer.singleShot(_BEFORE_TOUR_MS, window.start_tour)
     code = app.exec()
-    if not window.has_ended:  # nobody waits for work that can't be called off in time
+    if not window.has_ended:  # don't wait for work that can't be cancelled in time
         settings.sync()
         os._exit(code)
     return code

@@ -1,4 +1,4 @@
-"""What a panel is: a dock of the window."""
+"""The definition of a panel, which is shown in a dock of the window."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +13,11 @@ DockArea = Literal["left", "right", "bottom"]
 
 @dataclass(frozen=True)
 class Panel:
-    """A file in ``gemmviz.gui.panels`` that ends with ``PANEL = Panel(...)``. Panels at the bottom share one place, each behind
-    a tab; those at a side stand below one another, in their order. ``scrolls``: it may be higher than its place; ``behind``:
-    the title of the panel whose place it shares, behind a tab; ``tour``: what the tour says of it.
+    """A panel, defined by a file in ``gemmviz.gui.panels`` that ends with ``PANEL = Panel(...)``. The file's name is its id.
+
+    Panels at the bottom are tabs of one place; panels at a side are stacked by ``order``. ``least_width`` is in pixels.
+    ``scrolls``: whether the widget may be higher than the dock. ``behind``: the id of the panel that it shares a place with, as
+    a tab. ``tour``: title and text of its caption in the tour.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Loads the library that draws plots of charts beside the window: that takes longer than a frame may."""
+"""Loading of the plotting library in the background: it takes longer than a frame."""
 
 from types import ModuleType
 
@@ -11,7 +11,7 @@ from gemmviz.session.session import Session
 
 
 class Plotting:
-    """``loaded`` is told once there can be plots; ``is_loaded``: whether there can."""
+    """The state of the plotting library. ``loaded`` is emitted once plots can be created; ``is_loaded``: whether they can."""
 
     loaded = Signal()
 
@@ -22,7 +22,7 @@ class Plotting:
         )
 
     def load(self) -> None:
-        """Begins with the first plot that is asked for: who looks at none need not wait for it."""
+        """Start loading on the first request, so that windows without plots need not wait."""
         if not self.is_loaded and not self.worker.is_busy:
             self.worker.start(_load)
 

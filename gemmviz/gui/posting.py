@@ -1,4 +1,4 @@
-"""Brings calls from other threads to the window's."""
+"""Calls from other threads, delivered to the window's thread."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 
 class Poster(QObject):
-    """``post`` may be called from any thread; what it is given runs on the thread that made this, soon."""
+    """A queue of calls. ``post`` may be called from any thread; the call runs soon, on the thread that created the Poster."""
 
     _posted = Signal(object)
 

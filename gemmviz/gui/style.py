@@ -1,4 +1,4 @@
-"""The window's colours and fonts, from the same theme as the picture."""
+"""The colours and fonts of the window, from the theme of the picture."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
@@ -11,14 +11,14 @@ _LETTERS = 13  # pixels
 
 
 def system_is_dark(app: QApplication) -> bool:
-    """What the desktop asks for; dark where it doesn't say."""
+    """Return whether the desktop uses a dark colour scheme; True if it doesn't say."""
     return app.styleHints().colorScheme() != Qt.ColorScheme.Light
 
 
 def apply_theme(app: QApplication, theme: Theme) -> None:
-    """Gives all widgets these colours: through the palette, and by reading the few style sheets that refer to it again.
+    """Set the colours of all widgets through the palette, and reload the few style sheets that refer to it.
 
-    A style sheet of the whole application would be quicker to write, and takes a tenth of a second to change.
+    A style sheet for the whole application would be shorter, but takes a tenth of a second to change.
     """
     letters = font("regular", _LETTERS)
     if app.style().objectName().lower() != "fusion" or app.font() != letters:

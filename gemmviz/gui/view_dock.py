@@ -10,7 +10,7 @@ from gemmviz.subjects.catalog import subject_of_view
 
 
 class ViewDock(SceneDock):
-    """Follows the session in one of its views, whichever the stage shows."""
+    """A picture that follows the session in one view, independent of the stage."""
 
     def __init__(self, desk: WindowModel, view: str, what: str) -> None:
         super().__init__(view_named(view).title, what)

@@ -1,4 +1,4 @@
-"""What everything in one window shares: the application without a window, its preferences and the library of plots."""
+"""The state that all parts of one window share: that of the application, its preferences and the library of plots."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class WindowModel(AppModel):
         return self.session.display.theme
 
     def end(self) -> bool:
-        """Ends all work, and waits a little; False if something is still running. What is being saved is written first."""
+        """End all work and return whether it ended in time. Files that are being written are completed first."""
         self.preferences.keep_lesson(self.bookmarks.lesson)
         self.preferences.put("seen", sorted(self.course.seen))
         self.plotting.worker.close()

@@ -1,1 +1,1 @@
-"""Scenes to pixels and files: one painter for screen and PNG, native writers for the rest."""
+"""Scenes to pixels and files: one painter for screen and PNG, writers for the other formats."""

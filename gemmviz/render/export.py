@@ -1,4 +1,4 @@
-"""Saves pictures and films to files, whole or not at all: the suffix says how."""
+"""Saving of pictures and films in the format of the file's suffix. A file is written completely or not at all."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from gemmviz.render.format import Deck, Film, Format, Page, RenderOptions, Still
 from gemmviz.render.reel import Reel
 from gemmviz.scenes.kit.primitives import Scene
 
-Told = Callable[[int, int], None]  # how many pictures of how many are done; may raise to end it all
+OnProgress = Callable[[int, int], None]  # called with the pictures done and their total; may raise to stop
 Item = TypeVar("Item")
 
 
@@ -24,99 +24,101 @@ def _nothing(done: int, of: int) -> None:
 
 @cache
 def format_extensions() -> Extensions[Format]:
-    """All formats, and the modules of ``gemmviz.render.formats`` that could not be used."""
+    """Return all formats, and the modules of ``gemmviz.render.formats`` that could not be used."""
     return extensions_in(folder, "FORMAT", Still, Film, Deck, Page)
 
 
 def formats() -> dict[str, Format]:
-    """Formats by suffix without its dot, in their order."""
+    """Return the formats by suffix without its dot, in their order."""
     return format_extensions().items
 
 
 def stills() -> dict[str, Still]:
-    """The formats of single pictures."""
+    """Return the formats of single pictures by suffix."""
     return {suffix: each for suffix, each in formats().items() if isinstance(each, Still)}
 
 
 def format_of(path: Path) -> Format:
-    """By the suffix. Raises UsageError for one that none has."""
-    found = formats().get(_suffix(path))
-    if found is None:
+    """Return the format of a file by its suffix. Raises UsageError for an unknown suffix."""
+    format = formats().get(_suffix(path))
+    if format is None:
         remedy = f"use {', '.join(f'.{suffix}' for suffix in formats())}; or a folder: {path}/ --as png"
-        raise UsageError(f"nothing can be saved as {path.suffix or 'a file without suffix'}", remedy=remedy)
-    return found
+        raise UsageError(f"can't save as {path.suffix or 'a file without suffix'}", remedy=remedy)
+    return format
 
 
 def _suffix(path: Path) -> str:
     return path.suffix.lower().removeprefix(".")
 
 
-def save_frame(scene: Scene, path: Path, look: RenderOptions | None = None) -> None:
-    """Writes one picture. Raises GemmvizError."""
+def save_frame(scene: Scene, path: Path, options: RenderOptions | None = None) -> None:
+    """Write one picture. Raises GemmvizError."""
     still = stills().get(_suffix(path))
     if still is None:
         known = " or ".join(f".{suffix}" for suffix in stills())
-        raise UsageError(f"a frame can't be saved as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
+        raise UsageError(f"can't save a picture as {path.suffix or 'a file without suffix'}", remedy=f"use {known}")
     with atomic_write(path) as part:
-        still.save(scene, part, look or RenderOptions())
+        still.save(scene, part, options or RenderOptions())
 
 
-def save_reel(reel: Reel, path: Path, look: RenderOptions | None = None, told: Told = _nothing) -> None:
-    """Writes all of a reel into one file: its first picture, where the format is one of pictures. Raises GemmvizError, and
-    whatever ``told`` raises; nothing is written then.
+def save_reel(reel: Reel, path: Path, options: RenderOptions | None = None, on_progress: OnProgress = _nothing) -> None:
+    """Write a reel into one file; a format of single pictures gets the first picture.
+
+    Raises GemmvizError, and whatever ``on_progress`` raises. Nothing is written then.
     """
-    look, kind = look or RenderOptions(), format_of(path)
-    if look.is_transparent and not kind.can_be_clear:
+    options, kind = options or RenderOptions(), format_of(path)
+    if options.is_transparent and not kind.can_be_clear:
         clear = ", ".join(f".{suffix}" for suffix, each in formats().items() if each.can_be_clear)
-        raise UsageError(f"a {kind.title} has no transparent background", remedy=f"use {clear}")
+        raise UsageError(f"{kind.title} doesn't support a transparent background", remedy=f"use {clear}")
     with atomic_write(path) as part:
         if isinstance(kind, Still):
-            kind.save(reel.first(), part, look)
+            kind.save(reel.first(), part, options)
         else:
-            kind.save(_watched(reel, told), part, look)
+            kind.save(_watched(reel, on_progress), part, options)
 
 
 def save_numbered(
-    reel: Reel, target: Path, suffix: str, look: RenderOptions | None = None, told: Told = _nothing
+    reel: Reel, target: Path, suffix: str, options: RenderOptions | None = None, on_progress: OnProgress = _nothing
 ) -> list[Path]:
-    """Writes each picture of a reel into a file of its own in a folder, which is made if need be; their paths. Raises as
-    ``save_reel``; files that are complete stay.
+    """Write each picture of a reel into a file of a folder, which is created if needed, and return the paths.
+
+    Raises as ``save_reel``. Files that are complete stay.
     """
     still = stills().get(suffix)
     if still is None:
-        raise UsageError(f"single pictures can't be saved as {suffix}", remedy=f"use --as {' or --as '.join(stills())}")
+        raise UsageError(f"can't save single pictures as {suffix}", remedy=f"use --as {' or --as '.join(stills())}")
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"there can't be a folder: {error.strerror}", file=str(target)) from None
+        raise UsageError(f"can't create the folder: {error.strerror}", file=str(target)) from None
     others = [each.name for each in target.iterdir() if _number_of(each, suffix) > reel.slide_count]
     if others:
-        raise UsageError(f"{target} holds other pictures: {', '.join(sorted(others)[:3])}", remedy="name another folder")
+        raise UsageError(f"{target} contains other pictures: {', '.join(sorted(others)[:3])}", remedy="choose another folder")
     digits, paths = max(3, len(str(reel.slide_count))), []
-    for number, slide in enumerate(_counted(reel.slides(), reel.slide_count, told), 1):
+    for number, slide in enumerate(_counted(reel.slides(), reel.slide_count, on_progress), 1):
         path = target / f"{number:0{digits}}.{suffix}"
-        save_frame(slide.scene, path, look)
+        save_frame(slide.scene, path, options)
         paths.append(path)
     return paths
 
 
 def _number_of(path: Path, suffix: str) -> int:
-    """That of a numbered picture, 0 of another file."""
+    """Return the number of a numbered picture, 0 for any other file."""
     return int(path.stem) if path.suffix == f".{suffix}" and path.stem.isdecimal() else 0
 
 
-def _watched(reel: Reel, told: Told) -> Reel:
-    """Tells of each picture that is asked for."""
+def _watched(reel: Reel, on_progress: OnProgress) -> Reel:
+    """Return a reel that reports each picture that is drawn."""
     return replace(
         reel,
-        slides=lambda: _counted(reel.slides(), reel.slide_count, told),
-        frames=lambda fps: _counted(reel.frames(fps), reel.frame_count(fps), told),
-        steps=lambda: _counted(reel.steps(), reel.step_count, told),
+        slides=lambda: _counted(reel.slides(), reel.slide_count, on_progress),
+        frames=lambda fps: _counted(reel.frames(fps), reel.frame_count(fps), on_progress),
+        steps=lambda: _counted(reel.steps(), reel.step_count, on_progress),
     )
 
 
-def _counted(items: Iterator[Item], of: int, told: Told) -> Iterator[Item]:
+def _counted(items: Iterator[Item], of: int, on_progress: OnProgress) -> Iterator[Item]:
     for done, item in enumerate(items):
-        told(done, of)
+        on_progress(done, of)
         yield item
-    told(of, of)
+    on_progress(of, of)

@@ -1,5 +1,5 @@
-"""Writes films with FFmpeg's libraries, one frame after the other: what came before is in the file, what comes after is not
-drawn yet. While a frame is encoded the next one is painted.
+"""Films written with FFmpeg's libraries, one frame after the other, so that memory stays constant. While one frame is encoded,
+the next one is painted.
 """
 
 import queue
@@ -29,9 +29,11 @@ _PALETTE_SAMPLES, _MOST_COLOURS = 16, 255
 
 @dataclass(frozen=True)
 class Coding:
-    """How a film is coded. ``codecs``: FFmpeg's names, the first of which that is there is taken; ``pixels`` and, of a film
-    without a background, ``clear_pixels``: what it takes; ``options``: the encoder's; ``container``: the file's. ``step``: a
-    side has a multiple of so many pixels; ``most_fps``: what the format can tell apart.
+    """The encoding of a film.
+
+    ``codecs``: FFmpeg's names; the first available one is used. ``pixels``: the pixel format, and ``clear_pixels`` that of a
+    transparent film. ``options``: options of the encoder; ``container``: options of the file. ``step``: the sides are multiples
+    of so many pixels; ``most_fps``: the highest frame rate of the format.
     """
 
     file: str
@@ -50,34 +52,36 @@ MP4 = Coding(
 )  # fmt: skip
 
 
-def save_film(reel: Reel, path: Path, look: RenderOptions, coding: Coding) -> None:
-    """Raises UsageError for a size or a rate that the format doesn't have, GemmvizError where there is no encoder."""
+def save_film(reel: Reel, path: Path, options: RenderOptions, coding: Coding) -> None:
+    """Write a film. Raises UsageError for a size or a rate that the format doesn't support, GemmvizError if there is no
+    encoder.
+    """
     require_qt()
-    _check(look, coding)
-    import av  # takes longer to load than a picture to draw
+    _check(options, coding)
+    import av  # imported here because loading takes longer than drawing a picture
 
     from gemmviz.render.qt.raster import Raster
 
-    raster = Raster(look)
+    raster = Raster(options)
     with av.open(str(path), "w", format=coding.file, options={"fflags": "+bitexact", **coding.container}) as file:
-        stream: Any = file.add_stream(_codec(coding), rate=look.fps, options=coding.options)
-        stream.width, stream.height = look.width, look.height
-        stream.pix_fmt = (coding.clear_pixels if look.is_transparent else coding.pixels) or coding.pixels
+        stream: Any = file.add_stream(_codec(coding), rate=options.fps, options=coding.options)
+        stream.width, stream.height = options.width, options.height
+        stream.pix_fmt = (coding.clear_pixels if options.is_transparent else coding.pixels) or coding.pixels
         context: Any = stream.codec_context
         context.flags |= 1 << 23  # AV_CODEC_FLAG_BITEXACT
         if coding.pixels.startswith("yuv"):
             context.color_primaries = context.color_trc = context.colorspace = _BT709
             context.color_range = _LIMITED
-        convert = _palette_of(reel, raster) if stream.pix_fmt == "pal8" else _converter(stream.pix_fmt, raster, look)
-        _encode(reel.frames(look.fps), convert, file, stream, look)
+        convert = _palette_of(reel, raster) if stream.pix_fmt == "pal8" else _converter(stream.pix_fmt, raster, options)
+        _encode(reel.frames(options.fps), convert, file, stream, options)
 
 
-def _check(look: RenderOptions, coding: Coding) -> None:
+def _check(options: RenderOptions, coding: Coding) -> None:
     step = coding.step
-    if look.width % step or look.height % step:
-        near = f"{look.width // step * step}x{look.height // step * step}"
-        raise UsageError(f"a film as {coding.file.upper()} has sides of even pixels", remedy=f"use --size {near}")
-    if look.fps > coding.most_fps:
+    if options.width % step or options.height % step:
+        near = f"{options.width // step * step}x{options.height // step * step}"
+        raise UsageError(f"the sides of a film as {coding.file.upper()} must be even", remedy=f"use --size {near}")
+    if options.fps > coding.most_fps:
         sentence = f"a film as {coding.file.upper()} has at most {coding.most_fps} frames a second"
         raise UsageError(sentence, remedy=f"use --fps {coding.most_fps}")
 
@@ -85,16 +89,16 @@ def _check(look: RenderOptions, coding: Coding) -> None:
 def _codec(coding: Coding) -> str:
     import av
 
-    found = next((name for name in coding.codecs if name in av.codecs_available), None)
-    if found is None:
-        raise GemmvizError(f"FFmpeg here has no encoder {' or '.join(coding.codecs)}", remedy="pip install --upgrade av")
-    return found
+    codec = next((name for name in coding.codecs if name in av.codecs_available), None)
+    if codec is None:
+        raise GemmvizError(f"FFmpeg has no encoder {' or '.join(coding.codecs)}", remedy="pip install --upgrade av")
+    return codec
 
 
 def _encode(
-    frames: Iterator[Frame], convert: "Callable[[Frame], av.VideoFrame]", file: Any, stream: Any, look: RenderOptions
+    frames: Iterator[Frame], convert: "Callable[[Frame], av.VideoFrame]", file: Any, stream: Any, options: RenderOptions
 ) -> None:
-    """Paints and converts here, encodes beside. What the frames raise ends both."""
+    """Paint and convert frames in this thread, and encode them in another one. Errors of the frames end both."""
     waiting: queue.Queue[av.VideoFrame | None] = queue.Queue(_AHEAD)
     failed: list[Exception] = []
 
@@ -102,7 +106,7 @@ def _encode(
         number = 0
         try:
             while (ready := waiting.get()) is not None:
-                ready.pts, ready.time_base = number, Fraction(1, look.fps)
+                ready.pts, ready.time_base = number, Fraction(1, options.fps)
                 file.mux(stream.encode(ready))
                 number += 1
             file.mux(stream.encode(None))
@@ -114,11 +118,11 @@ def _encode(
     beside = threading.Thread(target=encode, name="gemmviz-encoder")
     beside.start()
     try:
-        shown: tuple[Frame, av.VideoFrame] | None = None
+        latest: tuple[Frame, av.VideoFrame] | None = None
         for frame in frames:
-            if shown is None or not _is_same(shown[0], frame):
-                shown = frame, convert(frame)
-            waiting.put(shown[1])
+            if latest is None or not _is_same(latest[0], frame):
+                latest = frame, convert(frame)
+            waiting.put(latest[1])
             if failed:
                 break
     finally:
@@ -129,22 +133,22 @@ def _encode(
 
 
 def _is_same(a: Frame, b: Frame) -> bool:
-    """Whether nothing has moved."""
+    """Whether two frames are equal."""
     return a.still is b.still and not a.motion and not b.motion
 
 
-def _converter(pixels: str, raster: "Raster", look: RenderOptions) -> "Callable[[Frame], av.VideoFrame]":
-    """Painted where the library wants it, then converted: to BT.709, where there are no red, green and blue."""
+def _converter(pixels: str, raster: "Raster", options: RenderOptions) -> "Callable[[Frame], av.VideoFrame]":
+    """Return the conversion of frames: painted in the library's format, then converted to BT.709 unless the format is RGB."""
     import av
     from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 
-    painted, reformatter = av.VideoFrame(look.width, look.height, "bgra"), VideoReformatter()
+    painted, reformatter = av.VideoFrame(options.width, options.height, "bgra"), VideoReformatter()
     to: dict[str, Any] = {"format": pixels}
     if pixels.startswith("yuv"):
         to |= {"dst_colorspace": Colorspace.ITU709, "dst_color_range": ColorRange.MPEG, "interpolation": "FAST_BILINEAR"}
 
     def convert(frame: Frame) -> av.VideoFrame:
-        target = av.VideoFrame(look.width, look.height, "bgra") if pixels == "bgra" else painted
+        target = av.VideoFrame(options.width, options.height, "bgra") if pixels == "bgra" else painted
         raster.paint_into(frame, memoryview(target.planes[0]), target.planes[0].line_size)
         return target if pixels == "bgra" else reformatter.reformat(target, **to)
 
@@ -152,7 +156,7 @@ def _converter(pixels: str, raster: "Raster", look: RenderOptions) -> "Callable[
 
 
 def _palette_of(reel: Reel, raster: "Raster") -> "Callable[[Frame], av.VideoFrame]":
-    """One palette for all of the film, from frames out of all of it."""
+    """Return one palette for the whole film, from frames of all its parts."""
     import av
     from PIL import Image
 

@@ -1,4 +1,4 @@
-"""What a format of files is: of single pictures, of films, of slides, or of a page that plays."""
+"""The definition of a file format: of single pictures, films, slides or web pages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +14,11 @@ LEAST_FPS, MOST_FPS = 1, 120
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """How pictures are saved: ``width`` and ``height`` in pixels, of what has pixels; ``fps``: frames a second of a film;
-    ``is_transparent``: without a background; ``has_outlines``: letters as shapes, which look alike in every program;
-    ``has_film``: slides end with one that plays the whole. Raises UsageError for a size or a rate that nothing can show.
+    """Options of saving pictures.
+
+    ``width`` and ``height`` in pixels; ``fps``: frames per second of a film; ``is_transparent``: no background;
+    ``has_outlines``: text as shapes; ``has_film``: add a slide that plays the film. Raises UsageError for a size or a rate out
+    of range.
     """
 
     width: int = 1920
@@ -34,14 +36,16 @@ class RenderOptions:
             raise UsageError(f"a film can't have {self.fps} frames a second", remedy=f"choose {LEAST_FPS} to {MOST_FPS}")
 
     def scale(self, scene: Scene) -> float:
-        """Pixels of a unit."""
+        """Return the pixels of a unit."""
         return min(self.width / scene.width, self.height / scene.height)
 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A file in ``gemmviz.render.formats`` that ends with ``FORMAT = Still(...)``; its suffix is the file's name. ``save`` gets
-    a scene, a path and a look, and raises OSError. ``can_be_clear``: it may be without a background.
+    """A format of single pictures, defined by a file in ``gemmviz.render.formats`` that ends with ``FORMAT = Still(...)``.
+
+    The suffix is the file's name. ``save`` gets a scene, a path and the options, and raises OSError. ``can_be_clear``: whether
+    it supports a transparent background.
     """
 
     title: str
@@ -52,7 +56,7 @@ class Still:
 
 @dataclass(frozen=True, slots=True)
 class _OfAll:
-    """As ``Still``; ``save`` gets all of the reel."""
+    """A format like ``Still`` whose ``save`` gets the whole reel."""
 
     title: str
     save: Callable[[Reel, Path, RenderOptions], None]
@@ -61,15 +65,15 @@ class _OfAll:
 
 
 class Film(_OfAll):
-    """``save`` writes ``RenderOptions.fps`` frames a second."""
+    """A format of films. ``save`` writes ``RenderOptions.fps`` frames per second."""
 
 
 class Deck(_OfAll):
-    """Each slide is a page."""
+    """A format of slides, one page each."""
 
 
 class Page(_OfAll):
-    """One page plays all."""
+    """A format of web pages that play the reel."""
 
 
 Format = Still | Film | Deck | Page

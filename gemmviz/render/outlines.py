@@ -1,4 +1,4 @@
-"""Letters as shapes, from the bundled fonts."""
+"""Text as shapes, from the bundled fonts."""
 
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ from gemmviz.scenes.kit.text import bundled_font
 
 @lru_cache(maxsize=8192)
 def text_outline(text: str, face: Face) -> tuple[str, int]:
-    """A text as a path of SVG, upwards from a baseline at 0, and how many of the font's units its size has."""
+    """Return the outline of a text as an SVG path with its baseline at 0 and y upwards, and the font's units per em."""
     font = bundled_font(face)
     glyphs, names, units = font.getGlyphSet(), font.getBestCmap(), font["head"].unitsPerEm
     pen, x = SVGPathPen(glyphs, ntos=lambda value: f"{value:g}"), 0

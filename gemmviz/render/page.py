@@ -1,6 +1,7 @@
-"""A replay as one page that needs nothing else: the scenes' own primitives, and a player that draws them.
+"""A replay as a self-contained web page: the primitives of the scenes, and a player that draws them.
 
-What two steps have in common is there once: a step is a list of numbers of primitives, a primitive refers to parts by number.
+Primitives that steps share are stored once: a step is a list of primitive numbers, and a primitive refers to its parts by
+number.
 """
 
 import base64
@@ -28,7 +29,7 @@ window.gemmviz = unpacked(document.getElementById("packed").textContent.trim())
 
 
 class Pack:
-    """Primitives of all steps, in both themes, told apart by their colours alone."""
+    """The primitives of all steps in both themes, which differ in colours only."""
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
@@ -38,14 +39,14 @@ class Pack:
         self._numbers: dict[tuple[str, str], int] = {}
         self._pairs: dict[tuple[str, str], int] = {}
         self._palettes: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
-        self._seen: dict[tuple[int, int], tuple[Primitive, Primitive, int]] = {}
+        self._packed: dict[tuple[int, int], tuple[Primitive, Primitive, int]] = {}
 
     def layer(self, dark: Iterable[Primitive], light: Iterable[Primitive]) -> list[int]:
-        """The numbers of some primitives."""
+        """Return the numbers of some primitives."""
         return [self._primitive(one, other) for one, other in zip(dark, light, strict=True)]
 
     def colour(self, dark: str | None, light: str | None) -> int:
-        """The number of a colour that is another one in each theme; -1 for none."""
+        """Return the number of a colour that may differ between the themes, -1 for none."""
         if dark is None or light is None:
             return -1
         if (dark, light) not in self._pairs:
@@ -64,12 +65,13 @@ class Pack:
         return self._number("part", value, self.parts)
 
     def _primitive(self, one: Primitive, other: Primitive) -> int:
-        seen = self._seen.get((id(one), id(other)))
-        if seen is None:
+        entry = self._packed.get((id(one), id(other)))
+        if entry is None:
             number = self._number("primitive", self._facts(one, other), self.primitives)
-            self._seen[id(one), id(other)] = seen = one, other, number  # both are kept, so that no other has their ids
+            entry = one, other, number  # keeps both alive, so that no other object gets their ids
+            self._packed[id(one), id(other)] = entry
             self.letters.append(one)
-        return seen[2]
+        return entry[2]
 
     def _palette(self, one: tuple[str, ...], other: tuple[str, ...]) -> int:
         if (one, other) not in self._palettes:
@@ -109,7 +111,7 @@ class Pack:
                     "t": "t", "k": one.key, "b": self._part(_numbers(one.at)), "s": list(one.texts), "z": _short(one.size),
                     "c": self.colour(one.colour, other.colour), "a": one.anchor, "f": one.face,
                 }  # fmt: skip
-        raise TypeError(f"{one.key} is another thing in another theme")
+        raise TypeError(f"{one.key} differs between themes")
 
     def _texts(self, labels: "np.ndarray[Any, np.dtype[np.str_]] | None") -> dict[str, int]:
         return {} if labels is None else {"l": self._part(labels.ravel().tolist())}
@@ -117,7 +119,7 @@ class Pack:
 
 @dataclass(frozen=True)
 class Packed:
-    """``text``: all that the player needs, compressed; ``fonts``: the letters that it needs, as CSS."""
+    """The compressed data of the player as ``text``, and the glyphs it needs as CSS in ``fonts``."""
 
     text: str
     fonts: str
@@ -125,7 +127,7 @@ class Packed:
 
 
 def packed(reel: Reel, theme: str) -> Packed:
-    """The steps of a reel, each of which has its scenes in both THEMES."""
+    """Return the steps of a reel, each drawn in both THEMES, as compressed data."""
     pack, steps = Pack(), []
     first: Step | None = None
     for step in reel.steps():
@@ -145,36 +147,35 @@ def packed(reel: Reel, theme: str) -> Packed:
 
 
 def _step(pack: Pack, step: Step) -> dict[str, Any]:
-    found = {
+    facts = {
         "before": _still(pack, step.before), "after": _still(pack, step.after), "phase": step.phase, "title": step.title,
         "caption": step.caption, "rows": step.rows,
     }  # fmt: skip
     samples = [pack.layer(*(step.motion[name][number] for name in THEMES)) for number in range(len(step.motion[THEMES[0]]))]
-    return {**found, **({"motion": samples} if any(samples) else {})}
+    return {**facts, **({"motion": samples} if any(samples) else {})}
 
 
 def _still(pack: Pack, scenes: Mapping[str, Scene]) -> list[list[int]]:
-    """What is below all that moves, and what is above it."""
+    """Return the layers of a step below and above what moves."""
     dark, light = (scenes[name] for name in THEMES)
     above = (*dark.above, *dark.words), (*light.above, *light.words)
     return [pack.layer(dark.primitives, light.primitives), pack.layer(*above)]
 
 
 def page_html(reel: Reel, theme: str) -> str:
-    """The whole page as HTML. Its content security policy allows its own script and style, and no network."""
+    """Return the page as HTML. Its content security policy allows its own script and style, and no network."""
     names = ("page.html", "style.css", "player.js")
     template, style, player = (resource(f"assets/page/{name}").read_text(encoding="utf-8") for name in names)
-    found = packed(reel, theme)
-    style = f"html, body {{ margin: 0; height: 100%; background: {found.background}; }}\n{found.fonts}\n{style}"
+    pack = packed(reel, theme)
+    style = f"html, body {{ margin: 0; height: 100%; background: {pack.background}; }}\n{pack.fonts}\n{style}"
     player = player.replace("export default {", "const notebook = {").replace("export ", "") + _START
-    return template.format(
-        title=escape(reel.name), policy=_policy(player, style), style=style, packed=found.text, player=player
-    )
+    return template.format(title=escape(reel.name), policy=_policy(player, style), style=style, packed=pack.text, player=player)
 
 
 def _policy(script: str, style: str) -> str:
-    """The content security policy: one script and one style, told by their hashes, fonts inside the style, and nothing else; no
-    text can become a script, and the script can't turn text into markup (Trusted Types).
+    """Return the content security policy: one script and one style by their hashes, fonts inside the style, and nothing else.
+
+    No text can become a script, and the script can't turn text into markup (Trusted Types).
     """
     rules = {
         "default-src": "'none'", "script-src": _hash(script), "style-src": _hash(style), "font-src": "data:",
@@ -184,7 +185,7 @@ def _policy(script: str, style: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source of a content security policy (W3C CSP 3, 2.3.1)."""
+    """Return a source of a content security policy (W3C CSP 3, 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -198,8 +199,8 @@ def _short(value: float) -> float:
 
 
 def _numbers(values: "np.ndarray[Any, np.dtype[np.float64]]") -> list[int]:
-    """How many columns a table has, then column by column in tenths, each number as what it is more than the one before: what
-    stands in rows and columns repeats itself then.
+    """Return the number of columns of a table, then its columns in tenths, each number as the difference from the one before:
+    regular tables then repeat the same numbers.
     """
     tenths = np.round(values.T * _TENTHS).astype(np.int64)
     return [len(tenths), *np.diff(tenths, axis=1, prepend=0).ravel().tolist()]

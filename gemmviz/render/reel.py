@@ -1,4 +1,4 @@
-"""What is saved: pictures that stand, and the same as a film; each is drawn when it is asked for."""
+"""The content of an export: still pictures, and the same content as a film. Each picture is drawn on request."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,20 +9,20 @@ from gemmviz.scenes.kit.primitives import Primitive, Scene
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A picture and what moves in it; as long as nothing but that differs, ``still`` is the same object."""
+    """A still picture and what moves in it. ``still`` is the same object while only the motion changes."""
 
     still: Scene
     motion: tuple[Primitive, ...] = ()
 
     @property
     def scene(self) -> Scene:
-        """Both in one."""
+        """The whole scene of the frame."""
         return replace(self.still, primitives=(*self.still.primitives, *self.motion))
 
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """A picture that stands. ``title`` and ``caption`` say in words what it shows, ``notes`` what a speaker may say."""
+    """A still picture. ``title`` and ``caption`` describe it; ``notes`` are for the speaker."""
 
     scene: Scene
     title: str
@@ -32,9 +32,10 @@ class Slide:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step for a page that plays, by theme: the scene ``before`` and ``after`` what moves has arrived, and what moves at each
-    of four moments: at the beginning, shortly before and after chips fan out, and at arrival. ``phase``: its number; ``rows``:
-    which rows of the facts' record it has.
+    """A step of a web page, by theme: the scene ``before`` and ``after`` arrival, and what moves at four moments.
+
+    The moments are the beginning, shortly before and after chips fan out, and arrival. ``phase``: its number; ``rows``: the
+    rows of the facts' record that it has.
     """
 
     before: Mapping[str, Scene]
@@ -48,10 +49,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Reel:
-    """``slides`` draws the pictures in turn, of which there are ``slide_count``; ``frames`` those of a film with so many a
-    second, of which there are ``frame_count``; ``steps`` what a page plays, of which there are ``step_count``. ``name`` says
-    what it is of; ``facts``: what a page needs to answer questions about what is shown; ``theme``, ``inks`` (of text, dark and
-    light), ``watched``: how a page begins. ``fan``: which share of their way chips of many go before they fan out.
+    """The content of an export.
+
+    ``slides`` draws ``slide_count`` pictures; ``frames`` draws ``frame_count`` frames of a film at a frame rate; ``steps``
+    draws the ``step_count`` steps of a web page. ``name``: the title of the run; ``facts``: data with which a page answers
+    questions; ``theme``, ``inks`` (of text, dark and light) and ``watched``: the initial state of a page. ``fan``: the share of
+    the way after which chips that travel together fan out.
     """
 
     name: str
@@ -68,5 +71,5 @@ class Reel:
     fan: float = 0.5
 
     def first(self) -> Scene:
-        """The first of its pictures."""
+        """Return the first picture."""
         return next(self.slides()).scene

@@ -13,19 +13,19 @@ NAMESPACES = {
     "p": "http://schemas.openxmlformats.org/presentationml/2006/main",
     "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
 }
-# Fonts that office programs have: narrower than ours, so that what has room here has room there.
+# Fonts of office programs. They are narrower than the bundled ones, so that text that fits here fits there.
 _FONTS: dict[Face, tuple[str, str, float]] = {
     "regular": ("Arial", "", 1.0),
     "semibold": ("Arial", ' b="1"', 0.96),
     "mono": ("Courier New", "", 0.98),
 }
-_ASCENT, _HEIGHT = 0.905, 1.15  # of the size of such a font: above its baseline, and in all
+_ASCENT, _HEIGHT = 0.905, 1.15  # of the font size: height above the baseline, and total height
 _ALIGNED: dict[Anchor, str] = {"start": "l", "middle": "ctr", "end": "r"}
-_WIDER = 1.15  # than our own text: a box that no other font outgrows
+_WIDER = 1.15  # times the width of the text, so that text in another font fits
 
 
 def shape_count(scene: Scene) -> int:
-    """How many shapes a scene would be."""
+    """Return the number of shapes of a scene."""
     return sum(_count(each) for each in scene.all)
 
 
@@ -41,14 +41,14 @@ def _count(each: Primitive) -> int:
 
 
 class Shapes:
-    """Writes shapes; ``unit``: of EMU, of which an inch has 914400. Each is named after its primitive's key."""
+    """A writer of shapes, named after the keys of their primitives. ``unit``: EMU of a scene unit; an inch has 914400 EMU."""
 
     def __init__(self, unit: float, first: int) -> None:
         self._unit = unit
         self._numbers = count(first)
 
     def of(self, scene: Scene) -> str:
-        """All of a scene, from the bottom up."""
+        """Return the shapes of a scene, from the bottom up."""
         return "".join("".join(_WRITERS[type(each)](self, each)) for each in scene.all)
 
     def box(
@@ -111,7 +111,7 @@ class Shapes:
                 yield self.box(labels.key, left, top, width, _HEIGHT * labels.size, fill=None, text=text)
 
     def lines(self, lines: Lines) -> Iterator[str]:
-        """One shape with all of them."""
+        """Return one shape for all lines."""
         if not len(lines.segments):
             return
         x0, y0 = float(lines.segments[:, ::2].min()), float(lines.segments[:, 1::2].min())

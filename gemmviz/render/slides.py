@@ -29,7 +29,7 @@ from gemmviz.render.xml import legible
 
 _INCH = 914_400
 _HIGH = 7.5  # inches
-_MOST_SHAPES = 600  # more are no use to who edits, and slow to open
+_MOST_SHAPES = 600  # slides with more shapes are slow to open and hard to edit
 _AHEAD = 2  # pictures that wait to be compressed
 _LONGEST_TITLE = 255  # python-pptx refuses longer ones
 _BLANK = 6  # the layout without placeholders
@@ -45,9 +45,9 @@ _NUMBER = (
 )
 
 
-def write_slides(reel: Reel, path: Path, look: RenderOptions) -> None:
-    """A slide for each picture, and one that plays the film where the look has it; the same bytes whenever it is written."""
-    deck = _Deck(reel, look)
+def write_slides(reel: Reel, path: Path, options: RenderOptions) -> None:
+    """Write a slide for each picture, and one with the film if requested. The same reel gives the same bytes."""
+    deck = _Deck(reel, options)
     with ThreadPoolExecutor(1, thread_name_prefix="gemmviz-png") as beside:
         waiting: deque[tuple[Slide, Future[bytes] | None]] = deque()
         for slide in reel.slides():
@@ -59,25 +59,25 @@ def write_slides(reel: Reel, path: Path, look: RenderOptions) -> None:
                 deck.add(*waiting.popleft())
         for content, pixels in waiting:
             deck.add(content, pixels)
-    if look.has_film:
+    if options.has_film:
         deck.add_film()
     deck.write(path)
 
 
 class _Deck:
-    """A presentation in the making."""
+    """A presentation that is being written."""
 
-    def __init__(self, reel: Reel, look: RenderOptions) -> None:
-        self._reel, self._look = reel, look
+    def __init__(self, reel: Reel, options: RenderOptions) -> None:
+        self._reel, self._look = reel, options
         self._file = pptx.Presentation()
-        self._file.slide_height, self._file.slide_width = Emu(round(_HIGH * _INCH)), Emu(_width(look))
+        self._file.slide_height, self._file.slide_width = Emu(round(_HIGH * _INCH)), Emu(_width(options))
         about = self._file.core_properties
         about.title, about.author, about.last_modified_by = legible(reel.name)[:_LONGEST_TITLE], "gemmviz", "gemmviz"
         about.created = about.modified = _DATE
         self._raster: Any = None
 
     def add(self, content: Slide, pixels: "Future[bytes] | None") -> None:
-        """``pixels``: the picture as PNG, where it is not made of shapes."""
+        """Add a slide. ``pixels``: the picture as PNG if the slide is not made of shapes."""
         slide, scene = self._page(), content.scene
         ground = slide.background.fill
         ground.solid()
@@ -99,7 +99,7 @@ class _Deck:
         return slide
 
     def _add_picture(self, slide: Any, content: Slide, pixels: bytes) -> None:
-        """As vectors, with pixels for programs that can't read them."""
+        """Add a picture as vectors, with pixels for programs that can't read them."""
         size = self._file.slide_width, self._file.slide_height
         picture = slide.shapes.add_picture(io.BytesIO(pixels), 0, 0, *size)
         picture.name = legible(content.title)
@@ -114,14 +114,14 @@ class _Deck:
         ))  # fmt: skip
 
     def painted(self, frame: Frame) -> "npt.NDArray[np.uint8]":
-        """Its pixels."""
+        """Return the pixels of a picture."""
         if self._raster is None:
             require_qt()
             from gemmviz.render.qt.raster import Raster
 
             self._raster = Raster(self._look)
-        found: npt.NDArray[np.uint8] = self._raster.array(frame)
-        return found
+        pixels: npt.NDArray[np.uint8] = self._raster.array(frame)
+        return pixels
 
     def _add_number(self, slide: Any) -> None:
         number = _NUMBER.format(number=len(self._file.slides))
@@ -129,7 +129,7 @@ class _Deck:
         _append(slide, Shapes(_INCH, 5).box("Slide number", wide - 0.31, high - 0.4, 0.27, 0.16, fill=None, text=number))
 
     def add_film(self) -> None:
-        """The whole film, with its first picture until it plays."""
+        """Add the film, with its first picture as the poster."""
         slide = self._page()
         with TemporaryDirectory() as folder:
             path = Path(folder) / "film.mp4"
@@ -139,7 +139,7 @@ class _Deck:
             slide.shapes.add_movie(str(path), 0, 0, *size, poster_frame_image=poster, mime_type="video/mp4")
 
     def write(self, path: Path) -> None:
-        """With the dates of its parts set to a constant."""
+        """Write the file, with constant dates."""
         written = io.BytesIO()
         self._file.save(written)
         with zipfile.ZipFile(written) as parts, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
@@ -148,12 +148,12 @@ class _Deck:
                 target.writestr(zipfile.ZipInfo(part.filename, _ZIP_DATE), parts.read(part), kind)
 
 
-def _width(look: RenderOptions) -> int:
-    return round(_HIGH * _INCH * look.width / look.height)
+def _width(options: RenderOptions) -> int:
+    return round(_HIGH * _INCH * options.width / options.height)
 
 
 def _append(slide: Any, shapes: str) -> None:
-    """Shapes at the top of a slide."""
+    """Append shapes at the top of a slide."""
     spaces = " ".join(f'xmlns:{name}="{space}"' for name, space in NAMESPACES.items())
     tree = slide.shapes._spTree
     for each in pptx.oxml.parse_xml(f"<p:spTree {spaces}>{shapes}</p:spTree>"):

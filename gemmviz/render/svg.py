@@ -1,4 +1,4 @@
-"""Writes a scene as SVG: shapes are vectors; letters are text in a font that travels inside the file, or shapes as well."""
+"""A scene as SVG: vectors, with text in embedded fonts or as shapes."""
 
 import base64
 import io
@@ -20,22 +20,20 @@ _FAMILY: dict[Face, str] = {"regular": "gemmviz", "semibold": "gemmviz-semibold"
 
 
 class _Writer:
-    """How letters get into a document: as text in fonts that travel inside it, as text in fonts that its reader has, or as
-    shapes.
-    """
+    """The text of a document: in embedded fonts, in fonts of the reader, or as shapes."""
 
     def __init__(self, letters: Letters, families: Mapping[Face, str]) -> None:
         self.letters, self.families = letters, families
 
     def family(self, face: Face) -> str:
-        """The font, and for programs that can't read one inside the document the nearest of their own."""
+        """The font family, with the nearest fallback for programs that can't read embedded fonts."""
         if self.letters == "named":
             return self.families[face] + ('" font-weight="600' if face == "semibold" else "")
         fallback = "monospace" if face == "mono" else "sans-serif"
         return f"{self.families[face]}, {fallback}" + ('" font-weight="600' if face == "semibold" else "")
 
     def texts(self, at: Iterable[tuple[float, float]], texts: Iterable[str], size: float, anchor: Anchor, face: Face) -> str:
-        """Texts of one kind; their colour is that of the group around them."""
+        """Return texts of one kind in the colour of their group."""
         placed = zip(at, map(legible, texts), strict=True)
         if self.letters == "outlines":
             return "".join(_outlined(x, y, text, size, anchor, face) for (x, y), text in placed if text)
@@ -55,14 +53,14 @@ class _Writer:
 
 
 def _length(text: str, size: float, face: Face) -> str:
-    """How long a text of several letters is: a reader with another font makes it fit."""
+    """Return the length attribute of a text, with which a reader fits another font."""
     if len(text) < 2:
         return ""
     return f' textLength="{_n(text_width(text, size, face))}" lengthAdjust="spacingAndGlyphs"'
 
 
 def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: Face) -> str:
-    from gemmviz.render.outlines import text_outline  # its fonts take a while to load
+    from gemmviz.render.outlines import text_outline  # imported here because its fonts take a while to load
 
     path, units = text_outline(text, face)
     left, scale = x - ANCHORED[anchor] * text_width(text, size, face), f"{size / units:.6g}"
@@ -72,8 +70,9 @@ def _outlined(x: float, y: float, text: str, size: float, anchor: Anchor, face: 
 def scene_svg(
     scene: Scene, letters: Letters = "fonts", *, is_transparent: bool = False, families: Mapping[Face, str] | None = None
 ) -> str:
-    """The SVG document of a scene; each primitive is a group whose id is its key. ``letters``: as text, in "fonts" that are
-    inside the document or in "named" ones of these ``families``, or as "outlines".
+    """Return the SVG document of a scene. Each primitive is a group whose id is its key.
+
+    ``letters``: text in "fonts" that are embedded, in "named" fonts of these ``families``, or as "outlines".
     """
     scene = scene.clear if is_transparent else scene
     writer = _Writer(letters, families or _FAMILY)
@@ -92,7 +91,7 @@ def _n(number: float) -> str:
 
 
 def _cells(cells: Cells, writer: _Writer) -> str:
-    """One path a colour: its cells as squares, those that no line parts as one; an image where there are very many."""
+    """Return one path per colour: cells as squares, joined if no line separates them. Very many cells become an image."""
     if cells.fill.size > _MOST_VECTOR_CELLS:
         return _image(cells)
     parts = []
@@ -184,7 +183,7 @@ _WRITERS: dict[type, Callable[[Any, _Writer], str]] = {
 
 
 def font_faces(primitives: Iterable[Primitive]) -> str:
-    """@font-face rules with just the glyphs that the scene uses."""
+    """Return @font-face rules with only the glyphs that the scene uses."""
     used: dict[Face, set[str]] = {}
     for primitive in primitives:
         if isinstance(primitive, Labels):
@@ -196,7 +195,7 @@ def font_faces(primitives: Iterable[Primitive]) -> str:
 
 @lru_cache(maxsize=64)
 def _font_face(face: Face, characters: str) -> str:
-    from fontTools import subset  # takes longer to load than a picture to draw
+    from fontTools import subset  # imported here because loading takes longer than drawing a picture
 
     options = subset.Options(layout_features=[], hinting=False, notdef_outline=True)
     options.drop_tables += ["GDEF", "GPOS", "GSUB"]  # without features nothing is left of them, and to read them takes long

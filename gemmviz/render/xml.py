@@ -1,4 +1,4 @@
-"""Text for XML documents, in which some characters can't stand (XML 1.0, 2.2: Char)."""
+"""Text for XML documents, without the characters that XML forbids (XML 1.0, 2.2: Char)."""
 
 import re
 from xml.sax.saxutils import escape, quoteattr
@@ -7,15 +7,15 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def legible(text: str) -> str:
-    """The text with each character that XML can't hold written as a backslash, x and its hexadecimal number."""
-    return _NOT_IN_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    """Return the text with each forbidden character written as a backslash, x and its hexadecimal number."""
+    return _NOT_IN_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def xml_text(text: str) -> str:
-    """The text as the content of an element."""
+    """Return the text as the content of an element."""
     return escape(legible(text))
 
 
 def xml_attribute(text: str) -> str:
-    """The text as the value of an attribute, in its quotes."""
+    """Return the text as the value of an attribute, with quotes."""
     return quoteattr(legible(text))

@@ -1,1 +1,1 @@
-"""Pictures as data: a replay at a step becomes a list of frozen primitives that any renderer can draw."""
+"""Pictures as data: a subject becomes a list of frozen primitives that any renderer can draw."""

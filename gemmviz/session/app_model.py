@@ -1,4 +1,4 @@
-"""What everything in one window shares, without the window: a session, its commands, and what opens, saves and teaches."""
+"""The state that all parts of one window share, without the window: a session, its commands, lessons and files."""
 
 from typing import Any
 
@@ -16,8 +16,10 @@ from gemmviz.session.session import Session
 
 
 class AppModel:
-    """``theme_changed`` for other colours; ``released`` when a control is done and the keys are the stage's again. ``seen``:
-    the steps of lessons that were shown before.
+    """The session of a window with its commands, lessons and files. ``seen``: the steps of lessons that were shown before.
+
+    Signals: ``theme_changed`` after the colours have changed; ``released`` when a control gives the keyboard focus back to the
+    stage.
     """
 
     theme_changed = Signal()
@@ -32,8 +34,8 @@ class AppModel:
         self.pointer, self.saving = PointerTool(self.session, post), SaveQueue(post)
 
     @property
-    def walked(self) -> LessonEditor:
-        """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
+    def active_lesson(self) -> LessonEditor:
+        """The lesson that Page Up and Page Down move through: the open lesson, else the saved views."""
         return self.course if self.course.is_on else self.bookmarks
 
     @property
@@ -43,6 +45,6 @@ class AppModel:
         return (*self.session.workers, *own, *self.bookmarks.workers, *self.course.workers)
 
     def close(self) -> None:
-        """Cancels all work, for good; what is being saved is not stopped."""
+        """Cancel all work. Files that are being written are completed."""
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()

@@ -8,7 +8,7 @@ from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, LOAD_A, LOAD_B, S
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Cells, Rects
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.scenes.kit.timeline import place_of, score_primitives, segment_text, step_under
+from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_primitives, x_of_step
 from tests.conftest import trace_of
 
 
@@ -40,10 +40,10 @@ def test_stretches_hold_all_of_their_steps(replay: Replay) -> None:
 
 def test_the_picture_is_the_voices(replay: Replay) -> None:
     room = Box(10, 5, 290, 25)
-    cells, barriers = score_primitives(replay, room, load_theme("dark"))
+    cells, barriers = timeline_primitives(replay, room, load_theme("dark"))
     assert isinstance(cells, Cells)
     assert isinstance(barriers, Rects)
     assert ((cells.fill > 0).sum(axis=0) == (replay.score.voice != BARRIER)).all()
     assert len(barriers.boxes) == (replay.score.voice == BARRIER).sum()
     for step in range(replay.steps):
-        assert step_under(place_of(step + 0.5, replay.steps, room), replay.steps, room) == step
+        assert step_under(x_of_step(step + 0.5, replay.steps, room), replay.steps, room) == step

@@ -84,30 +84,30 @@ def shown_of(window: MainWindow) -> KnownRun:
 # Panels
 
 
-def _panel(window: MainWindow, title: str, kind: type[Kind]) -> Kind:
-    found = window.docks.widgets[title]
+def _panel(window: MainWindow, name: str, kind: type[Kind]) -> Kind:
+    found = window.docks.widgets[name]
     assert isinstance(found, kind)
     return found
 
 
 def settings_of(window: MainWindow) -> Settings:
-    return _panel(window, "Settings", Settings)
+    return _panel(window, "settings", Settings)
 
 
 def metrics_of(window: MainWindow) -> Metrics:
-    return _panel(window, "Metrics", Metrics)
+    return _panel(window, "metrics", Metrics)
 
 
 def source_of(window: MainWindow) -> Source:
-    return _panel(window, "Source", Source)
+    return _panel(window, "source", Source)
 
 
 def costs_of(window: MainWindow) -> Costs:
-    return _panel(window, "Cost per step", Costs)
+    return _panel(window, "costs", Costs)
 
 
-def view_of(window: MainWindow, title: str) -> ViewDock:
-    return _panel(window, title, ViewDock)
+def view_of(window: MainWindow, name: str) -> ViewDock:
+    return _panel(window, name, ViewDock)
 
 
 def callout_of(window: MainWindow) -> Callout:

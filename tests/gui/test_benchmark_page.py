@@ -132,7 +132,7 @@ def test_pictures_curves_and_the_whole_are_saved(
         export.trigger()
         dialog = page.findChildren(ExportDialog)[-1]
         dialog.kind.setCurrentIndex(dialog.kind.findData(suffix))
-        dialog.write(dialog.order, tmp_path / f"b.{suffix}")
+        dialog.write(dialog.job, tmp_path / f"b.{suffix}")
         qtbot.waitUntil(lambda dialog=dialog: dialog.process is None, timeout=30_000)  # type: ignore[misc]
         dialog.close()
     for action, suffix in zip(others, ("csv", "json"), strict=True):
@@ -162,12 +162,12 @@ def test_the_benchmark_has_the_window_for_itself_and_gives_it_back(window: MainW
     before = {name for name, dock in docks.all.items() if not dock.isHidden()}
     window.desk.commands.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())
-    assert not window.menus.all["Next &warp"].isEnabled()
-    assert "go back to the replay" in window.menus.all["Next &warp"].toolTip()
-    assert not window.menus.all["&Stage alone"].isEnabled()  # nothing to hide
+    assert not window.menus.all["next-warp"].isEnabled()
+    assert "go back to the replay" in window.menus.all["next-warp"].toolTip()
+    assert not window.menus.all["stage-only"].isEnabled()  # nothing to hide
     window.desk.commands.toggle_benchmark()
     assert {name for name, dock in docks.all.items() if not dock.isHidden()} == before
-    window.menus.all["&Stage alone"].trigger()
+    window.menus.all["stage-only"].trigger()
     window.desk.commands.toggle_benchmark()
     window.desk.commands.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())  # it was alone before
@@ -182,7 +182,7 @@ def test_closing_on_the_benchmark_keeps_the_docks_for_the_next_time(qtbot: QtBot
     again.show()
     assert again.benchmark.isVisible()  # what was seen last
     again.desk.commands.toggle_benchmark()
-    assert not again.docks.all["Source"].isHidden()
+    assert not again.docks.all["source"].isHidden()
     again.close()
 
 

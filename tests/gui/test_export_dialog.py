@@ -35,9 +35,9 @@ def choose(dialog: ExportDialog, suffix: str, what: str = "picture") -> None:
 
 
 def written(dialog: ExportDialog, path: Path, qtbot: QtBot) -> str:
-    dialog.write(dialog.order, path)
+    dialog.write(dialog.job, path)
     qtbot.waitUntil(lambda: dialog.process is None, timeout=60_000)
-    return dialog.told.text()
+    return dialog.status.text()
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "pptx", "html", "gif"])
@@ -55,7 +55,7 @@ def test_steps_go_into_a_folder(dialog: ExportDialog, tmp_path: Path, qtbot: QtB
     dialog.last.setValue(4)
     dialog.pixels.setCurrentIndex(dialog.pixels.count() - 1)
     dialog.own_size.setText("800 × 600")
-    assert dialog.order.is_many
+    assert dialog.job.is_many
     written(dialog, tmp_path / "steps", qtbot)
     pictures = sorted((tmp_path / "steps").iterdir())
     assert len(pictures) == 3
@@ -65,13 +65,13 @@ def test_steps_go_into_a_folder(dialog: ExportDialog, tmp_path: Path, qtbot: QtB
 
 def test_what_is_called_off_leaves_nothing(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
     choose(dialog, "mp4", "steps")
-    dialog.write(dialog.order, tmp_path / "f.mp4")
+    dialog.write(dialog.job, tmp_path / "f.mp4")
     qtbot.waitUntil(lambda: dialog.bar.value() > 0, timeout=60_000)
-    assert "left" in dialog.told.text()
+    assert "left" in dialog.status.text()
     dialog.reject()
     qtbot.waitUntil(lambda: dialog.process is None, timeout=10_000)
     assert list(tmp_path.iterdir()) == []
-    assert dialog.told.text() == "Cancelled: nothing was written"
+    assert dialog.status.text() == "Cancelled. No file was written"
     assert dialog.stop.isEnabled()
 
 
@@ -108,7 +108,7 @@ def test_only_what_means_something_is_offered(dialog: ExportDialog) -> None:
     dialog.pixels.setCurrentIndex(dialog.pixels.count() - 1)
     dialog.own_size.setText("large")
     assert not dialog.save.isEnabled()
-    assert "no size" in dialog.told.text()
+    assert "not a size" in dialog.status.text()
 
 
 def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
@@ -121,13 +121,13 @@ def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtB
 
 
 def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: QtBot) -> None:
-    window.menus.all["&Mark the first step to export"].trigger()
+    window.menus.all["mark-first"].trigger()
     window.session.navigation.go_to_step(8)
-    window.menus.all["Mar&k the last step to export"].trigger()
+    window.menus.all["mark-last"].trigger()
     assert window.session.player.marked == range(3, 9)
     dialog = ExportDialog(window.desk, window, "gif")
     qtbot.addWidget(dialog)
-    assert (dialog.order.what, dialog.order.first, dialog.order.last) == ("steps", 4, 9)
+    assert (dialog.job.what, dialog.job.first, dialog.job.last) == ("steps", 4, 9)
     slider = window.replay.timeline.slider
     at = slider.grab().toImage()
     window.session.player.mark(first=False)

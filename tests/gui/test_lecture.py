@@ -47,7 +47,7 @@ def press(wall: Wall, *keys: Key) -> None:
 
 
 def test_a_key_shows_the_picture_alone(window: MainWindow, qtbot: QtBot) -> None:
-    window.menus.all["&Begin"].trigger()
+    window.menus.all["lecture"].trigger()
     wall = sure(window.lecture.wall)
     qtbot.waitUntil(wall.isActiveWindow)
     assert wall.isFullScreen()

@@ -23,7 +23,7 @@ _LONG_MS = 20_000
 
 @pytest.fixture
 def panel(window: MainWindow) -> Lessons:
-    found = window.docks.widgets["Lessons"]
+    found = window.docks.widgets["lessons"]
     assert isinstance(found, Lessons)
     return found
 
@@ -39,12 +39,12 @@ def test_a_lesson_comes_to_the_front_and_stays_beside_a_benchmark(window: MainWi
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     assert window.session.display.is_benchmark
     assert panel.isVisible()
-    assert not window.docks.all["Settings"].isVisible()
+    assert not window.docks.all["settings"].isVisible()
     panel.next.click()
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
     assert not window.session.display.is_benchmark
     assert panel.isVisible()
-    assert window.docks.all["Settings"].isVisible()
+    assert window.docks.all["settings"].isVisible()
 
 
 def test_the_window_starts_with_a_lesson_by_its_name(qtbot: QtBot) -> None:

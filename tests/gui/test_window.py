@@ -28,7 +28,7 @@ from gemmviz.files.trace_file import write_trace
 from gemmviz.gui.export.export_dialog import ExportDialog
 from gemmviz.gui.preferences import InMemoryStore
 from gemmviz.gui.window.about import about_text
-from gemmviz.gui.window.actions import actions
+from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.keys import keys_text
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.launch.catalog import load_kernel
@@ -170,9 +170,9 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     assert callout.isVisible()
     assert "multiples of TILE_WIDTH" in callout.text.text()
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use K = 8")
-    assert field(window, "K").property("wrong")
-    assert "settings before" in window.replay.stage.stale
-    assert window.session.shown is before
+    assert field(window, "K").property("invalid")
+    assert "previous settings" in window.replay.stage.stale
+    assert shown_of(window).trace is before.trace
     QApplication.processEvents()
     assert {name: control.geometry() for name, control in form.controls.items()} == rows  # the form didn't move
     middle = field(window, "K").mapTo(window, field(window, "K").rect().center())
@@ -181,7 +181,7 @@ def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow,
     qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.session.is_busy)
     assert not callout.isVisible()
-    assert not field(window, "K").property("wrong")
+    assert not field(window, "K").property("invalid")
     assert window.replay.stage.stale == ""
     assert shown_of(window).setup.problem.K == 8
 
@@ -287,9 +287,9 @@ def test_zoom_keeps_what_is_under_the_mouse(window: MainWindow, qtbot: QtBot) ->
 
 def exported(window: MainWindow, qtbot: QtBot, path: Path) -> Path:
     """What the dialog of the menu writes."""
-    window.menus.all["SVG …"].trigger()
+    window.menus.all["export-svg"].trigger()
     dialog = window.findChildren(ExportDialog)[-1]
-    dialog.write(dialog.order, path)
+    dialog.write(dialog.job, path)
     qtbot.waitUntil(lambda: dialog.process is None, timeout=30_000)
     dialog.close()
     return path
@@ -311,7 +311,7 @@ def test_traces_views_and_frames_are_saved_and_opened(
     session.navigation.go_to_step(5)
     window.desk.commands.show_view("banks")
     for name, action in [
-        ("a.gvt", "Save &trace …"), ("v.toml", "Save &view …")
+        ("a.gvt", "save-trace"), ("v.toml", "save-view")
     ]:  # fmt: skip
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=tmp_path / name: (str(path), ""))
         window.menus.all[action].trigger()
@@ -398,7 +398,7 @@ def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path
     session.navigation.go_to_step(session.navigation.run_steps - 1)
     assert len(rects_of(window, "wrong").boxes) == 1024
     assert session.now is not None
-    assert "wrong: not what the float64 product says" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
+    assert "wrong: differs from the float64 product" in hover_lines(session.now, Hit(cells_of(window, "C"), 0, 0))
 
 
 def test_settings_that_cannot_run_are_not_clamped(qtbot: QtBot) -> None:
@@ -463,7 +463,7 @@ def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainW
     assert not window.banner.isVisible()
     pictured(window, qtbot, lambda: path.write_text(right.replace("float sum = 0.0f", "float sum = 1.0f")))
     assert any("C is wrong" in text for text in window.banner.texts)
-    assert window.menus.all["Re&load the kernel's file"].isEnabled()
+    assert window.menus.all["reload"].isEnabled()
 
 
 def test_the_wheel_changes_nothing_that_has_no_focus(window: MainWindow) -> None:
@@ -535,7 +535,7 @@ def test_costs_so_far_and_of_the_launch_stand_beside_those_of_the_step(window: M
 
 
 def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: QtBot) -> None:
-    session, undo = window.session, window.menus.all["&Undo"]
+    session, undo = window.session, window.menus.all["undo"]
     session.navigation.go_to_step(12)
     window.replay.stage.zoom_by(2)
     seen = session.shot
@@ -552,7 +552,7 @@ def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: Q
     assert session.navigation.run_step == 12
     assert window.replay.stage.camera.zoom == 2
     assert not undo.isEnabled()
-    assert undo.toolTip() == "Nothing was changed yet"
+    assert undo.toolTip() == "There is nothing to undo"
     for _ in range(3):
         qtbot.keyClick(window, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
         qtbot.waitUntil(lambda: not session.is_busy)
@@ -568,7 +568,7 @@ def test_every_limit_of_a_device_is_a_sentence_with_a_remedy(window: MainWindow,
     assert callout.isVisible()
     assert "1024 threads" in callout.text.text()
     assert "512" in callout.text.text()
-    assert device.property("wrong")  # it was set last
+    assert device.property("invalid")  # it was set last
     qtbot.waitUntil(lambda: callout.remedy.text() == "Use TILE_WIDTH = 16")
     pictured(window, qtbot, lambda: qtbot.mouseClick(callout.remedy, Qt.MouseButton.LeftButton))
     assert shown_of(window).setup.parameters["TILE_WIDTH"] == 16
@@ -608,7 +608,7 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     pictured(first, qtbot, lambda: first.start(shot=wanted))
     first.session.player.jump(9)
     first.session.navigation.look(Camera(3.0, 0.25, 0.5))
-    first.docks.all["Metrics"].close()
+    first.docks.all["metrics"].close()
     seen = first.session.shot
     first.close()
     second = MainWindow(QSettings(kept, QSettings.Format.IniFormat))
@@ -618,9 +618,9 @@ def test_a_restart_brings_back_all_that_was_seen(qtbot: QtBot, tmp_path: Path) -
     assert second.session.shot == seen
     assert second.session.navigation.run_step == 9
     assert second.session.display.theme == LIGHT
-    assert not second.docks.all["Metrics"].isVisible()
+    assert not second.docks.all["metrics"].isVisible()
     second.docks.reset()
-    assert second.docks.all["Metrics"].isVisible()
+    assert second.docks.all["metrics"].isVisible()
     second.close()
 
 
@@ -634,8 +634,8 @@ def test_what_was_kept_wrongly_is_forgotten(qtbot: QtBot, tmp_path: Path, text: 
     qtbot.addWidget(window)
     pictured(window, qtbot, window.start)
     assert shown_of(window).setup.kernel.name == "04_tiled"
-    said = any("the last time can't be shown any more" in each for each in window.banner.texts)
-    assert said == bool(text)
+    is_named = any("The last session can't be restored" in each for each in window.banner.texts)
+    assert is_named == bool(text)
     window.close()
 
 
@@ -647,7 +647,7 @@ def test_files_are_dropped_remembered_and_offered_again(window: MainWindow, qtbo
     event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     pictured(window, qtbot, lambda: window.dropEvent(event))
     assert shown_of(window).setup.kernel.name == "mine"
-    recent = "File|Open &recent"
+    recent = "recent"
     assert [action.text() for action in window.menus.opened(recent).actions()] == [str(path)]
     path.unlink()
     assert not window.menus.opened(recent).actions()[0].isEnabled()
@@ -704,7 +704,7 @@ def test_a_step_by_hand_plays_itself_out(window: MainWindow, qtbot: QtBot) -> No
 
 
 def test_docks_show_the_request_and_the_warp(window: MainWindow, qtbot: QtBot) -> None:
-    request, session, trace = view_of(window, "Request"), window.session, shown_of(window).trace
+    request, session, trace = view_of(window, "request"), window.session, shown_of(window).trace
     qtbot.waitUntil(lambda: request.scene is not None and request.scene.find("memory-sentence") is not None)
     session.navigation.go_to_step(
         next(step for step in range(session.navigation.run_steps) if trace.site_of(step).text == "tileA[y][k]")
@@ -729,8 +729,8 @@ def tab_bars(window: MainWindow) -> list[list[str]]:
 
 
 def test_no_bar_of_tabs_is_made_twice(window: MainWindow, qtbot: QtBot) -> None:
-    expected = [["Request", "Warp", "Cost per step", "Occupancy", "Saved views"], ["Source", "Lessons"]]
-    for kept in ({}, {"layout": window.saveState()}):
+    expected = [["Request", "Warp", "Costs", "Occupancy", "Saved views"], ["Source", "Lessons"]]
+    for kept in ({}, {"layout": window.docks.layout_state()}, {"layout": window.saveState()}):
         made = MainWindow(InMemoryStore(shot=shot_text(default_shot()), **kept))
         qtbot.addWidget(made)
         made.resize(1024, 640)
@@ -765,11 +765,11 @@ def test_keys_and_menus_come_from_one_table(window: MainWindow) -> None:
     assert len(keys) == len(set(keys))
     text = keys_text(table)
     assert all(action.help in text for action in table if action.keys and action.help)
-    assert {action.text for action in table if action.fill is None} == set(window.menus.all)
+    assert [action.id for action in table if action.fill is None] == list(window.menus.all)  # no id stands twice
 
 
 def test_the_costs_are_plotted_and_a_click_goes_to_a_step(window: MainWindow, qtbot: QtBot) -> None:
-    window.docks.all["Cost per step"].raise_()
+    window.docks.all["costs"].raise_()
     costs = costs_of(window)
     qtbot.waitUntil(lambda: costs.plot is not None and costs.plot.chart is not None)
     assert costs.plot is not None
@@ -797,7 +797,7 @@ def test_an_error_of_another_kernel_stands_by_the_field_of_that_kernel(window: M
 
 @pytest.mark.slow
 def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot) -> None:
-    window.docks.all["Cost per step"].raise_()
+    window.docks.all["costs"].raise_()
     costs, session = costs_of(window), window.session
     qtbot.waitUntil(lambda: costs.plot is not None)
     plot = costs.plot
@@ -843,8 +843,8 @@ def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow,
     assert isinstance(window.session.error, SettingError)
     assert window.session.error.names == ("blocks",)
     form = settings_of(window).setup
-    assert form.controls["blocks"].property("wrong")
-    assert not form.controls["seed"].property("wrong")
+    assert form.controls["blocks"].property("invalid")
+    assert not form.controls["seed"].property("invalid")
 
 
 def test_a_start_with_settings_that_can_not_run_says_so(qtbot: QtBot) -> None:
@@ -900,7 +900,7 @@ def test_the_cross_has_most_of_the_stage_and_more_room_makes_it_no_smaller(windo
         assert cross() >= last - 1
         last = cross()
     before = cross()
-    window.docks.all["Settings"].hide()
+    window.docks.all["settings"].hide()
     qtbot.wait(20)
     assert cross() >= before - 1
 

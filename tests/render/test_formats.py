@@ -204,7 +204,7 @@ def test_what_is_transparent_shows_what_is_behind(stage: Prepared, tmp_path: Pat
             assert isinstance(corner, tuple)
             assert corner[3] == 0, suffix
     assert "#12151C" not in saved(stage, tmp_path / "f.svg", look).read_text(encoding="utf-8").partition("<g")[0]
-    with pytest.raises(UsageError, match="no transparent background"):
+    with pytest.raises(UsageError, match="support a transparent background"):
         saved(stage, tmp_path / "f.mp4", look)
 
 
@@ -293,7 +293,7 @@ def test_what_is_no_lesson_is_refused(text: str, said: str) -> None:
 
 
 def test_a_size_that_no_film_has(stage: Prepared, tmp_path: Path, qapp: QApplication) -> None:
-    for look, said in ((RenderOptions(641, 360), "even pixels"), (RenderOptions(640, 360, fps=60), "at most 50")):
+    for look, said in ((RenderOptions(641, 360), "must be even"), (RenderOptions(640, 360, fps=60), "at most 50")):
         with pytest.raises(UsageError, match=said):
             saved(stage, tmp_path / ("f.mp4" if look.width == 641 else "f.gif"), look)
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.render.qt.libraries import missing_libraries, not_found, packages_of, require_qt
+from gemmviz.render.qt.libraries import missing_in, missing_libraries, packages_of, require_qt
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone leaves Qt's libraries to the system")
 PRINTED = """
@@ -21,7 +21,7 @@ PRINTED = """
 
 
 def test_what_the_loader_misses_and_the_packages_that_hold_it() -> None:
-    missing = not_found(PRINTED)
+    missing = missing_in(PRINTED)
     assert missing == ["libxcb-icccm.so.4", "libxcb-keysyms.so.1"]
     assert packages_of(missing) == ["libxcb-icccm4", "libxcb-keysyms1"]
     named = {
@@ -61,7 +61,7 @@ def test_a_window_that_can_not_open_says_so_in_one_line(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("gemmviz: Qt can't start here")
+    assert done.stderr.startswith("gemmviz: Qt can't start because")
     assert f"sudo apt-get install {' '.join(packages_of(missing))}" in done.stderr
 
 

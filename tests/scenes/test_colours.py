@@ -11,7 +11,7 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.chart import curve_colours
 from gemmviz.scenes.kit.palette import AREA, BASE, LIT, SOURCE, inks_for, matrix_palette
 from gemmviz.scenes.kit.theme import Theme, channels, load_theme, theme_names
-from gemmviz.scenes.kit.timeline import score_palette
+from gemmviz.scenes.kit.timeline import timeline_palette
 
 THEMES = [load_theme(name) for name in theme_names()]
 # Machado, Oliveira, Fernandes: A Physiologically-based Model for Simulation of Color Vision Deficiency (2009), severity 1.0.
@@ -90,7 +90,7 @@ class TestTheme:
                 assert distance(colour, theme.accent(name)) >= 10, (number, name)
 
     def test_voices_of_the_score_are_told_apart(self, theme: Theme) -> None:
-        palette = score_palette(theme)
+        palette = timeline_palette(theme)
         far, which = nearest({str(entry): palette[entry] for entry in (0, 2, 4, 6, 8, 10)})
         assert far >= (4 if theme.is_grey else 18), which
 

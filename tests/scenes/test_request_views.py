@@ -160,6 +160,6 @@ def test_steps_without_such_an_access_say_so() -> None:
     loads = spaces.index({"global"}, tile.step) + 1
     stores = spaces.index({"shared"}) + 1
     said = piece(memory_scene(tile, OPTIONS), "message", Labels).texts
-    assert said == (f"Step {tile.step + 1} does not touch global memory: step {loads} does",)
+    assert said == (f"Step {tile.step + 1} does not access global memory; step {loads} does",)
     said = piece(banks_scene(moment_of(trace), OPTIONS), "message", Labels).texts
-    assert said == (f"Step 1 does not touch shared memory: step {stores} does",)
+    assert said == (f"Step 1 does not access shared memory; step {stores} does",)

@@ -83,7 +83,7 @@ def test_words_tell_the_step_and_its_cost(reader: Reader) -> None:
     assert texts["progress"] == f"step 1 of {reader.replay.steps}, phase 1 of 2"
     assert texts["action"] == "block (1, 0): 16 threads read A, line 36"
     assert texts["cost"].startswith(
-        f"{cost.requests} request moves {cost.sectors} sectors of 32 bytes: {cost.excessive_sectors} too many, {cost.ideal_sectors}"
+        f"{cost.requests} request moves {cost.sectors} sectors of 32 bytes: {cost.ideal_sectors} needed, {cost.excessive_sectors}"
     )
 
 

@@ -141,7 +141,7 @@ def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: p
     path = tmp_path / "view.toml"
     save_view(default_shot(), path)
     assert main(["lesson", "check", str(path)]) == 1
-    assert "no step expects anything, so nothing was checked" in capsys.readouterr().err
+    assert "no step has an expectation, so nothing was checked" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

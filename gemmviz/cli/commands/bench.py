@@ -1,4 +1,4 @@
-"""How fast the kernels are."""
+"""The command ``bench``: measures how fast the kernels are."""
 
 import argparse
 import sys
@@ -20,14 +20,18 @@ from gemmviz.run.worker.remote import RemoteGpu
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all that ship with gemmviz")
-    parser.add_argument("--sizes", default="128:4096", help="as 128:8192 (doubling) or 100,200 (default: %(default)s)")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all included kernels")
+    parser.add_argument("--sizes", default="128:4096", help="sizes N, as 128:8192 (doubling) or 100,200 (default: %(default)s)")
     parser.add_argument(
-        "--longest", type=seconds, default=LONGEST_S, metavar="S", help="leave out what takes longer than S seconds a launch"
+        "--longest",
+        type=seconds,
+        default=LONGEST_S,
+        metavar="S",
+        help="skip sizes at which a launch takes longer than S seconds",
     )
     add_device(parser)
     add_timeout(parser)
-    parser.add_argument("--recorded", action="store_true", help="measure nothing: show what ships with gemmviz")
+    parser.add_argument("--recorded", action="store_true", help="print the included measurements instead of measuring")
     add_json(parser)
     add_output(parser, (".json",))
 
@@ -36,10 +40,10 @@ def _run(args: argparse.Namespace) -> int:
     kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
     if args.recorded:
         for benchmark in recorded_benchmarks():
-            shown = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))
-            print(benchmark_text(shown) if args.json else benchmark_table(shown))
+            selected = replace(benchmark, rows=tuple(row for row in benchmark.rows if row.kernel in _names(kernels)))
+            print(benchmark_text(selected) if args.json else benchmark_table(selected))
             if args.output is not None:
-                write_text(args.output, benchmark_text(shown))
+                write_text(args.output, benchmark_text(selected))
         return 0
     cases = cases_for(kernels, square_problems(parse_sizes(args.sizes)), args.device)
     if not any(case.setup for case in cases):
@@ -50,7 +54,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _measured(args: argparse.Namespace, cases: list[Case]) -> Benchmark:
-    """All rows; those that there are by then when somebody interrupts it."""
+    """Measure all cases and return the benchmark; after Ctrl+C, the rows measured so far."""
     latest: list[Benchmark] = []
 
     def measured(benchmark: Benchmark, done: int) -> None:
@@ -59,7 +63,7 @@ def _measured(args: argparse.Namespace, cases: list[Case]) -> Benchmark:
         rate = f"{row.gflops:10,.1f} GFLOP/s" if row.gflops else f"  {row.failure}"
         print(f"{done:4} of {len(cases)}  {row.label:38} {row.problem!s:20} {rate}", file=sys.stderr)
         if args.output is not None:
-            write_text(args.output, benchmark_text(benchmark))  # what takes long leaves behind what it has
+            write_text(args.output, benchmark_text(benchmark))  # an interrupted benchmark keeps its results
 
     with closing(RemoteGpu(timeout_s=args.timeout)) as gpu:
         try:
@@ -75,7 +79,7 @@ def _names(kernels: list[KernelSpec]) -> set[str]:
 
 
 def benchmark_table(benchmark: Benchmark) -> str:
-    """GFLOP/s by kernel and size, as a table of Markdown, and where it is from."""
+    """Return GFLOP/s by kernel and size as a Markdown table, with the source of the numbers."""
     sizes = sorted({row.problem.M for row in benchmark.rows})
     labels = list(dict.fromkeys(row.label for row in benchmark.rows))
     lines = [f"| GFLOP/s, N = | {' | '.join(map(str, sizes))} |", f"|---|{'---:|' * len(sizes)}"]
@@ -88,4 +92,4 @@ def benchmark_table(benchmark: Benchmark) -> str:
     return "\n".join([*lines, "", f"{benchmark.source}; host {benchmark.host}"])
 
 
-COMMAND = Command("time kernels on the GPU over sizes, cuBLAS and the CPU beside them", _add, _run, order=7)
+COMMAND = Command("time kernels, cuBLAS and the CPU over a range of sizes", _add, _run, order=7)

@@ -1,4 +1,4 @@
-"""Two kernels, or two settings of one, held against each other."""
+"""The command ``compare``: compares two kernels, or two settings of one kernel."""
 
 import argparse
 import math
@@ -15,11 +15,11 @@ from gemmviz.cli.command import (
     add_on,
     add_output,
     add_timeout,
-    complain,
     engine_of,
+    print_error,
+    print_fallback,
     print_json,
-    remark,
-    wrong,
+    wrong_result,
 )
 from gemmviz.cli.interruption import interruptible
 from gemmviz.files.devices import device_names
@@ -44,20 +44,24 @@ from gemmviz.subjects.titles import launch_title
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "A", with_record=False)
-    parser.add_argument("other", metavar="B", help="another kernel, or the same one again; with A's sizes unless it can't")
-    parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="a parameter of A alone")
-    parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="a parameter of B alone")
-    parser.add_argument("--left-device", choices=device_names(), help="whose limits hold for A (default: as for B)")
-    parser.add_argument("--view", choices=("pair", "grid"), default="pair", help="what a picture shows (default: pair)")
-    parser.add_argument("--instant", type=share, default=0.5, help="how much of the launches' time has passed in the grid")
-    parser.add_argument("--lock", choices=LOCKS, default="k", help="what the same moment is in a picture (default: k)")
-    parser.add_argument("--step", type=int, default=1, help="of B, counted from 1, in a picture")
-    parser.add_argument("--mark", default="", metavar="A[I,K]", help="an element that is followed in both")
-    parser.add_argument("--theme", choices=theme_names(), default="dark", help="colours of a picture (default: dark)")
+    parser.add_argument("other", metavar="B", help="another kernel, or the same one; uses the sizes of A if it can")
+    parser.add_argument("--left", action="append", default=[], metavar="NAME=VALUE", help="parameter of A only")
+    parser.add_argument("--right", action="append", default=[], metavar="NAME=VALUE", help="parameter of B only")
+    parser.add_argument("--left-device", choices=device_names(), help="device for A (default: as for B)")
+    parser.add_argument("--view", choices=("pair", "grid"), default="pair", help="view of the picture (default: pair)")
+    parser.add_argument(
+        "--instant", type=share, default=0.5, help="elapsed share of the launch time in the grid view (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--lock", choices=LOCKS, default="k", help="quantity that is equal in both halves of the picture (default: k)"
+    )
+    parser.add_argument("--step", type=int, default=1, help="step of B in the picture, from 1 (default: %(default)s)")
+    parser.add_argument("--mark", default="", metavar="A[I,K]", help="element to mark in both halves")
+    parser.add_argument("--theme", choices=theme_names(), default="dark", help="theme of the picture (default: dark)")
     add_on(parser, "cpu")
     add_timeout(parser)
     add_json(parser)
-    add_output(parser, tuple(f".{suffix}" for suffix in stills()), "also save a picture of both")
+    add_output(parser, tuple(f".{suffix}" for suffix in stills()), "also save a picture of both runs")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -73,31 +77,33 @@ def _compare(args: argparse.Namespace) -> int:
     shot = Shot(right, Focus(warp=0), args.view, at, theme=args.theme, instant=args.instant, against=against)
     check_pair(shot)
     if left.problem != right.problem:
-        complain(GemmvizError(f"not the same problem: {left.problem} and {right.problem}", remedy="give both -m, -n and -k"), 0)
+        print_error(
+            GemmvizError(f"the problems differ: {left.problem} and {right.problem}", remedy="set -m, -n and -k for both"), 0
+        )
     with engine_of(args, left.kernel) as one, engine_of(args, right.kernel) as other:
         if args.output is not None and args.view == "pair":
             both = gather(shot, subject_of_view("pair"), lambda kernel: one if kernel is left.kernel else other)
             code = _save_pair(args, both)
-            found = _facts_of(both)
+            counted = _facts_of(both)
         else:
-            found = launch_facts(left, one), launch_facts(right, other)
+            counted = launch_facts(left, one), launch_facts(right, other)
         if args.output is not None and args.view == "grid":
             save_frame(picture(shot, _grids(shot)), args.output)
     if args.json:
-        print_json(_facts(*found))
+        print_json(_facts(*counted))
     else:
-        _print(*found)
+        _print(*counted)
     return code
 
 
 def _save_pair(args: argparse.Namespace, both: Gathered) -> int:
-    """Saves the picture of both runs; the exit code."""
+    """Save the picture of both runs and return the exit code."""
     assert both.replay is not None
     assert both.context.compared is not None
     code = 0
     for outcome in (both.context.compared.outcome, both.outcome):
         if outcome is not None:
-            remark(outcome.instead_of)
+            print_fallback(outcome.instead_of)
             code = max(code, _judged(outcome))
     if not 1 <= args.step <= both.replay.steps:
         raise UsageError(f"there is no step {args.step}: B has {both.replay.steps} steps, counted from 1")
@@ -106,7 +112,7 @@ def _save_pair(args: argparse.Namespace, both: Gathered) -> int:
 
 
 def _facts_of(both: Gathered) -> tuple[LaunchFacts, LaunchFacts]:
-    """Facts about the launch of A and of that of B."""
+    """Return the facts of the launches of A and B."""
     compared, facts = both.context.compared, both.context.facts
     assert compared is not None
     assert facts is not None
@@ -114,49 +120,49 @@ def _facts_of(both: Gathered) -> tuple[LaunchFacts, LaunchFacts]:
 
 
 def _grids(shot: Shot) -> GridCase:
-    """Raises UsageError where one of the launches is none."""
-    found = grid_case(shot)
-    if found is None or found.beside is None:
-        raise UsageError(f"{'B' if found is None else 'A'} has no launch that its device could run")
-    return found
+    """Return the grids of both launches. Raises UsageError if one of them can't run."""
+    case = grid_case(shot)
+    if case is None or case.beside is None:
+        raise UsageError(f"{'B' if case is None else 'A'} has no launch that its device could run")
+    return case
 
 
 def _judged(outcome: Outcome) -> int:
-    """The exit code of a run, with a word where it went wrong."""
+    """Return the exit code of a run, and print what is wrong with it."""
     if outcome.fault is not None:
-        return complain(outcome.fault, 1)
-    return 0 if outcome.trace is None or outcome.trace.check.passed else complain(wrong(outcome.trace), 1)
+        return print_error(outcome.fault, 1)
+    return 0 if outcome.trace is None or outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
 
 
 def _setups(args: argparse.Namespace) -> tuple[Setup, Setup]:
-    """Sizes and parameters are those of both, as far as each kernel has them."""
+    """Return both setups. Shared sizes and parameters apply to each kernel that has them."""
     shared = dict(map(parameter, args.D))
     own_sizes = args.m is args.n is args.k is None
-    found: list[Setup] = []
-    for kernel, own in ((args.kernel, args.left), (args.other, args.right)):
+    setups: list[Setup] = []
+    for kernel, parameters in ((args.kernel, args.left), (args.other, args.right)):
         args.kernel, args.D = kernel, []
         setup = setup_from(args)
         fitting = {name: value for name, value in shared.items() if name in setup.parameters}
-        setup = setup.changed(**{**fitting, **dict(map(parameter, own))})
-        if found and own_sizes:
-            setup = _at_the_same_sizes(setup, found[0])
-        found.append(setup)
+        setup = setup.changed(**{**fitting, **dict(map(parameter, parameters))})
+        if setups and own_sizes:
+            setup = _at_the_same_sizes(setup, setups[0])
+        setups.append(setup)
     if args.left_device is not None:
-        found[0] = replace(found[0], device=args.left_device)
+        setups[0] = replace(setups[0], device=args.left_device)
     for name in shared:
-        if not any(name in setup.parameters for setup in found):
+        if not any(name in setup.parameters for setup in setups):
             raise UsageError(f"neither kernel has a parameter {name}")
-    return found[0], found[1]
+    return setups[0], setups[1]
 
 
 def _at_the_same_sizes(setup: Setup, other: Setup) -> Setup:
-    """With the other's sizes where it can run them."""
-    wanted = setup.changed(**other.problem.sizes)
-    return wanted if can_run(wanted) else setup
+    """Return the setup at the sizes of the other one, if it can run them."""
+    resized = setup.changed(**other.problem.sizes)
+    return resized if can_run(resized) else setup
 
 
 def _ratio(row: Difference) -> float | None:
-    """How many times as much on the right; None against nothing."""
+    """Return B / A, None if A is 0."""
     return None if row.ratio == math.inf else row.ratio
 
 
@@ -195,4 +201,4 @@ def _facts(a: LaunchFacts, b: LaunchFacts) -> dict[str, Any]:
     }  # fmt: skip
 
 
-COMMAND = Command("hold two kernels, or two settings, against each other", _add, _run, order=5)
+COMMAND = Command("compare two kernels, or two settings of one kernel", _add, _run, order=5)

@@ -1,4 +1,4 @@
-"""What a whole launch costs."""
+"""The command ``counts``: the cost of a whole launch."""
 
 import argparse
 from dataclasses import fields
@@ -18,14 +18,14 @@ from gemmviz.state.arguments import add_setup, setup_from
 
 
 class _CountsAndHazards(LaunchCounter):
-    """Looks for hazards in the same accesses."""
+    """A counter that also searches the accesses for hazards."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(device_for(setup).rules)
-        self.found = LaunchHazards()
+        self.hazards = LaunchHazards()
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
-        return Tee(super().sink(space, arrays, phase_loop), self.found.sink(space, arrays, phase_loop))
+        return Tee(super().sink(space, arrays, phase_loop), self.hazards.sink(space, arrays, phase_loop))
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
@@ -42,27 +42,27 @@ def _run(args: argparse.Namespace) -> int:
     with engine_of(args, setup.kernel) as engine:
         engine.count(setup, counter)
     if args.json:
-        print_json(_facts(setup, counter.counts, counter.found.hazards))
+        print_json(_facts(setup, counter.counts, counter.hazards.hazards))
     else:
         share = all_blocks(launch_for(setup).block_count)
         print(f"{setup.kernel.name}, {setup.problem}, {share}, counted from the source as written")
         for name, value in totals(counter.counts).items():
             print(f"  {name:28} {value:>16,}")
-    return report_hazards(counter.found.hazards, setup.kernel.file)
+    return report_hazards(counter.hazards.hazards, setup.kernel.file)
 
 
 def _facts(setup: Setup, counts: LaunchCounts, hazards: list[Hazard]) -> dict[str, Any]:
     launch = launch_for(setup)
     sites = [
         {"line": site.place.line, "column": site.place.column, "text": site.text, "access": operand.access,
-         "array": counts.arrays[operand.array].name, "space": counts.arrays[operand.array].space, **_numbers(found)}
-        for (site, operand), found in counts.accesses.items()
+         "array": counts.arrays[operand.array].name, "space": counts.arrays[operand.array].space, **_numbers(counted)}
+        for (site, operand), counted in counts.accesses.items()
     ]  # fmt: skip
     return {
         "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
         "device": setup.device, "grid": launch.grid, "block": launch.block, "blocks_counted": launch.block_count,
         "totals": totals(counts), "sites": sites,
-        "phases": [{"phase": n + 1 if n >= 0 else None, **_numbers(found)} for n, found in sorted(counts.phases.items())],
+        "phases": [{"phase": n + 1 if n >= 0 else None, **_numbers(counted)} for n, counted in sorted(counts.phases.items())],
         "loads_per_element": loads_per_element(counts), "hazards": [str(hazard) for hazard in hazards],
         "counted": "from a lockstep trace of the source as written, all blocks",
     }  # fmt: skip

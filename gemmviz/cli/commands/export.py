@@ -1,4 +1,4 @@
-"""Whatever can be shown, as a file: one picture, numbered pictures, slides, a film, a page that plays."""
+"""The command ``export``: saves anything that can be shown as a picture, numbered pictures, slides, a film or a web page."""
 
 import argparse
 import os
@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemmviz.analysis.replay.focus import Focus
-from gemmviz.cli.command import Command, add_on, add_timeout, complain, declare_output, engine_of, remark, wrong
+from gemmviz.cli.command import (
+    Command,
+    add_on,
+    add_timeout,
+    declare_output,
+    engine_of,
+    print_error,
+    print_fallback,
+    wrong_result,
+)
 from gemmviz.cli.interruption import interruptible
 from gemmviz.cli.progress import ProgressBar
 from gemmviz.export.prepare import PARTS, ExportOptions, Prepared, prepare, prepare_benchmark, prepare_run, run_reel, still_reel
@@ -39,26 +48,32 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE|LESSON")
     add_view(parser)
     parser.add_argument(
-        "--steps", metavar="A:B", help="the steps from A to B, counted from 1, instead of all or one; of a grid its 60 instants"
+        "--steps",
+        metavar="A:B",
+        help="steps A to B, from 1; in the grid view, instants 1 to 60 (default: all, or one for a picture)",
     )
-    parser.add_argument("--by", choices=_BY, default="step", help="what a slide or a numbered picture is of (default: step)")
-    parser.add_argument("--size", default="1920x1080", metavar="WxH", help="in pixels (default: %(default)s)")
-    parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames a second of a film (default: %(default)s)")
-    parser.add_argument("--speed", type=float, default=2.0, metavar="N", help="steps a second of a film (default: %(default)g)")
-    parser.add_argument("--no-code", action="store_true", help="without source lines, where a saved view has them")
-    for part in PARTS:
-        parser.add_argument(f"--no-{part}", action="store_true", help=f"without {_PART_WORDS[part]}")
-    parser.add_argument("--transparent", action="store_true", help="without a background, in what can do without")
-    parser.add_argument("--outlines", action="store_true", help="letters as shapes, in SVG: they look alike in every program")
-    parser.add_argument("--film", action="store_true", help="slides end with one that plays the film")
-    parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="what numbered pictures are, where -o is a folder")
     parser.add_argument(
-        "--answers", action="store_true", help="of a lesson: with the answers to its questions, blanks filled in"
+        "--by", choices=_BY, default="step", help="one slide or numbered picture per step or per phase (default: step)"
+    )
+    parser.add_argument("--size", default="1920x1080", metavar="WxH", help="size in pixels (default: %(default)s)")
+    parser.add_argument("--fps", type=int, default=30, metavar="N", help="frames per second of a film (default: %(default)s)")
+    parser.add_argument(
+        "--speed", type=float, default=2.0, metavar="N", help="steps per second of a film (default: %(default)g)"
+    )
+    parser.add_argument("--no-code", action="store_true", help="hide the source lines of a saved view")
+    for part in PARTS:
+        parser.add_argument(f"--no-{part}", action="store_true", help=f"hide {_PART_WORDS[part]}")
+    parser.add_argument("--transparent", action="store_true", help="transparent background, in formats that support it")
+    parser.add_argument("--outlines", action="store_true", help="text as shapes in SVG, which looks the same in every program")
+    parser.add_argument("--film", action="store_true", help="add a last slide that plays the film")
+    parser.add_argument("--as", dest="kind", choices=tuple(stills()), help="format of numbered pictures; -o is a folder")
+    parser.add_argument(
+        "--answers", action="store_true", help="include the answers to the questions of a lesson, with blanks filled in"
     )
     parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)
     add_on(parser, "cpu")
     add_timeout(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="FILE|FOLDER/", help="where to write")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE|FOLDER/", help="output file or folder")
     declare_output(parser, "output")
 
 
@@ -67,7 +82,7 @@ _PART_WORDS = {"title": "title and settings", "step": "the number of the step", 
 
 @dataclass(frozen=True)
 class _Source:
-    """What is to be saved: a run or a card in its first shot, or a lesson; and who runs kernels."""
+    """What to export, and how to run its kernels."""
 
     args: argparse.Namespace
     manner: ExportOptions
@@ -76,7 +91,7 @@ class _Source:
         return engine_of(self.args, kernel)
 
     def dressed(self, shot: Shot) -> Shot:
-        """A shot with what was given of how it is looked at."""
+        """Return the shot with the view options of the command line."""
         shot = view_from(self.args, shot)
         return replace(shot, code=False) if self.args.no_code else shot
 
@@ -103,16 +118,16 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raises UsageError for words that don't go together."""
+    """Raises UsageError for options that exclude each other."""
     suffix = args.output.suffix.lower().removeprefix(".")
     if args.is_folder and args.kind is None:
-        raise UsageError(f"{args.output} is a folder", remedy=f"say what to write there: --as {' or --as '.join(stills())}")
+        raise UsageError(f"{args.output} is a folder", remedy=f"choose a format: --as {' or --as '.join(stills())}")
     if args.is_folder and suffix in formats() and not args.output.is_dir():
-        raise UsageError(f"{args.output} is the name of a file, and --as writes into a folder", remedy="leave --as out")
+        raise UsageError(f"{args.output} is a file name, but --as writes into a folder", remedy="leave out --as")
     if args.steps is not None and (args.step is not None or args.phase is not None):
-        raise UsageError("one step or several", remedy="leave out --step, or --steps")
+        raise UsageError("--steps excludes --step and --phase", remedy="leave out one of them")
     if not args.is_folder and isinstance(format_of(args.output), Film) and args.by != "step":
-        raise UsageError("a film goes from step to step", remedy="leave out --by")
+        raise UsageError("a film shows every step", remedy="leave out --by")
     kind = args.kind or suffix
     for flag, is_given, of in (("--film", args.film, "pptx"), ("--outlines", args.outlines, "svg")):
         if is_given and kind != of:
@@ -122,7 +137,7 @@ def _check(args: argparse.Namespace) -> None:
 def _manner(args: argparse.Namespace) -> ExportOptions:
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", args.size)
     if found is None:
-        raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, as 1920x1080")
+        raise UsageError(f"--size {args.size}: write WIDTHxHEIGHT, such as 1920x1080")
     look = RenderOptions(int(found[1]), int(found[2]), args.fps, args.transparent, args.outlines, args.film)
     return ExportOptions(look, args.speed, frozenset(part for part in PARTS if getattr(args, f"no_{part}")))
 
@@ -130,7 +145,7 @@ def _manner(args: argparse.Namespace) -> ExportOptions:
 def _lesson(source: _Source, lesson: Lesson) -> Reel:
     args = source.args
     if is_set(args) or args.steps or args.step is not None or args.phase is not None or args.view is not None:
-        remedy = "leave out -m, -n, -k, -D, --steps, --view and the like"
+        remedy = "leave out -m, -n, -k, -D, --steps, --view and similar options"
         raise UsageError("a lesson has its own settings, views and steps", remedy=remedy)
     return lesson_reel(lesson, source.engine, source.manner, source.dressed, args.answers)
 
@@ -141,7 +156,7 @@ def _lesson(source: _Source, lesson: Lesson) -> Reel:
 def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
     args, kind = source.args, kind_of(path)
     if kind in ("trace", "benchmark") and is_set(args):
-        raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
+        raise UsageError(f"a {kind} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and similar options")
     if kind == "trace":
         return _at(args, _prepared_trace(source, path))
     if kind == "benchmark":
@@ -151,10 +166,10 @@ def _prepared(source: _Source, path: Path, shot: Shot | None) -> Prepared:
         return prepare_benchmark(shot, read_benchmark(path, recorded=True))
     shot = source.dressed(shot_from(args) if shot is None else with_setup(args, shot))
     if subject_of_view(shot.view).page == "benchmark" and is_set(args):
-        remedy = "leave out -m, -n, -k, -D and the like"
+        remedy = "leave out -m, -n, -k, -D and similar options"
         raise UsageError(f"the view {shot.view!r} shows measurements, of all kernels and sizes", remedy=remedy)
     prepared = prepare(shot, source.engine)
-    remark(None if prepared.outcome is None else prepared.outcome.instead_of)
+    print_fallback(None if prepared.outcome is None else prepared.outcome.instead_of)
     return _at(args, prepared)
 
 
@@ -171,7 +186,7 @@ def _prepared_trace(source: _Source, path: Path) -> Prepared:
 
 
 def _at(args: argparse.Namespace, stage: Prepared) -> Prepared:
-    """At the step that was given. Raises UsageError for a phase or a step that there is none of."""
+    """Return the stage at the requested step. Raises UsageError for a phase or a step that doesn't exist."""
     replay = stage.replay
     if replay is None:
         return stage
@@ -198,12 +213,12 @@ def _reel(source: _Source, stage: Prepared) -> Reel:
     shown = shown or [played.start]
     if len(shown) > _MOST_SLIDES and not _is_film(args):
         remedy = f"choose at most {_MOST_SLIDES} with --steps A:B, or --by phase"
-        raise UsageError(f"{len(shown)} steps are {len(shown)} pictures", remedy=remedy)
+        raise UsageError(f"{len(shown)} steps would give {len(shown)} pictures", remedy=remedy)
     return run_reel(stage, source.manner, shown, played)
 
 
 def _wants_one(args: argparse.Namespace) -> bool:
-    """Whether a single picture is asked for: the file is one, or a step was named."""
+    """Whether a single picture is requested: by the format of the file, or by a step."""
     named = args.step is not None or args.phase is not None
     return named or (not args.is_folder and isinstance(format_of(args.output), Still))
 
@@ -213,12 +228,12 @@ def _is_film(args: argparse.Namespace) -> bool:
 
 
 def _range(args: argparse.Namespace, stage: Prepared) -> range | None:
-    """The steps that were asked for. Raises UsageError for what there is none of."""
+    """Return the requested steps. Raises UsageError for steps that don't exist."""
     if args.steps is None:
         return None
     found, most = re.fullmatch(r"(\d{0,9}):(\d{0,9})|(\d{1,9})", args.steps), stage.steps
     if found is None:
-        raise UsageError(f"--steps {args.steps}: write FIRST:LAST, as 3:12")
+        raise UsageError(f"--steps {args.steps}: write FIRST:LAST, such as 3:12")
     first, last = (int(found[3]),) * 2 if found[3] else (int(found[1] or 1), int(found[2] or most))
     if not 1 <= first <= last <= most:
         raise UsageError(f"--steps {args.steps}: there are {most}, counted from 1", remedy=f"choose within 1:{most}")
@@ -231,28 +246,28 @@ def _range(args: argparse.Namespace, stage: Prepared) -> range | None:
 def _save(args: argparse.Namespace, reel: Reel, look: RenderOptions) -> None:
     progress = ProgressBar(str(args.output), args.progress)
     if args.is_folder:
-        save_numbered(reel, args.output, args.kind, look, progress.told)
+        save_numbered(reel, args.output, args.kind, look, progress.update)
         progress.saved()
         return
     if isinstance(format_of(args.output), Still) and reel.slide_count > 1:
-        remedy = f"give a folder: -o {args.output.stem}/ --as {args.output.suffix.removeprefix('.')}"
-        raise UsageError(f"these are {reel.slide_count} pictures, and {args.output.name} holds one", remedy=remedy)
-    save_reel(reel, args.output, look, progress.told)
+        remedy = f"use a folder: -o {args.output.stem}/ --as {args.output.suffix.removeprefix('.')}"
+        raise UsageError(f"{reel.slide_count} pictures don't fit into one file, {args.output.name}", remedy=remedy)
+    save_reel(reel, args.output, look, progress.update)
     progress.saved()
 
 
 def _judged(stage: Prepared) -> int:
-    """The exit code: what was drawn may be wrong."""
+    """Return the exit code, and print what is wrong with the run."""
     outcome, replay = stage.outcome, stage.replay
     if outcome is None or replay is None or outcome.trace is None:
         return 0
     if outcome.fault is not None:
-        return complain(outcome.fault, 1)
+        return print_error(outcome.fault, 1)
     if replay.hazards:
-        return complain(replay.hazards[0].fault(outcome.trace.setup.kernel.file), 1)
-    return 0 if outcome.trace.check.passed else complain(wrong(outcome.trace), 1)
+        return print_error(replay.hazards[0].fault(outcome.trace.setup.kernel.file), 1)
+    return 0 if outcome.trace.check.passed else print_error(wrong_result(outcome.trace), 1)
 
 
 COMMAND = Command(
-    "save pictures, slides, films: of a kernel, a trace, a saved view, a lesson or a benchmark", _add, _run, order=4
+    "save pictures, slides or films of a kernel, a trace, a saved view, a lesson or a benchmark", _add, _run, order=4
 )

@@ -1,4 +1,4 @@
-"""The window; where there is no display, what it would show as files."""
+"""The command ``gui``: opens the window, or renders to files if there is no display."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ from gemmviz.state.shot import Shot
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE|LESSON", required=False)
-    parser.add_argument("--lecture", action="store_true", help="full screen, as F5 does")
+    parser.add_argument("--lecture", action="store_true", help="start the lecture, as F5 does")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -25,14 +25,14 @@ def _run(args: argparse.Namespace) -> int:
     kind = "kernel" if path is None else kind_of(path)
     lesson = args.kernel if path is not None and args.kernel in lesson_names() and not is_file(path) else ""
     if path is not None and (kind != "kernel" or lesson) and is_set(args):
-        raise UsageError(f"{path.name} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and the like")
+        raise UsageError(f"{path.name} has its own sizes and parameters", remedy="leave out -m, -n, -k, -D and similar options")
     shot = None
     if lesson:
         path = None
     elif kind == "kernel" and (is_set(args) or (path is not None and not is_file(path))):
         path, shot = None, Shot(setup_from(args))
     if not _has_display():
-        from gemmviz.cli.without_display import render_instead  # not loaded where there is a window: it starts sooner
+        from gemmviz.cli.without_display import render_instead  # imported here so that the window starts sooner
 
         return render_instead(path, shot, lesson)
     require_qt(platform_here())
@@ -47,4 +47,4 @@ def _has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-COMMAND = Command("open the window (also without naming this command)", _add, _run, order=0)
+COMMAND = Command("open the window (the default command)", _add, _run, order=0)

@@ -1,4 +1,4 @@
-"""What is in a trace file."""
+"""The command ``info``: prints the contents of a trace file."""
 
 import argparse
 from pathlib import Path
@@ -32,11 +32,11 @@ def _run(args: argparse.Namespace) -> int:
     grid, block = (" x ".join(map(str, extents)) for extents in (trace.launch.grid, trace.launch.block))
     print(f"grid {grid}, block {block}, blocks traced {trace.blocks}")
     if trace.phases is not None:
-        print(f"phases traced: {phases_text(trace.phases)}, counted from 1, and what is before and after them")
+        print(f"phases traced: {phases_text(trace.phases)}, counted from 1, and the steps before and after the phases")
     arrays = ", ".join(facts["arrays"])
     print(f"{many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')}, arrays: {arrays}")
     print(str(trace.check))
     return 0
 
 
-COMMAND = Command("say what is in a trace file", _add, _run, order=6)
+COMMAND = Command("print what a trace file contains", _add, _run, order=6)

@@ -1,4 +1,4 @@
-"""The instrumented twin, as text."""
+"""The command ``instrument``: prints the instrumented twin of a kernel."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""The kernels that there are."""
+"""The command ``kernels``: lists the included kernels."""
 
 import argparse
 from typing import Any
@@ -15,7 +15,7 @@ def _run(args: argparse.Namespace) -> int:
         print_json([_facts(kernel) for kernel in (*kernels, *lessons)])
         return 0
     _list(kernels)
-    print("\nof the lessons:")
+    print("\nin lessons:")
     _list(lessons)
     return 0
 
@@ -37,4 +37,4 @@ def _facts(kernel: KernelSpec) -> dict[str, Any]:
     }  # fmt: skip
 
 
-COMMAND = Command("list the kernels that ship with gemmviz", add_json, _run, order=1)
+COMMAND = Command("list the included kernels", add_json, _run, order=1)

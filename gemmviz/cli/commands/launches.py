@@ -1,4 +1,4 @@
-"""Launches kernels for a profiler to watch."""
+"""The command ``launches``: launches kernels under a profiler."""
 
 import argparse
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""List lessons, check that what they say is true, list the quantities that they can use."""
+"""The command ``lesson``: lists lessons, checks their numbers, and lists the quantities that they can use."""
 
 import argparse
 from contextlib import closing
 
-from gemmviz.cli.command import Command, add_json, complain, print_json
+from gemmviz.cli.command import Command, add_json, print_error, print_json
 from gemmviz.launch.catalog import lesson_names
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import many
@@ -16,19 +16,19 @@ from gemmviz.teaching.quantities.catalog import quantities
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    doings = parser.add_subparsers(dest="doing", required=True, metavar="DOING")
-    listing = doings.add_parser("list", help="list the lessons")
-    checking = doings.add_parser("check", help="check every number of a lesson against the run")
-    naming = doings.add_parser("quantities", help="list the quantities that a lesson can use: id, arguments, title")
+    subcommands = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")
+    listing = subcommands.add_parser("list", help="list the lessons")
+    checking = subcommands.add_parser("check", help="recompute every number of a lesson from its runs")
+    naming = subcommands.add_parser("quantities", help="list the quantities that lessons can use: id, arguments, title")
     for each in (listing, checking):
-        each.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="which (default: all that ship with gemmviz)")
+        each.add_argument("lessons", nargs="*", metavar="LESSON|FILE.toml", help="lessons (default: all included lessons)")
     for each in (listing, checking, naming):
         add_json(each)
-    checking.add_argument("--all", action="store_true", help="also list what is true")
+    checking.add_argument("--all", action="store_true", help="also print the checks that pass")
 
 
 def _lesson(name: str) -> tuple[Lesson, str]:
-    """The lesson of this name or in this file, and the file's name. Raises UsageError or FormatError."""
+    """Return the lesson with this name or in this file, and the name of the file. Raises UsageError or FormatError."""
     lesson = named_lesson(name)
     if lesson is None:
         raise UsageError(f"there is no lesson {name!r}", remedy=f"choose {', '.join(lesson_names())}, or name a .toml file")
@@ -36,10 +36,10 @@ def _lesson(name: str) -> tuple[Lesson, str]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    if args.doing == "quantities":
+    if args.subcommand == "quantities":
         return _list_quantities(args.json)
     names = args.lessons or lesson_names()
-    return _list(names, args.json) if args.doing == "list" else _check(names, args.all, args.json)
+    return _list(names, args.json) if args.subcommand == "list" else _check(names, args.all, args.json)
 
 
 def _list_quantities(as_json: bool) -> int:
@@ -65,37 +65,37 @@ def _list(names: list[str], as_json: bool) -> int:
     return 0
 
 
-def _check(names: list[str], tells_all: bool, as_json: bool) -> int:
+def _check(names: list[str], print_all: bool, as_json: bool) -> int:
     engine = engine_for("cpu")
-    wrong, rows = 0, []
+    failed, rows = 0, []
     for name in names:
         lesson, file = _lesson(name)
-        true = 0
+        passed = 0
         for each in checks_of(lesson, lambda kernel: closing(engine)):
             rows.append(_row(lesson, each))
             if each.is_true:
-                true += 1
-                if tells_all and not as_json:
+                passed += 1
+                if print_all and not as_json:
                     line = f"{each.place.line}:" if each.place is not None else ""
                     print(f"{file}:{line} {each.subject} is {shown_value(each.actual)}")
             else:
-                wrong += 1
-                complain(each.as_error(file), 0)
+                failed += 1
+                print_error(each.as_error(file), 0)
         if not any(stop.expect for stop in lesson.stops):
-            wrong += 1
-            remedy = "write [[step.expect]] with quantity and is"
-            complain(GemmvizError("no step expects anything, so nothing was checked", file=file, remedy=remedy), 0)
+            failed += 1
+            remedy = "add [[step.expect]] with quantity and is"
+            print_error(GemmvizError("no step has an expectation, so nothing was checked", file=file, remedy=remedy), 0)
         elif not as_json:
-            print(f"{file}: {many(len(lesson.stops), 'step')}, {many(true, 'expectation')} true")
+            print(f"{file}: {many(len(lesson.stops), 'step')}, {many(passed, 'expectation')} true")
     if as_json:
         print_json(rows)
-    if wrong:
-        return complain(GemmvizError(f"{many(wrong, 'check')} failed"), 1)
+    if failed:
+        return print_error(GemmvizError(f"{many(failed, 'check')} failed"), 1)
     return 0
 
 
 def _row(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
-    """A check as JSON."""
+    """Return a check as JSON."""
     expected = check.expectation
     return {
         "lesson": lesson.name, "step": check.step, "quantity": None if expected is None else expected.quantity,
@@ -104,4 +104,4 @@ def _row(lesson: Lesson, check: LessonCheck) -> dict[str, object]:
     }  # fmt: skip
 
 
-COMMAND = Command("list lessons, and check that every number in them is true", _add, _run, order=9)
+COMMAND = Command("list lessons, and check every number in them", _add, _run, order=9)

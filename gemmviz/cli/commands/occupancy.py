@@ -1,4 +1,4 @@
-"""How many blocks an SM holds at once."""
+"""The command ``occupancy``: how many blocks an SM holds at once."""
 
 import argparse
 
@@ -15,37 +15,41 @@ from gemmviz.subjects.kinds.occupancy import occupancy_case
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE.cu", required=False, with_record=False)
-    parser.add_argument("--threads", type=int, help="threads of a block, in place of the kernel's")
-    parser.add_argument("--registers", type=int, help="registers of a thread, in place of what was recorded of the kernel")
-    parser.add_argument("--shared", type=int, metavar="BYTES", help="shared memory of a block, in place of the kernel's")
+    parser.add_argument("--threads", type=int, help="threads per block, instead of the kernel's")
+    parser.add_argument("--registers", type=int, help="registers per thread, instead of the recorded number")
+    parser.add_argument("--shared", type=int, metavar="BYTES", help="shared memory per block, instead of the kernel's")
     add_json(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
     case = _case(args)
-    found = occupancy_limits(case.device, case.needs)
+    limits = occupancy_limits(case.device, case.needs)
     if args.json:
-        print_json(_facts(case, found, args.registers is not None))
+        print_json(_facts(case, limits, args.registers is not None))
         return 0
     device, needs = case.device, case.needs
-    registers = "registers unknown" if needs.registers is None else f"{many(needs.registers, 'register')} a thread"
+    registers = "registers unknown" if needs.registers is None else f"{many(needs.registers, 'register')} per thread"
     source = f" ({case.registers_source})" if case.registers_source and needs.registers == case.own.registers else ""
     print(f"{case.what}: {many(needs.threads, 'thread')}, {registers}{source}, {needs.shared_bytes:,} bytes of shared memory")
-    at_most = "" if found.is_certain else "at most "
-    print(f"  {at_most}{many(found.blocks_per_sm, 'block')} on an SM of an {device.name}, by {' and '.join(found.limiting)}")
-    for name, limit in found.limits.items():
+    at_most = "" if limits.is_certain else "at most "
+    print(
+        f"  {at_most}{many(limits.blocks_per_sm, 'block')} per SM of {device.name}, limited by {' and '.join(limits.limiting)}"
+    )
+    for name, limit in limits.limits.items():
         print(f"  {name:14} {'unknown' if limit is None else limit:>8}")
-    print(f"  threads {found.threads:>6} of {device.max_threads_per_sm}: {found.threads_percent:.2f} %")
-    print(f"  warps   {found.warps:>6} of {device.max_warps_per_sm}: {found.warps_percent:.2f} %")
+    print(f"  threads {limits.threads:>6} of {device.max_threads_per_sm}: {limits.threads_percent:.2f} %")
+    print(f"  warps   {limits.warps:>6} of {device.max_warps_per_sm}: {limits.warps_percent:.2f} %")
     return 0
 
 
 def _case(args: argparse.Namespace) -> OccupancyCase:
-    """Of a kernel, or of a block that is none's."""
+    """Return the occupancy of a kernel, or of a block without a kernel. Raises UsageError without either."""
     trial = Trial(args.threads, args.registers, args.shared)
     if args.kernel is None:
         if args.threads is None:
-            raise UsageError("occupancy is that of a block", remedy="name a kernel, or say --threads, --registers and --shared")
+            raise UsageError(
+                "occupancy needs a kernel or a block", remedy="name a kernel, or set --threads, --registers and --shared"
+            )
         needs = Needs(args.threads, args.registers, args.shared or 0)
         return OccupancyCase(load_device(args.device) if args.device else load_device(), needs, needs, "a block")
     case = occupancy_case(shot_from_setup(args, trial))
@@ -54,14 +58,14 @@ def _case(args: argparse.Namespace) -> OccupancyCase:
     return case
 
 
-def _facts(case: OccupancyCase, found: OccupancyLimits, is_given: bool) -> dict[str, object]:
+def _facts(case: OccupancyCase, limits: OccupancyLimits, is_given: bool) -> dict[str, object]:
     needs = case.needs
     return {
         "device": case.device.name, "threads": needs.threads, "registers": needs.registers, "shared_bytes": needs.shared_bytes,
         "registers_source": "given" if is_given else case.registers_source,
-        "blocks_per_sm": found.blocks_per_sm, "is_certain": found.is_certain, "limits": found.limits,
-        "limiting": list(found.limiting), "threads_percent": found.threads_percent, "warps_percent": found.warps_percent,
+        "blocks_per_sm": limits.blocks_per_sm, "is_certain": limits.is_certain, "limits": limits.limits,
+        "limiting": list(limits.limiting), "threads_percent": limits.threads_percent, "warps_percent": limits.warps_percent,
     }  # fmt: skip
 
 
-COMMAND = Command("work out how many blocks an SM holds at once, and what limits that", _add, _run, order=7)
+COMMAND = Command("compute how many blocks an SM holds, and what limits them", _add, _run, order=7)

@@ -1,10 +1,10 @@
-"""Questions made from a kernel's trace."""
+"""The command ``quiz``: generates questions from a kernel's trace."""
 
 import argparse
 from contextlib import closing, suppress
 from pathlib import Path
 
-from gemmviz.cli.command import Command, add_json, add_output, complain, print_json
+from gemmviz.cli.command import Command, add_json, add_output, print_error, print_json
 from gemmviz.files.whole import write_text
 from gemmviz.model.errors import GemmvizError, UsageError
 from gemmviz.model.words import letter
@@ -18,11 +18,13 @@ from gemmviz.teaching.quiz import quiz_extensions, quiz_of
 
 def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE.cu")
-    parser.add_argument("--count", type=int, default=10, metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument("--variant", type=int, default=0, metavar="N", help="other questions for each (default: %(default)s)")
-    parser.add_argument("--answers", action="store_true", help="with what is right, and why the others are not")
-    add_output(parser, (".xml",), "also write them for Moodle's question import", flags=("--moodle",))
-    add_output(parser, (".toml",), "also save them as a lesson with replays")
+    parser.add_argument("--count", type=int, default=10, metavar="N", help="number of questions (default: %(default)s)")
+    parser.add_argument(
+        "--variant", type=int, default=0, metavar="N", help="seed; each number gives other questions (default: %(default)s)"
+    )
+    parser.add_argument("--answers", action="store_true", help="print the answers with their reasons")
+    add_output(parser, (".xml",), "also write a file for Moodle's question import", flags=("--moodle",))
+    add_output(parser, (".toml",), "also save a lesson with replays")
     add_json(parser)
 
 
@@ -30,7 +32,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.output is not None:
         _check_target(args.output)
     for error in quiz_extensions().broken:
-        complain(error, 0)
+        print_error(error, 0)
     with closing(engine_for("cpu")) as engine:
         quiz = quiz_of(setup_from(args), engine, args.count, args.variant)
     if args.moodle is not None:
@@ -51,13 +53,13 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _check_target(path: Path) -> None:
-    """Raises UsageError if there is a file that is no quiz: a view, a lesson, or anything else."""
+    """Check that the file may be overwritten. Raises UsageError if it exists and is not a quiz."""
     if not path.exists():
         return
     with suppress(GemmvizError):
         if all(stop.question is not None for stop in read_lesson(path).stops):
             return
-    raise UsageError("this file is no quiz; it is not overwritten", file=str(path), remedy="choose another name")
+    raise UsageError("this file is not a quiz and is not overwritten", file=str(path), remedy="choose another name")
 
 
 def _facts(question: Question) -> dict[str, object]:
@@ -65,4 +67,4 @@ def _facts(question: Question) -> dict[str, object]:
     return {"text": question.text, "choices": choices}
 
 
-COMMAND = Command("make questions from a kernel's trace, with answers that the replay shows", _add, _run, order=9)
+COMMAND = Command("generate questions with answers from a kernel's trace", _add, _run, order=9)

@@ -1,4 +1,4 @@
-"""Where and when the blocks of a launch ran."""
+"""The command ``schedule``: where and when the blocks of a launch ran."""
 
 import argparse
 import json
@@ -20,21 +20,23 @@ def _add(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:
-        gpu, found = engine.gpu(), engine.schedule(setup)
+        gpu, record = engine.gpu(), engine.schedule(setup)
     if args.json:
         print(json.dumps({
             "kernel": setup.kernel.name, "problem": setup.problem.sizes, "parameters": dict(setup.parameters),
-            "gpu": to_plain(gpu), "tick_ns": found.tick_ns, "sm": found.sm.tolist(), "start_ns": found.start_ns.tolist(),
-            "stop_ns": found.stop_ns.tolist(),
+            "gpu": to_plain(gpu), "tick_ns": record.tick_ns, "sm": record.sm.tolist(), "start_ns": record.start_ns.tolist(),
+            "stop_ns": record.stop_ns.tolist(),
         }))  # fmt: skip
         return 0
-    resident = found.resident()
+    resident = record.resident()
     used = int((resident > 0).sum())
-    print(f"{setup.kernel.name}, {setup.problem}: {many(found.blocks, 'block')} on {used} of {gpu.sms} SMs of {gpu.name}")
-    total_us = found.duration_ns / 1e3
-    print(f"  at most {many(int(resident.max()), 'block')} on one SM at once; {total_us:,.1f} µs from the first to the last")
-    times = found.stop_ns - found.start_ns
-    print(f"  a block takes {times.min() / 1e3:,.1f} to {times.max() / 1e3:,.1f} µs (the clock ticks every {found.tick_ns} ns)")
+    print(f"{setup.kernel.name}, {setup.problem}: {many(record.blocks, 'block')} on {used} of {gpu.sms} SMs of {gpu.name}")
+    total_us = record.duration_ns / 1e3
+    print(f"  at most {many(int(resident.max()), 'block')} on one SM at once; {total_us:,.1f} µs from first start to last end")
+    times = record.stop_ns - record.start_ns
+    print(
+        f"  a block takes {times.min() / 1e3:,.1f} to {times.max() / 1e3:,.1f} µs (the clock ticks every {record.tick_ns} ns)"
+    )
     return 0
 
 

@@ -1,9 +1,19 @@
-"""The record of a run, as a file."""
+"""The command ``trace``: runs a kernel and saves its trace."""
 
 import argparse
 
 from gemmviz.analysis.hazards.ordering import ordering_of
-from gemmviz.cli.command import Command, add_on, add_output, add_timeout, complain, engine_of, remark, report_hazards, wrong
+from gemmviz.cli.command import (
+    Command,
+    add_on,
+    add_output,
+    add_timeout,
+    engine_of,
+    print_error,
+    print_fallback,
+    report_hazards,
+    wrong_result,
+)
 from gemmviz.files.trace_file import write_trace
 from gemmviz.model.words import many
 from gemmviz.run.recording import record_limit
@@ -17,15 +27,15 @@ def _add(parser: argparse.ArgumentParser) -> None:
     add_setup(parser, "KERNEL|FILE.cu")
     add_on(parser, "auto")
     add_timeout(parser)
-    parser.add_argument("--values", action="store_true", help="also record what was read and written")
-    add_output(parser, (".gvt",), "where to write", required=True)
+    parser.add_argument("--values", action="store_true", help="also record the values read and written")
+    add_output(parser, (".gvt",), "output file", required=True)
 
 
 def _run(args: argparse.Namespace) -> int:
     setup = setup_from(args)
     with engine_of(args, setup.kernel) as engine:
         outcome = run(setup, (0, 0, 0), engine, values=args.values, most_bytes=record_limit())
-    remark(outcome.instead_of)
+    print_fallback(outcome.instead_of)
     trace = outcome.whole
     write_trace(trace, args.output)
     share = f"{trace.blocks.count} of {many(trace.launch.block_count, 'block')}" + (
@@ -35,10 +45,12 @@ def _run(args: argparse.Namespace) -> int:
     verdict = f"{trace.check}{', in the order of this run' if trace.check.passed and ordering.hazards else ''}"
     print(f"{args.output}: {many(trace.steps, 'step')} of {many(trace.space.thread_count, 'thread')} ({share}); {verdict}")
     if not trace.is_whole and not setup.blocks:
-        print("--blocks all records all blocks")
+        print("Use --blocks all to record all blocks")
     for sentence in (*ordering.remarks, *trace.notes):
         print(sentence)
-    return report_hazards(list(ordering.hazards), setup.kernel.file) or (0 if trace.check.passed else complain(wrong(trace), 1))
+    return report_hazards(list(ordering.hazards), setup.kernel.file) or (
+        0 if trace.check.passed else print_error(wrong_result(trace), 1)
+    )
 
 
-COMMAND = Command("run a kernel and save the record of every access", _add, _run, order=2)
+COMMAND = Command("run a kernel and save a trace of every access", _add, _run, order=2)

@@ -1,4 +1,4 @@
-"""Our counts beside those of the hardware."""
+"""The command ``verify``: compares the counts with those of the hardware."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from typing import Any
 from gemmviz.analysis.memory.banks import profiled_wavefronts
 from gemmviz.analysis.memory.counts import totals
 from gemmviz.analysis.memory.merging import MergingCounter, explained
-from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, complain
+from gemmviz.cli.command import Command, add_device, add_json, add_output, add_timeout, print_error
 from gemmviz.files.codec import to_plain
 from gemmviz.files.whole import write_text
 from gemmviz.launch.catalog import kernel_names, load_kernel
@@ -33,8 +33,8 @@ Row = dict[str, Any]
 
 
 def _add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all that ship with gemmviz")
-    parser.add_argument("--sizes", help="of square matrices, as 128,512 (default: six problems, square and not)")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL|FILE.cu", help="default: all included kernels")
+    parser.add_argument("--sizes", help="of square matrices, such as 128,512 (default: six problems, some not square)")
     add_device(parser)
     add_timeout(parser)
     add_json(parser)
@@ -43,29 +43,29 @@ def _add(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     kernels = [load_kernel(name) for name in args.kernels or kernel_names()]
-    asked = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in parse_sizes(args.sizes))
+    problems = _VERIFIED if args.sizes is None else tuple((size, size, size) for size in parse_sizes(args.sizes))
     profiler.find_profiler()
     with closing(RemoteGpu(timeout_s=args.timeout)) as engine:
         gpu = engine.gpu()
         rows: list[Row] = []
         for kernel in kernels:
-            setups = [each for size in asked for each in legal_choices(kernel, Problem(*size), device=args.device)]
-            rows += [_row(engine, setup, said) for setup, said in zip(setups, engine.verify(setups), strict=True)]
+            setups = [each for size in problems for each in legal_choices(kernel, Problem(*size), device=args.device)]
+            rows += [_row(engine, setup, counters) for setup, counters in zip(setups, engine.verify(setups), strict=True)]
             record = _record(gpu, rows)
             if args.output is not None:
-                write_text(args.output, json.dumps(record, indent=0) + "\n")  # what takes long leaves behind what it has
+                write_text(args.output, json.dumps(record, indent=0) + "\n")  # an interrupted run keeps its results
     print(json.dumps(record, indent=1) if args.json else "\n".join(map(_verdict, rows)))
     same = sum(row["as_compiled"] == AS_WRITTEN for row in rows)
-    print(f"{len(rows)} launches on {gpu.label}: {same} count as the source is written", file=sys.stderr)
+    print(f"{len(rows)} launches on {gpu.label}: {same} match the counts as written", file=sys.stderr)
     unexplained = [row for row in rows if row["as_compiled"] is None]
     if unexplained:
-        what = f"{len(unexplained)} launches count otherwise, and no merged loads or stores explain it"
-        return complain(GemmvizError(what), 1)
+        what = f"the counts of {len(unexplained)} launches differ, and no merged loads or stores explain them"
+        return print_error(GemmvizError(what), 1)
     return 0
 
 
-def _row(engine: RemoteGpu, setup: Setup, said: Counters) -> Row:
-    """Our counts of a launch, those of the hardware, and what the compiler did where they differ."""
+def _row(engine: RemoteGpu, setup: Setup, hardware: Counters) -> Row:
+    """Return the counts of a launch, the hardware counters, and what the compiler did if they differ."""
     counts = launch_counts(setup, engine_for("cpu"), passes=profiled_wavefronts)
     ours = {name: value for name, value in totals(counts).items() if name in profiler.METRICS}
     measured = engine.time_kernel(setup)
@@ -73,19 +73,19 @@ def _row(engine: RemoteGpu, setup: Setup, said: Counters) -> Row:
     assert measured.check is not None
     return {
         "kernel": setup.kernel.name, "sha256": setup.kernel.text_hash, "problem": setup.problem.sizes,
-        "parameters": dict(setup.parameters), "largest_error": measured.check.worst_error, "ours": ours, **to_plain(said),
-        "as_compiled": _as_compiled(setup, ours, said.counters), "measured_ns": round(measured.timing.median_ms * 1e6),
+        "parameters": dict(setup.parameters), "largest_error": measured.check.worst_error, "ours": ours, **to_plain(hardware),
+        "as_compiled": _as_compiled(setup, ours, hardware.counters), "measured_ns": round(measured.timing.median_ms * 1e6),
     }  # fmt: skip
 
 
 def _as_compiled(setup: Setup, ours: Mapping[str, int], counters: Mapping[str, int]) -> str | None:
-    """What the compiler made of the accesses, in words; None where nothing that it may do gives these counters."""
+    """Return how the compiler merged the accesses, in words. None if no merging gives these counters."""
     if all(counters[name] == value for name, value in ours.items()):
         return AS_WRITTEN
     counter = MergingCounter(device_for(setup).rules)
     engine_for("cpu").count(setup, counter)
-    found = explained(counter, counters)
-    return None if found is None else str(found)
+    merging = explained(counter, counters)
+    return None if merging is None else str(merging)
 
 
 def _record(gpu: Gpu, rows: list[Row]) -> Row:
@@ -106,8 +106,8 @@ def _verdict(row: Row) -> str:
     share = f"{ours_us / profiled_us - 1:+.1%}"
     lines.append(f"  {'time of a launch, µs':28} {ours_us:>14,.2f} {profiled_us:>14,.2f} {share:>12}")
     if row["as_compiled"] != AS_WRITTEN:
-        lines.append(f"  as compiled: {row['as_compiled'] or 'nothing that a compiler may merge explains this'}")
+        lines.append(f"  as compiled: {row['as_compiled'] or 'no merging of loads or stores explains this'}")
     return "\n".join(lines)
 
 
-COMMAND = Command("hold our counts against the GPU's own (needs Nsight Compute)", _add, _run, order=8)
+COMMAND = Command("compare the counts with the GPU's counters (needs Nsight Compute)", _add, _run, order=8)

@@ -1,8 +1,8 @@
-"""Serves the window: runs what needs a GPU, in a process of its own."""
+"""The command ``worker``: the process that runs GPU code for the window."""
 
 import argparse
 
-from gemmviz.cli.command import Command, nothing
+from gemmviz.cli.command import Command, no_arguments
 from gemmviz.run.worker.worker import serve
 
 
@@ -10,4 +10,4 @@ def _run(args: argparse.Namespace) -> int:
     return serve()
 
 
-COMMAND = Command("", nothing, _run)
+COMMAND = Command("", no_arguments, _run)

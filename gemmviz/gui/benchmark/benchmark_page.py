@@ -1,4 +1,4 @@
-"""The benchmark: run here where there is a GPU, recorded where there is none; its curves to choose, to look at and to save."""
+"""The benchmark page: measures on the local GPU or shows recorded measurements, as curves to choose and to save."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
 _SETTLED_MS = 60
-_NO_GPU = "There is no GPU here to measure on"
-_NOTHING = "nothing measured yet"
+_NO_GPU = "There is no GPU to measure on"
+_NOTHING = "No measurements yet"
 _FASTEST = "Fastest"
 
 
 class BenchmarkPage(QWidget):
-    """Shows the session's view of a benchmark, and asks for others."""
+    """The view of a benchmark in the session, with the controls that change it."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -61,36 +61,36 @@ class BenchmarkPage(QWidget):
 
     def _make_controls(self) -> None:
         session = self.session
-        self.what = choice("Chart", "What the curves show", ((view.title, name) for name, view in views_of(Benchmark).items()))
+        self.what = choice("Chart", "Quantity to plot", ((view.title, name) for name, view in views_of(Benchmark).items()))
         self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.what.activated.connect(lambda row: self.desk.commands.show_view(self.what.itemData(row)))
-        self.source = choice("Measurements", "Whose measurements are shown")
+        self.source = choice("Measurements", "The measurements to show")
         self.source.setMinimumContentsLength(18)
         self.source.activated.connect(
             lambda _: self.desk.commands.choose_curves(replace(session.shot.chart, source=self._source))
         )
-        tip = "Of tiles and blocks: each kernel at its fastest, or all at one width"
+        tip = "Width of tiles and blocks: the fastest of each kernel, or one width for all"
         self.width_ = choice("Width", tip, ((_FASTEST, 0),))
         self.width_.setMinimumContentsLength(len(_FASTEST))
         self.width_.activated.connect(lambda row: self._choose(width=self.width_.itemData(row)))
         self.host = QCheckBox("CPU")
-        self.host.setToolTip("With what the CPU measured of itself")
+        self.host.setToolTip("Include the measurements of the CPU")
         self.host.toggled.connect(lambda on: self._choose(with_host=on))
-        self.even = QCheckBox("Even axes")
-        self.even.setToolTip("Axes divided evenly, and not by powers")
+        self.even = QCheckBox("Linear axes")
+        self.even.setToolTip("Use linear axes instead of logarithmic ones")
         self.even.toggled.connect(lambda on: self._choose(is_even=on))
         self.sizes = QLineEdit("128:4096")
-        self.sizes.setToolTip("Which sizes N to measure: 128:4096 doubles, 100,200 lists")
+        self.sizes.setToolTip("Sizes N to measure: 128:4096 doubles from 128 to 4096; 100,200 is a list")
         self.sizes.setAccessibleName("Sizes")
         self.sizes.setFixedWidth(90)
         self.start = QPushButton("&Measure")
         self.start.clicked.connect(self.measure)
         self.stop = QPushButton("&Cancel")
-        self.stop.setToolTip("Stops measuring; what was measured stays")
+        self.stop.setToolTip("Stop measuring and keep the results so far")
         self.stop.clicked.connect(self.benchmarks.cancel)
         self.save = QToolButton()
         self.save.setText("Save")
-        self.save.setToolTip("Save the picture or the numbers")
+        self.save.setToolTip("Save the chart or its numbers")
         self.save.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.save.setMenu(self._save_menu())
         self.bar = QProgressBar()
@@ -100,11 +100,14 @@ class BenchmarkPage(QWidget):
         self.list.toggled.connect(self._on_toggled)
         self.point = plain()
         self.point.setAccessibleName("Point")
+        self.point.setWordWrap(True)
+        self.point.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.point.setMinimumHeight(2 * self.point.fontMetrics().lineSpacing())  # the plot keeps its size while texts change
         self.origin = line("faint")
 
     @property
     def _source(self) -> str:
-        return str(self.source.currentText())
+        return str(self.source.currentData())
 
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
@@ -134,30 +137,30 @@ class BenchmarkPage(QWidget):
         layout.addWidget(self.point)
         layout.addWidget(self.origin)
 
-    def _made(self) -> "ChartPlot":
+    def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
-        made = ChartPlot(self.desk, "Benchmark")
-        made.pointed.connect(self.point.setText)
-        made.opened.connect(self._on_opened)
-        self.middle.addWidget(made)
+        plot = ChartPlot(self.desk, "Benchmark")
+        plot.pointed.connect(self.point.setText)
+        plot.opened.connect(self._on_opened)
+        self.middle.addWidget(plot)
         self.middle.setStretchFactor(1, 1)
         self.middle.setSizes([290, 900])
-        return made
+        return plot
 
-    # What is shown
+    # Display
 
     @property
     def chart(self) -> Chart | None:
-        """The whole chart of the view, with the curves that are not shown too."""
+        """Return the chart of the current view with all curves, including the hidden ones."""
         view, subject = view_named(self.session.shot.view), self.session.display.subject
         if view.chart is None or subject is None or not self.session.display.is_benchmark:
             return None
-        found = view.chart(subject)
-        return found.evenly() if self.session.shot.chart.is_even else found
+        chart = view.chart(subject)
+        return chart.evenly() if self.session.shot.chart.is_even else chart
 
     def draw(self) -> None:
-        """The curves that are chosen, their list, and where they are from. The plot is made when somebody looks at it first."""
+        """Draw the chosen curves, their list and their source. The plot is created on first use."""
         chart, plotting = self.chart, self.desk.plotting
         if not self.session.display.is_benchmark:
             return
@@ -170,17 +173,17 @@ class BenchmarkPage(QWidget):
         chosen = self.session.shot.chart.shown
         self.list.fill(chart.curves, chosen, curve_colours(chart, self.desk.theme))
         self.origin.setText("; ".join(chart.notes))
-        self.point.setText(f"{chart.hint}; a click opens that launch; open a kernel in the list for all that was measured")
+        self.point.setText(f"{chart.hint}. Click a point to open its launch. Expand a kernel in the list for all its curves")
         if plotting.is_loaded:
-            self.plot = self.plot or self._made()
+            self.plot = self.plot or self._new_plot()
             self.plot.show_chart(chart.showing(chosen), self.desk.theme)
 
-    def _choose(self, **facts: object) -> None:
+    def _choose(self, **changes: object) -> None:
         session = self.session
-        self.desk.commands.choose_curves(replace(session.shot.chart, **facts))  # type: ignore[arg-type]
+        self.desk.commands.choose_curves(replace(session.shot.chart, **changes))  # type: ignore[arg-type]
 
     def _on_opened(self, opens: Opens) -> None:
-        """The kernel of a point, at its size."""
+        """Show the kernel of a point at its size."""
         try:
             self.desk.commands.open_measured(opens)
         except GemmvizError as error:
@@ -189,21 +192,22 @@ class BenchmarkPage(QWidget):
     def _fill_widths(self) -> None:
         chart = self.session.shot.chart
         benchmark = self.benchmarks.named(chart.source)
-        wanted = [0, *([] if benchmark is None else widths_of(benchmark))]
-        if [self.width_.itemData(row) for row in range(self.width_.count())] != wanted:
+        widths = [0, *([] if benchmark is None else widths_of(benchmark))]
+        if [self.width_.itemData(row) for row in range(self.width_.count())] != widths:
             quietly(self.width_, self.width_.clear)
-            for width in wanted:
+            for width in widths:
                 self.width_.addItem(f"Width {width}" if width else _FASTEST, width)
-        row = wanted.index(chart.width) if chart.width in wanted else 0
+        row = widths.index(chart.width) if chart.width in widths else 0
         quietly(self.width_, lambda: self.width_.setCurrentIndex(row))
         quietly(self.host, lambda: self.host.setChecked(chart.with_host))
         quietly(self.even, lambda: self.even.setChecked(chart.is_even))
 
     def _fill_sources(self) -> None:
-        names = list(self.benchmarks.all) or [_NOTHING]
-        if [self.source.itemText(row) for row in range(self.source.count())] != names:
+        names = list(self.benchmarks.all) or [""]
+        if [self.source.itemData(row) for row in range(self.source.count())] != names:
             quietly(self.source, self.source.clear)
-            quietly(self.source, lambda: self.source.addItems(names))
+            for name in names:
+                self.source.addItem(name or _NOTHING, name)
         chosen = self.session.shot.chart.source
         quietly(self.source, lambda: self.source.setCurrentIndex(names.index(chosen) if chosen in names else 0))
 

@@ -1,4 +1,4 @@
-"""A chart that one can point at: pyqtgraph draws the same value that the scene draws."""
+"""An interactive chart: pyqtgraph draws the same ``Chart`` that the scenes draw."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ _NAME_SIZE, _LINE_PIXELS = 16, 22.0
 
 
 class _Axis(pg.AxisItem):  # type: ignore[misc]
-    """Has its numbers where the chart's own axis has them."""
+    """An axis with its tick labels where the chart's own axis has them."""
 
     axis: Axis | None = None
 
@@ -47,9 +47,10 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]
 
 
 class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
-    """``pointed`` carries what the point under the pointer says, ``opened`` the launch that a clicked one is of; ``chosen`` the
-    x that was clicked. ``small``: one pans along
-    x, in a dock; otherwise the names of the curves stand beside them.
+    """A plot of a ``Chart``.
+
+    Signals: ``pointed`` with the text of the point under the pointer; ``opened`` with the launch of a clicked point; ``chosen``
+    with the x of a click. A ``small`` plot fits a dock and pans along x; otherwise the names of the curves stand beside them.
     """
 
     pointed = Signal(str)
@@ -70,11 +71,11 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.setAccessibleName(name)
         self.scene().sigMouseMoved.connect(self._on_pointed)
         self.scene().sigMouseClicked.connect(self._on_clicked)
-        self._found = pg.ScatterPlotItem(size=16, brush=None)
+        self._ring = pg.ScatterPlotItem(size=16, brush=None)
         self._here = pg.InfiniteLine(angle=90)
 
     def show_chart(self, chart: Chart, theme: Theme) -> None:
-        """Another chart; where only the mark of where one is has moved, only that moves."""
+        """Show a chart. If only the position mark has changed, only that mark is moved."""
         before = self.chart
         self.chart = chart
         if before is not None and self.theme is theme and _without_here(before) == _without_here(chart):
@@ -84,7 +85,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self._draw(chart)
 
     def fit(self) -> None:
-        """All of it in sight."""
+        """Show the whole chart."""
         if self.chart is not None and self.chart.xs:
             self._fit(self.chart)
 
@@ -110,8 +111,8 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             pen = pg.mkPen(theme.faint, style=Qt.PenStyle.DotLine)
             line = pg.InfiniteLine(self._at(mark.x, 1.0)[0], 90, pen, label=mark.text, labelOpts=options)
             self.addItem(line, ignoreBounds=True)
-        self._found.setData([])
-        self.addItem(self._found, ignoreBounds=True)
+        self._ring.setData([])
+        self.addItem(self._ring, ignoreBounds=True)
         self._here.setPen(pg.mkPen(theme.text, width=1))
         self.addItem(self._here, ignoreBounds=True)
         self._move_here()
@@ -132,14 +133,14 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self.showGrid(x=not self.is_small, y=True, alpha=0.18)
 
     def _show_title(self, chart: Chart) -> None:
-        """As much of it as there is room for: a longer one would make the plot wider than what is seen."""
+        """Show the title, elided to the width: a longer title would widen the plot."""
         text = "; ".join((chart.y.label, *chart.notes))
         room = max(40, self.width() - _BESIDE_TITLE)
         fitted = QFontMetricsF(font("regular", _TITLE_SIZE)).elidedText(text, Qt.TextElideMode.ElideRight, room)
         self.setTitle(fitted, color=self.theme.faint, size=f"{_TITLE_SIZE}px")
 
     def _draw_curves(self, chart: Chart) -> None:
-        """A line for each curve, and one item for the points of all: many small items are slow to make."""
+        """Draw one line for each curve, and one item for the points of all curves, because many small items are slow."""
         colours, spots = curve_colours(chart, self.theme), []
         for curve in chart.curves:
             colour, family = colours[curve.family], chart.families.index(curve.family)
@@ -157,13 +158,13 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             self._here.setPos(self._at(here.x, 1.0)[0])
 
     def _at(self, x: float, y: float) -> tuple[float, float]:
-        """Where the axes have a point."""
+        """Return a point in the coordinates of the axes, which may be logarithmic."""
         assert self.chart is not None
         log_x, log_y = self.chart.x.is_log, self.chart.y.is_log
         return float(np.log10(x)) if log_x else x, float(np.log10(y)) if log_y else y
 
     def _fit(self, chart: Chart) -> None:
-        """All points in sight, with room for the names beside the curves."""
+        """Show all points, with space for the names beside the curves."""
         (left, low), (right, high) = (self._at(*each) for each in zip((chart.xs[0], chart.xs[-1]), y_range(chart), strict=True))
         if chart.bars:
             self.setXRange(left - 0.5, right + 0.5, padding=0.01)
@@ -181,7 +182,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         self._draw_names(chart, right + 0.03 * width, line, high + line / 2)
 
     def _draw_names(self, chart: Chart, x: float, line: float, top: float) -> None:
-        """Puts a name beside the last point of each curve, none over another."""
+        """Place a name beside the last point of each curve, without overlaps."""
         ordered = sorted(chart.curves, key=lambda curve: self._at(*curve.points[-1])[1])
         ends = [self._at(*curve.points[-1]) for curve in ordered]
         for curve, end, y in zip(ordered, ends, apart([end[1] for end in ends], line, top), strict=True):
@@ -192,7 +193,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             thread.setData([end[0], x], [end[1], y])
 
     def _name(self, chart: Chart, curve: Curve) -> tuple[Any, Any]:
-        """The name of a curve, and the line that leads to it; both stay until another chart is drawn."""
+        """Return the name of a curve and the line that leads to it. Both are kept until another chart is drawn."""
         colour = curve_colours(chart, self.theme)[curve.family]
         name = pg.TextItem(curve_names(chart)[curve.label], color=QColor(colour), anchor=(0, 0.5))
         name.setFont(font("semibold", _NAME_SIZE))
@@ -213,27 +214,27 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     # Pointing
 
     def where(self, x: float, y: float) -> QPointF:
-        """Where in the plot a point of the chart is."""
-        found: QPointF = self.plotItem.vb.mapViewToScene(pg.Point(*self._at(x, y)))
-        return found
+        """Return the position of a point of the chart, in pixels of the plot."""
+        position: QPointF = self.plotItem.vb.mapViewToScene(pg.Point(*self._at(x, y)))
+        return position
 
     def nearest(self, at: QPointF) -> tuple[str, tuple[float, float]] | None:
-        """What the point of a curve nearest to a place of the plot says, and where the axes have it; None for none near."""
+        """Return the text and the axis coordinates of the point nearest to a position in pixels, None if no point is near."""
         best: tuple[float, str, tuple[float, float]] | None = None
         for curve in self.chart.curves if self.chart is not None else ():
             for (x, y), text in zip(curve.points, curve.texts, strict=True):
-                seen = self.where(x, y)
-                distance = float(np.hypot(seen.x() - at.x(), seen.y() - at.y()))
+                position = self.where(x, y)
+                distance = float(np.hypot(position.x() - at.x(), position.y() - at.y()))
                 if distance < _NEAR_PIXELS and (best is None or distance < best[0]):
                     assert self.chart is not None
                     best = distance, f"{number(y)} {self.chart.y.label}: {text}", self._at(x, y)
         return None if best is None else best[1:]
 
     def _on_pointed(self, at: QPointF) -> None:
-        found = self.nearest(at)
-        self._found.setData(pos=[found[1]] if found else [], pen=pg.mkPen(self.theme.text, width=2))
-        if found:
-            self.pointed.emit(found[0])
+        nearest = self.nearest(at)
+        self._ring.setData(pos=[nearest[1]] if nearest else [], pen=pg.mkPen(self.theme.text, width=2))
+        if nearest:
+            self.pointed.emit(nearest[0])
 
     def _on_clicked(self, event: Any) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.chart is not None:
@@ -245,22 +246,22 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             self.chosen.emit(10**x if self.chart.x.is_log else x)
 
     def _opens_at(self, at: QPointF) -> Opens | None:
-        """The launch that the point nearest to a place is of; None for none near."""
+        """Return the launch of the point nearest to a position in pixels, None if no point is near."""
         best: tuple[float, Opens | None] = (_NEAR_PIXELS, None)
         for curve in self.chart.curves if self.chart is not None else ():
             for (x, y), opens in zip(curve.points, curve.opens, strict=False):
-                seen = self.where(x, y)
-                distance = float(np.hypot(seen.x() - at.x(), seen.y() - at.y()))
+                position = self.where(x, y)
+                distance = float(np.hypot(position.x() - at.x(), position.y() - at.y()))
                 if distance < best[0]:
                     best = distance, opens
         return best[1]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ours: the chart as a picture or as numbers."""
+        """Open the chart's own menu instead of pyqtgraph's."""
         self.menu().exec(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What can be done with the chart."""
+        """Return the context menu of the chart."""
         menu = QMenu(self)
         menu.setStyleSheet(MENU_SHEET)
         menu.addAction("Fit", self.fit)
@@ -276,7 +277,7 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
             save_numbers(self.desk, self, self.chart)
 
     def _as_slide(self) -> Scene:
-        """The chart as everything else is saved: in the shape of a slide."""
+        """Return the chart as a scene in the format of a slide, as it is saved."""
         assert self.chart is not None
         return chart_scene(self.chart, ViewOptions(self.theme))
 

@@ -1,4 +1,4 @@
-"""The list of a benchmark's curves, a kernel's together: which are shown is for the person to choose."""
+"""The list of a benchmark's curves, grouped by kernel, with a check box for each curve."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 from gemmviz.gui.widgets.controls import tip_text
 from gemmviz.model.chart import Curve
 
+_KEY = Qt.ItemDataRole.UserRole  # the family of a kernel, the label of a curve
 _SHEET = (
     "QTreeView::indicator { border: 1px solid palette(placeholder-text); border-radius: 2px; width: 11px; height: 11px; }"
     "QTreeView::indicator:checked { background: palette(link); border-color: palette(link); }"
@@ -16,7 +17,7 @@ _SHEET = (
 
 
 class CurveList(QTreeWidget):
-    """``toggled`` tells which curves, by label, are to be shown or put away."""
+    """A tree of curves below their kernels. ``toggled`` carries {label: whether the curve is shown}."""
 
     toggled = Signal(object)
 
@@ -25,13 +26,13 @@ class CurveList(QTreeWidget):
         self.curves: Sequence[Curve] = ()
         self.setHeaderHidden(True)
         self.setStyleSheet(_SHEET)
-        self.setToolTip("Which curves are shown: open a kernel to see all that was measured of it")
+        self.setToolTip("Curves to show. Expand a kernel to see all its curves")
         self.setAccessibleName("Curves")
         self.itemChanged.connect(self._on_changed)
 
     def fill(self, curves: Sequence[Curve], chosen: Mapping[str, bool], colours: Mapping[str, str]) -> None:
-        """Lists these curves, each family open as it was; ``colours`` by family."""
-        opened = {item.text(0) for item in self._families() if item.isExpanded()}
+        """List these curves and keep expanded families expanded. ``colours`` are by family."""
+        expanded = {item.data(0, _KEY) for item in self._families() if item.isExpanded()}
         scrolled = self.verticalScrollBar().value()
         self.curves = curves
         shown = {curve.label: chosen.get(curve.label, curve.shown) for curve in curves}
@@ -42,30 +43,31 @@ class CurveList(QTreeWidget):
             colour = QColor(colours[family])
             top = self._entry(self, family, any(shown[curve.label] for curve in several), colour, family)
             for curve in several if len(several) > 1 else ():
-                short = curve.label.removeprefix(family).strip(" ,") or "alone"
+                short = curve.label.removeprefix(family).strip(" ,") or "only"
                 self._entry(top, short, shown[curve.label], colour, curve.label)
-            top.setExpanded(family in opened)
+            top.setExpanded(family in expanded)
         self.blockSignals(False)
         self.verticalScrollBar().setValue(scrolled)
 
     def _families(self) -> list[QTreeWidgetItem]:
-        found = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
-        return [item for item in found if item is not None]
+        items = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
+        return [item for item in items if item is not None]
 
     @staticmethod
-    def _entry(parent: QTreeWidget | QTreeWidgetItem, text: str, shown: bool, colour: QColor, label: str) -> QTreeWidgetItem:
+    def _entry(parent: QTreeWidget | QTreeWidgetItem, text: str, shown: bool, colour: QColor, key: str) -> QTreeWidgetItem:
         item = QTreeWidgetItem(parent, [text])
+        item.setData(0, _KEY, key)
         item.setCheckState(0, Qt.CheckState.Checked if shown else Qt.CheckState.Unchecked)
         item.setForeground(0, colour)
-        item.setToolTip(0, tip_text(label))
+        item.setToolTip(0, tip_text(key))
         return item
 
     def _on_changed(self, item: QTreeWidgetItem) -> None:
-        """A kernel's own box shows what stands for it, or hides all of it."""
-        wanted = item.checkState(0) == Qt.CheckState.Checked
+        """Emit what was checked. The box of a kernel shows its main curves, or hides all of them."""
+        is_checked = item.checkState(0) == Qt.CheckState.Checked
         if item.parent() is None:
-            family = [curve for curve in self.curves if curve.family == item.text(0)]
-            found = {curve.label: wanted and curve.main for curve in family}
+            family = [curve for curve in self.curves if curve.family == item.data(0, _KEY)]
+            changes = {curve.label: is_checked and curve.main for curve in family}
         else:
-            found = {item.toolTip(0): wanted}
-        QTimer.singleShot(0, lambda: self.toggled.emit(found))  # the item must outlive this
+            changes = {item.data(0, _KEY): is_checked}
+        QTimer.singleShot(0, lambda: self.toggled.emit(changes))  # the item must outlive this call

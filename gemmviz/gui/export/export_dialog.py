@@ -1,5 +1,6 @@
-"""The dialog for everything that can be saved of what is seen: as what, how large, how fast, with a picture of how it comes
-out. The work is done by a program of its own: the window stays free, and what is called off leaves nothing behind.
+"""The export dialog: format, size, speed and range, with a preview.
+
+A separate process writes the file, so that the window stays responsive. A cancelled export leaves no file.
 """
 
 import re
@@ -39,14 +40,14 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.session.export_job import SAVED, SIZES, ExportJob, What, order_words, suggested, write_source
 
-_WHAT: dict[What, str] = {"picture": "This picture", "steps": "Steps", "lesson": "The views that were kept"}
+_WHAT: dict[What, str] = {"picture": "This picture", "steps": "Steps", "lesson": "Saved views"}
 _PART_NAMES = {"title": "Title", "step": "Step number", "caption": "Caption"}
-_KEPT = "export as"
+_FORMAT_KEY = "export as"
 _LONGEST_END_MS = 3000
 
 
 class ExportDialog(QDialog):
-    """``order`` is what is chosen; the file is asked for when it is to be written."""
+    """A dialog that edits an ``ExportOptions``; it asks for the file name when it writes."""
 
     def __init__(self, desk: WindowModel, parent: QWidget | None = None, suffix: str = "") -> None:
         super().__init__(parent)
@@ -60,14 +61,14 @@ class ExportDialog(QDialog):
         self.first, self.last, self.fps = QSpinBox(minimum=1), QSpinBox(minimum=1), QSpinBox(minimum=1, maximum=120, value=30)
         self.own_size = QLineEdit("1920x1080")
         self.speed = QDoubleSpinBox(minimum=0.05, maximum=240.0, value=max(0.05, self.session.player.speed))
-        self.by_phase = QCheckBox("One a phase")
+        self.by_phase = QCheckBox("One per phase")
         self.code, self.clear = QCheckBox("Source code"), QCheckBox("Transparent background")
-        self.outlines, self.film = QCheckBox("Letters as shapes"), QCheckBox("A slide that plays it all")
+        self.outlines, self.film = QCheckBox("Text as shapes"), QCheckBox("Add a slide with the film")
         self.parts = {part: QCheckBox(_PART_NAMES[part]) for part in PARTS}
         for box in self.parts.values():
             box.setChecked(True)
-        self.told, self.bar = plain(), QProgressBar()
-        self.told.setWordWrap(True)
+        self.status, self.bar = plain(), QProgressBar()
+        self.status.setWordWrap(True)
         self.save, self.stop = QPushButton("Export …"), QPushButton("Close")
         self.process: QProcess | None = None
         self._folder: TemporaryDirectory[str] | None = None
@@ -86,12 +87,12 @@ class ExportDialog(QDialog):
                 self.what.addItem(words, what)
         for name, each in formats().items():
             self.kind.addItem(f"{each.title} (.{name})", name)
-        self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.desk.preferences.text(_KEPT, "png"))))
+        self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.desk.preferences.text(_FORMAT_KEY, "png"))))
         for width, height in SIZES:
             self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
-        self.pixels.addItem("Own size", "")
+        self.pixels.addItem("Custom size", "")
         self.pixels.setCurrentIndex(1)
-        self.theme.addItem("As in the window", "")
+        self.theme.addItem("Same as the window", "")
         for name in theme_names():
             self.theme.addItem(load_theme(name).title, name)
         for box in (self.first, self.last):
@@ -102,16 +103,16 @@ class ExportDialog(QDialog):
         if len(marked) < steps:
             self.what.setCurrentIndex(self.what.findData("steps"))
         self.code.setChecked(self.session.shot.code)
-        self.speed.setSuffix(" steps a second")
-        self.fps.setSuffix(" frames a second")
+        self.speed.setSuffix(" steps/s")
+        self.fps.setSuffix(" frames/s")
         tips: tuple[tuple[QWidget, str], ...] = (
-            (self.what, "What of the run"), (self.kind, "As which kind of file"), (self.pixels, "In pixels"),
-            (self.own_size, "Width and height in pixels, as 1600x1200"), (self.theme, "Colours; Print is black and grey"),
-            (self.first, "The first step"), (self.last, "The last step"), (self.fps, "How smooth a film is"),
-            (self.speed, "How fast a film goes"), (self.by_phase, "Instead of one a step"),
-            (self.code, "The kernel's lines beside the matrices"),
-            (self.clear, "To lay it over a slide of your own"), (self.outlines, "SVG that looks alike in every program"),
-            (self.film, "At the end of the slides"), (self.save, "Choose where, and write it"),
+            (self.what, "What to export"), (self.kind, "Format of the file"), (self.pixels, "Size in pixels"),
+            (self.own_size, "Width and height in pixels, such as 1600x1200"), (self.theme, "Colours. Print is black and grey"),
+            (self.first, "First step"), (self.last, "Last step"), (self.fps, "Frame rate of the film"),
+            (self.speed, "Speed of the film"), (self.by_phase, "One picture per phase instead of one per step"),
+            (self.code, "Show the source code beside the matrices"),
+            (self.clear, "For placing the picture on a slide"), (self.outlines, "SVG that looks the same in every program"),
+            (self.film, "The last slide plays the film"), (self.save, "Choose a file name and export"),
         )  # fmt: skip
         for widget, tip in tips:
             widget.setToolTip(tip)
@@ -141,7 +142,7 @@ class ExportDialog(QDialog):
         above.addWidget(self.preview, 1)
         above.addLayout(form)
         below = QHBoxLayout()
-        below.addWidget(self.told, 1)
+        below.addWidget(self.status, 1)
         below.addWidget(self.save)
         below.addWidget(self.stop)
         rows = QVBoxLayout(self)
@@ -163,12 +164,12 @@ class ExportDialog(QDialog):
         self.stop.clicked.connect(self.reject)
 
     @property
-    def order(self) -> ExportJob:
-        """What is chosen. Raises UsageError for a size that no picture has."""
+    def job(self) -> ExportJob:
+        """The chosen export. Raises UsageError for an invalid size."""
         text = self.pixels.currentData() or self.own_size.text()
         width, _, height = text.replace("×", "x").replace(" ", "").partition("x")
         if not (width.isdecimal() and height.isdecimal()):
-            raise UsageError(f"{text!r} is no size", remedy="write 1920x1080")
+            raise UsageError(f"{text!r} is not a size", remedy="write 1920x1080")
         suffix, kind = self.kind.currentData(), formats()[self.kind.currentData()]
         look = RenderOptions(
             int(width), int(height), self.fps.value(), self.clear.isChecked() and kind.can_be_clear,
@@ -182,7 +183,7 @@ class ExportDialog(QDialog):
         )  # fmt: skip
 
     def draw(self) -> None:
-        """What it will look like, and which of the settings mean something for this kind of file."""
+        """Update the preview, and enable the settings that apply to the chosen format."""
         what, kind = self.what.currentData(), formats()[self.kind.currentData()]
         is_range = what == "steps"
         self.steps_row.setVisible(is_range)
@@ -195,68 +196,64 @@ class ExportDialog(QDialog):
         for widget in (self.theme, self.size_row):
             widget.setEnabled(not isinstance(kind, Page))
         try:
-            order = self.order
+            job = self.job
         except UsageError as error:
-            self.told.setText(f"{error.message}: {error.remedy}" if error.remedy else error.message)
+            self.status.setText(f"{error.message}: {error.remedy}" if error.remedy else error.message)
             self.save.setEnabled(False)
             return
         self.save.setEnabled(self.process is None and self.session.display.subject is not None)
-        self.told.setText(_many(order))
-        self._show(order)
+        self.status.setText(_many(job))
+        self._show(job)
 
-    def _show(self, order: ExportJob) -> None:
+    def _show(self, job: ExportJob) -> None:
         subject, shot = self.session.display.subject, self.session.display.drawn
         if subject is None or not view_named(shot.view).is_ready(subject):
             return
-        shot = replace(shot, theme=order.theme or self.session.shot.theme, code=order.has_code)
+        shot = replace(shot, theme=job.theme or self.session.shot.theme, code=job.has_code)
         if shot.theme == "system":
             shot = replace(shot, theme="dark" if self.desk.theme.is_dark else "light")
         stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
-        self.preview.set_scene(frame_at(stage, self.session.navigation.run_step, shot.moment, order.manner, subject).scene)
+        self.preview.set_scene(frame_at(stage, self.session.navigation.run_step, shot.moment, job.manner, subject).scene)
 
     # Writing
 
     def _ask(self) -> None:
-        order, preferences = self.order, self.desk.preferences
+        job, preferences = self.job, self.desk.preferences
         start = str(
             Path(preferences.text("export folder", str(Path.home())))
-            / suggested(order, self.session.shot, self.session.navigation.run_step)
+            / suggested(job, self.session.shot, self.session.navigation.run_step)
         )
-        if order.is_many:
-            name = QFileDialog.getExistingDirectory(self, "A folder for the pictures", str(Path(start).parent))
+        if job.is_many:
+            name = QFileDialog.getExistingDirectory(self, "Folder for the pictures", str(Path(start).parent))
             name = name and str(Path(name) / Path(start).name)
         else:
-            kind = f"{formats()[order.suffix].title} (*.{order.suffix})"
+            kind = f"{formats()[job.suffix].title} (*.{job.suffix})"
             name, _ = QFileDialog.getSaveFileName(self, "Export", start, kind)
         if name:
             path = Path(name)
             path = (
-                path
-                if order.is_many or path.suffix.lower() == f".{order.suffix}"
-                else path.with_name(f"{path.name}.{order.suffix}")
+                path if job.is_many or path.suffix.lower() == f".{job.suffix}" else path.with_name(f"{path.name}.{job.suffix}")
             )
             preferences.put("export folder", str(path.parent))
-            preferences.put(_KEPT, order.suffix)
-            self.write(order, path)
+            preferences.put(_FORMAT_KEY, job.suffix)
+            self.write(job, path)
 
-    def write(self, order: ExportJob, path: Path) -> None:
-        """Has it written, beside."""
+    def write(self, job: ExportJob, path: Path) -> None:
+        """Start writing the file in a separate process."""
         display = self.session.display
         measured = display.subject if display.is_benchmark else None
         shot = self.session.shot
-        if shot.theme == "system" and not order.theme:
-            order = replace(order, theme="dark" if self.desk.theme.is_dark else "light")
+        if shot.theme == "system" and not job.theme:
+            job = replace(job, theme="dark" if self.desk.theme.is_dark else "light")
         self._folder = TemporaryDirectory(prefix="gemmviz-export-")
         try:
-            source = write_source(
-                order, Path(self._folder.name), shot, self.desk.bookmarks.lesson, self.session.shown, measured
-            )
+            source = write_source(job, Path(self._folder.name), shot, self.desk.bookmarks.lesson, self.session.shown, measured)
         except GemmvizError as error:
-            self.told.setText(str(error))
+            self.status.setText(str(error))
             return
         runners = self.session.runners
         on = "gpu" if runners.chosen == "gpu" and runners.trust.includes(shot.setup.kernel) else "cpu"
-        program, *words = gemmviz_command(*order_words(order, source, path, shot, on), "--progress")
+        program, *words = gemmviz_command(*order_words(job, source, path, shot, on), "--progress")
         self.process = QProcess(self)
         environment = QProcessEnvironment.systemEnvironment()
         environment.insert("QT_QPA_PLATFORM", "offscreen")
@@ -269,27 +266,27 @@ class ExportDialog(QDialog):
         self.bar.show()
         self.save.setEnabled(False)
         self.stop.setText("Cancel")
-        self.told.setText(f"Writing {path}")
+        self.status.setText(f"Writing {path}")
         self.process.start(program, words)
 
     def _on_progress(self) -> None:
         assert self.process is not None
-        told = bytes(self.process.readAllStandardOutput().data()).decode(errors="replace")
-        self._is_saved = self._is_saved or SAVED in told.split()
-        numbers = re.findall(r"^(\d+) (\d+)$", told, re.MULTILINE)
+        output = bytes(self.process.readAllStandardOutput().data()).decode(errors="replace")
+        self._is_saved = self._is_saved or SAVED in output.split()
+        numbers = re.findall(r"^(\d+) (\d+)$", output, re.MULTILINE)
         if not numbers:
             return
         done, of = map(int, numbers[-1])
         self.bar.setRange(0, max(1, of))
         self.bar.setValue(done)
-        passed = time.monotonic() - self._began
+        elapsed = time.monotonic() - self._began
         if done:
-            self.told.setText(f"{done} of {of}, {passed / done * (of - done):.0f} s left")
+            self.status.setText(f"{done} of {of}, {elapsed / done * (of - done):.0f} s left")
 
     def _on_finished(self, code: int, path: Path) -> None:
         process, self.process = self.process, None
         assert process is not None
-        said = bytes(process.readAllStandardError().data()).decode(errors="replace").strip()
+        errors = bytes(process.readAllStandardError().data()).decode(errors="replace").strip()
         if self._folder is not None:
             self._folder.cleanup()
         sweep(path)
@@ -298,28 +295,28 @@ class ExportDialog(QDialog):
         self.stop.setEnabled(True)
         self.save.setEnabled(True)
         if self._is_saved:
-            self.told.setText(f"Saved {path}")
+            self.status.setText(f"Saved {path}")
             self.desk.session.say(f"Saved {path}")
         elif self._is_cancelled:
-            self.told.setText("Cancelled: nothing was written")
+            self.status.setText("Cancelled. No file was written")
         else:
-            self.told.setText(said.removeprefix("gemmviz: ") or "Nothing was written")
+            self.status.setText(errors.removeprefix("gemmviz: ") or "No file was written")
 
     def reject(self) -> None:
-        """Cancels what is being written; else closes."""
+        """Cancel the export that is running; otherwise close the dialog."""
         if self.process is not None:
             self._is_cancelled = True
             self.stop.setEnabled(False)
-            self.told.setText("Cancelling …")
+            self.status.setText("Cancelling …")
             self.process.terminate()
             QTimer.singleShot(_LONGEST_END_MS, self.process, self.process.kill)
             return
         super().reject()
 
 
-def _many(order: ExportJob) -> str:
-    """How much it will be."""
-    if order.is_film:
-        seconds = order.pictures / order.manner.look.fps
-        return f"{order.pictures} frames, {seconds:.1f} s" if order.what == "steps" else ""
-    return f"{order.pictures} pictures" if order.pictures > 1 and not order.by_phase else ""
+def _many(job: ExportJob) -> str:
+    """Return how many pictures or frames the export has."""
+    if job.is_film:
+        seconds = job.pictures / job.manner.look.fps
+        return f"{job.pictures} frames, {seconds:.1f} s" if job.what == "steps" else ""
+    return f"{job.pictures} pictures" if job.pictures > 1 and not job.by_phase else ""

@@ -1,9 +1,9 @@
-"""Whom to watch: everyone, a block, one of its warps, or one of its threads; and what colours tell."""
+"""The form that chooses which threads to watch (all, a block, a warp or a thread) and what colours mean."""
 
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QSpinBox, QWidget
 
 from gemmviz.analysis.replay.focus import Focus, thread_place
-from gemmviz.gui.widgets.controls import choice, number, quietly, set_quietly
+from gemmviz.gui.widgets.controls import choice, number_field, quietly, set_quietly
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.launch.legality import device_for
 from gemmviz.model.kernel import Launch
@@ -11,26 +11,26 @@ from gemmviz.scenes.kit.frame import LAYERS
 
 SCOPES = {"block": "One block", "warp": "One warp", "thread": "One thread", "everyone": "All traced blocks"}
 _LAYERS = {
-    "matrix": "Which matrix", "warp": "Which warp", "lane": "Which lane", "block": "Which block",
+    "matrix": "Matrix", "warp": "Warp", "lane": "Lane", "block": "Block",
     "reuse": "Loads so far (reuse)",
 }  # fmt: skip
 _ONE = Launch((1, 1, 1), (1, 1, 1))
 
 
 class FocusForm(QWidget):
-    """Shows the session's focus and layer, and asks for others."""
+    """The focus and the colour layer of the session, editable."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
-        whose = "Whose accesses to show (W: next warp, T: next thread, Esc: the block)"
-        self.scope = choice("Watch", whose, ((words, name) for name, words in SCOPES.items()))
+        tip = "Threads to watch (W: next warp, T: next thread, Esc: whole block)"
+        self.scope = choice("Watch", tip, ((words, name) for name, words in SCOPES.items()))
         self.scope.currentIndexChanged.connect(self._on_changed)
         self.block_at = [self._spin(f"blockIdx.{axis} of the block to watch") for axis in "xyz"]
         self.warp = self._spin("The warp to watch (W: next)")
         self.thread_at = [self._spin(f"threadIdx.{axis} of the thread to follow (T: next)") for axis in "xyz"]
-        what = "What colours tell: the matrix, the warp, or how often loaded (L: next)"
-        self.layer = choice("Colours", what, ((_LAYERS[name], name) for name in LAYERS))
+        tip = "Meaning of the colours (L: next)"
+        self.layer = choice("Colours", tip, ((_LAYERS[name], name) for name in LAYERS))
         self.layer.currentIndexChanged.connect(lambda row: desk.commands.show_layer(self.layer.itemData(row)))
         form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
@@ -45,7 +45,7 @@ class FocusForm(QWidget):
         self.sync()
 
     def _spin(self, tip: str) -> QSpinBox:
-        box = number(tip, tip)
+        box = number_field(tip, tip)
         box.setMinimumWidth(46)
         box.valueChanged.connect(self._on_changed)
         box.lineEdit().returnPressed.connect(self.desk.released.emit)
@@ -56,7 +56,7 @@ class FocusForm(QWidget):
         return self.desk.session.launch or _ONE
 
     def sync(self) -> None:
-        """Shows the session's focus; nobody is told of it."""
+        """Show the session's focus without emitting a change."""
         session, launch = self.desk.session, self._launch
         focus, warp_size = session.shot.focus, device_for(session.shot.setup).warp_size
         scope = "everyone" if focus.everyone else "thread" if focus.thread is not None else "warp"
@@ -72,18 +72,18 @@ class FocusForm(QWidget):
         self._enable(scope, launch)
 
     def _enable(self, scope: str, launch: Launch) -> None:
-        for boxes, extents, wanted, what in (
+        for boxes, extents, is_used, what in (
             (self.block_at, launch.grid, scope != "everyone", "grid"),
             (self.thread_at, launch.block, scope == "thread", "block"),
         ):
             for box, extent in zip(boxes, extents, strict=True):
-                can = wanted and extent > 1
-                why = f" (the {what} has one there)" if extent == 1 else " (not what is watched now)"
+                can = is_used and extent > 1
+                why = f" (the {what} has only one)" if extent == 1 else " (not watched now)"
                 box.setEnabled(can)
                 box.setToolTip(box.accessibleName() + (f": 0 to {extent - 1}" if can else why))
         only = self.warp.maximum() == 0
         self.warp.setEnabled(scope == "warp" and not only)
-        why = " (the block has one)" if only else " (not what is watched now)"
+        why = " (the block has only one)" if only else " (not watched now)"
         self.warp.setToolTip(self.warp.accessibleName() + ("" if self.warp.isEnabled() else why))
 
     def _on_changed(self) -> None:

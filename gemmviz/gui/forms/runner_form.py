@@ -1,4 +1,4 @@
-"""Who runs the kernel, and how long it may take there."""
+"""The form that chooses where the kernel runs, and its time limit there."""
 
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QWidget
@@ -9,17 +9,17 @@ from gemmviz.run.protocol import TIMEOUT_S
 
 ON_CPU = "CPU: interpreter"
 _CPU, _GPU = 0, 1
-_WHO = "Who runs the kernel and records it"
+_TIP = "Where the kernel runs and is recorded"
 
 
 class RunnerForm(QWidget):
-    """Shows the session's runners and chooses among them; the choice is kept for the next time."""
+    """The available runners of the session. The choice is saved in the preferences."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.runners = desk.session.runners
-        self.runner = choice("Run on", _WHO, ((ON_CPU, "cpu"), ("GPU: looking for one …", "gpu")))
+        self.runner = choice("Run on", _TIP, ((ON_CPU, "cpu"), ("GPU: searching …", "gpu")))
         self.runner.activated.connect(self._on_chosen)
         self.timeout = QDoubleSpinBox()
         self.timeout.setRange(0.5, 3600.0)
@@ -28,7 +28,7 @@ class RunnerForm(QWidget):
         self.timeout.setDecimals(1)
         self.timeout.setKeyboardTracking(False)
         self.timeout.setAccessibleName("Time limit")
-        self.timeout.setToolTip("How long one launch may run on the GPU before it is taken to run forever and is ended")
+        self.timeout.setToolTip("Longest time of a launch on the GPU. A launch that takes longer is ended")
         self.timeout.valueChanged.connect(self.runners.set_timeout)
         self.timeout.lineEdit().returnPressed.connect(desk.released.emit)
         form = QFormLayout(self)
@@ -47,13 +47,13 @@ class RunnerForm(QWidget):
         item = model.item(_GPU)
         item.setEnabled(gpu is not None)
         self.timeout.setEnabled(gpu is not None)
-        tip = _WHO
+        tip = _TIP
         if gpu is not None:
             item.setText(f"GPU: {gpu.name}")
-            tip = f"{_WHO}. {gpu.label}"
+            tip = f"{_TIP}. {gpu.label}"
         elif why_not is not None:
-            item.setText("GPU: none here")
-            tip = f"{_WHO}. There is no GPU to choose: {why_not}"
+            item.setText("GPU: none found")
+            tip = f"{_TIP}. No GPU is available: {why_not}"
         item.setToolTip(tip_text(tip))
         self.runner.setToolTip(tip_text(tip))
         quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.runners.chosen == "gpu" else _CPU))

@@ -1,4 +1,4 @@
-"""The form of what is run: the kernel, and a row for every field that a setup has."""
+"""The form of a setup: the kernel, and a row for each field."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
@@ -19,21 +19,19 @@ _LONGEST_LABEL = 18
 
 
 class SetupForm(QWidget):
-    """Shows the session's setup and asks it for another one. ``controls`` by the name of the field."""
+    """The setup of the session, editable. ``controls``: the editors by the name of the field."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.controls: dict[str, FieldEditor] = {}
-        self.kernel = choice(
-            "Kernel", "The kernel to run (Ctrl+O opens a file of yours)", ((name, name) for name in all_kernel_names())
-        )
+        self.kernel = choice("Kernel", "Kernel to run (Ctrl+O opens a file)", ((name, name) for name in all_kernel_names()))
         self.kernel.activated.connect(lambda row: desk.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")
         self.description = line("faint")
-        self.launch = line(tip="What the header's formulas make of these settings")
+        self.launch = line(tip="Grid and block that the kernel's header gives for these settings")
         self.launch.setAlignment(Qt.AlignmentFlag.AlignTop)
-        for label in (self.title, self.description):  # a word without end is cut off, and pushes nothing aside
+        for label in (self.title, self.description):  # very long words are cut off instead of widening the form
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.limits = line("faint")
         self.callout: Callout | None = None
@@ -57,7 +55,7 @@ class SetupForm(QWidget):
         self.sync()
 
     def sync(self) -> None:
-        """Shows the session's setup; nobody is told of it."""
+        """Show the session's setup without emitting a change."""
         setup = self.desk.session.shot.setup
         quietly(self.kernel, self._choose_kernel)
         self.title.setText(setup.kernel.title)
@@ -72,7 +70,7 @@ class SetupForm(QWidget):
         self.show_launch()
 
     def _choose_kernel(self) -> None:
-        """A shipped one goes by its name, a person's own by its file."""
+        """Select the kernel in the list: a shipped kernel by name, a user's kernel by file."""
         kernel = self.desk.session.shot.setup.kernel
         row = self.kernel.findData(kernel.name if kernel.is_shipped else kernel.file)
         if row < 0:
@@ -82,12 +80,12 @@ class SetupForm(QWidget):
         self.kernel.setCurrentIndex(row)
 
     def _make_rows(self, fields: list[Field]) -> None:
-        """A row a field, those of the multiplication first; the rows of the kernel before are gone."""
+        """Replace the rows with one for each field, fields of the multiplication first."""
         if self.callout is not None:
-            self.callout.clear()  # it may be beside one of those
-        for kept in (self.launch, self.limits):
-            if self._form.indexOf(kept) >= 0:
-                self._form.takeRow(kept)
+            self.callout.clear()  # it may point at a row that is removed
+        for label in (self.launch, self.limits):
+            if self._form.indexOf(label) >= 0:
+                self._form.takeRow(label)
         while self._form.rowCount() > self._own_rows:
             self._form.removeRow(self._own_rows)
         numbers = set(self.desk.session.shot.setup.sizes_and_parameters)
@@ -116,20 +114,20 @@ class SetupForm(QWidget):
         launch = self.desk.session.launch
         if isinstance(self.desk.session.error, SettingError):
             if self.launch.text() not in ("", _NO_LAUNCH):
-                self.launch.setMinimumHeight(self.launch.height())  # the form stays as it is
+                self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
             self.launch.setText(_NO_LAUNCH)
         elif launch is not None:
             self.launch.setMinimumHeight(0)
             self.launch.setText("\n".join(launch_lines(self.desk.session.shot.setup, launch)))
 
-    # What is wrong
+    # Errors
 
     def show_error(self) -> None:
-        """A setting that can't run says so beside its field, and offers the nearest that can."""
+        """Show an error beside its field, with a button for the nearest valid value."""
         self.show_launch()
         error = self.desk.session.error
-        wrong = isinstance(error, SettingError)
-        if not wrong and self.callout is None:
+        is_setting = isinstance(error, SettingError)
+        if not is_setting and self.callout is None:
             return
         if self.callout is None:
             self.callout = Callout(self.window(), self.desk.theme)
@@ -144,7 +142,7 @@ class SetupForm(QWidget):
             self.callout.clear()
 
     def _field(self, error: GemmvizError | None) -> FieldEditor | None:
-        """The field that an error is about: the one that was set last, if it is one of them."""
+        """Return the name of the field that an error is about: the last field that was set, if the error names it."""
         names = error.names if isinstance(error, SettingError) else ()
         edited = self.desk.session.edited
         named = [edited] if edited in names or not names else [name for name in names if name in self.controls]
@@ -169,30 +167,30 @@ def _form() -> QFormLayout:
 
 
 def _short(label: str) -> str:
-    """A label that leaves room for its field."""
+    """Return the label, cut to leave space for its field."""
     return label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}…"
 
 
 class _Letters:
-    """Gives each label a letter of its own to be reached by, with Alt."""
+    """The mnemonics of a form: each label gets a letter of its own."""
 
-    def __init__(self, taken: str) -> None:
-        self._taken = set(taken)
+    def __init__(self, used: str) -> None:
+        self._used = set(used)
 
     def marked(self, label: str) -> str:
         for place, letter in enumerate(label.lower()):
-            if letter.isalpha() and letter not in self._taken:
-                self._taken.add(letter)
+            if letter.isalpha() and letter not in self._used:
+                self._used.add(letter)
                 return f"{label[:place]}&{label[place:]}"
         return label
 
 
-def _mark(control: FieldEditor, wrong: bool, theme: Theme) -> None:
-    """Colours a field that can't be as it is set, or gives it its own colours back."""
-    if control.property("wrong") != wrong:
-        control.setProperty("wrong", wrong)
+def _mark(control: FieldEditor, is_invalid: bool, theme: Theme) -> None:
+    """Colour a field with an invalid value, or restore its colours."""
+    if control.property("invalid") != is_invalid:
+        control.setProperty("invalid", is_invalid)
         palette = QPalette()
-        if wrong:
+        if is_invalid:
             for role in (QPalette.ColorRole.Base, QPalette.ColorRole.Button):
                 palette.setColor(role, QColor(mixed(theme.background, theme.warning, 0.4)))
         control.setPalette(palette)

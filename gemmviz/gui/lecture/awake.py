@@ -1,4 +1,4 @@
-"""Keeps the screen from going dark during a lecture, as each system wants to be asked."""
+"""Keeps the screen on during a lecture, with the service of each operating system."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ _KEEP_ON, _AS_USUAL = 0x80000003, 0x80000000  # ES_CONTINUOUS | ES_SYSTEM_REQUIR
 
 
 class Awake:
-    """Where nobody can be asked, the screen goes dark as it would."""
+    """A request to keep the screen on. It has no effect on systems without such a service."""
 
     def __init__(self) -> None:
         self._cookie: Any = None
@@ -37,7 +37,7 @@ class Awake:
 
 
 def _ask(method: str, *facts: Any) -> Any:
-    """What the desktop's screen saver answers; None where there is none."""
+    """Call a method of the desktop's screen saver and return its answer, None without a screen saver."""
     from PySide6.QtDBus import QDBusConnection, QDBusInterface
 
     service = QDBusInterface(_SERVICE, _PATH, _SERVICE, QDBusConnection.sessionBus())

@@ -1,4 +1,4 @@
-"""The lecture: the picture alone on a whole screen, moved by the keys of every presenter; and a window for who speaks."""
+"""The lecture: the picture alone in full screen, controlled by the keys of presenter remotes, with a presenter view."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,17 +23,20 @@ from gemmviz.state.shot import MOST_ZOOM, Camera, Shot
 from gemmviz.subjects.picture import frame_for, options_for
 
 _QUESTION_S = 60
-_NUMBERS = "Working out the numbers …"
+_NUMBERS = "Counting …"
 KEYS = (
-    ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "views that were kept, else phases"),
+    ("Space", "play, pause"), ("← →", "one step"), ("Page Up, Page Down", "previous, next saved view or phase"),
     ("B or .", "black"), ("W or ,", "white"), ("S", "spotlight"), ("I, E", "ink, erase"),
-    ("Z, F", "zoom to what is circled, all again"), ("Q, Shift+Q", "a minute for a question, end it"),
-    ("P", "notes"), ("F1 or H", "these keys"), ("Esc", "end"),
+    ("Z, F", "zoom to a circle, show all"), ("Q, Shift+Q", "one-minute timer, stop it"),
+    ("P", "presenter view"), ("F1 or H", "show these keys"), ("Esc", "end"),
 )  # fmt: skip
 
 
 class Wall(QWidget):
-    """A whole screen. ``pressed`` tells a key, ``closed`` when somebody closes it, ``resized`` another size."""
+    """The full-screen window.
+
+    Signals: ``pressed`` with a key event, ``closed`` when the window is closed, ``resized`` after a change of size.
+    """
 
     pressed = Signal(object)
     closed = Signal()
@@ -51,18 +54,18 @@ class Wall(QWidget):
         self._drawn: tuple[object, ViewOptions, Caption] | None = None
         self._last: tuple[Shot, Any, Caption] | None = None
 
-    def options(self, shot: Shot, said: Caption) -> ViewOptions:
-        """As for a slide in the shape of the screen, with room for what is said."""
+    def options(self, shot: Shot, caption: Caption) -> ViewOptions:
+        """Return the options of a slide in the format of the screen, with space for the caption."""
         (width, height), scale = frame_for(shot, self.width(), self.height())
-        whole, size = replace(shot, camera=Camera()), (width, height - band_height(said, width, height))
-        found = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
-        return replace(found, flies=self.session.player.flies)
+        whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
+        options = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
+        return replace(options, flies=self.session.player.flies)
 
     def draw(self) -> None:
-        """The present moment. Until a step's own picture and the numbers of its caption are there, the last one stays, with its
-        words and a sign.
+        """Draw the current moment. Until the picture and the numbers of a step are ready, keep the last picture and show that
+        work is going on.
         """
-        pending = self.session.display.pending or ("" if self.desk.walked.is_told else _NUMBERS)
+        pending = self.session.display.pending or ("" if self.desk.active_lesson.is_told else _NUMBERS)
         self.stage.set_pending(pending)
         if pending and self._last is not None and self.isVisible():
             self._draw(*self._last)
@@ -70,33 +73,35 @@ class Wall(QWidget):
         subject = self.session.display.subject
         if subject is None and self.isVisible() and self.session.display.missing:
             self._drawn = None
-            title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._said)
+            title, options = view_named(self.session.shot.view).title, self.options(self.session.display.drawn, self._caption)
             self.stage.set_scene(apology(title, self.session.display.missing, options), ())
         if subject is not None and self.isVisible() and view_named(self.session.shot.view).is_ready(subject):
-            self._last = self.session.display.drawn, subject, self._said
+            self._last = self.session.display.drawn, subject, self._caption
             self._draw(*self._last)
 
-    def _draw(self, shot: Shot, subject: Any, said: Caption) -> None:
-        options, view = self.options(shot, said), view_named(shot.view)
-        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), said
+    def _draw(self, shot: Shot, subject: Any, caption: Caption) -> None:
+        options, view = self.options(shot, caption), view_named(shot.view)
+        drawn = subject, replace(options, moment=1.0 if options.arrived else 0.0), caption
         high = frame_for(shot, self.width(), self.height())[0][1]
         motion = Scene(options.width, options.height, "", view.motion(subject, options))
         if self._drawn is not None and self._drawn == drawn and shot.camera == Camera():
             self.stage.set_motion(motion.primitives)
             return
         self._drawn = drawn
-        still = with_band(_near(view.still(subject, options), shot.camera), said, high, options.theme)
+        still = with_band(_near(view.still(subject, options), shot.camera), caption, high, options.theme)
         self.stage.set_scene(still, _near(motion, shot.camera).primitives)
 
     @property
-    def _said(self) -> Caption:
-        """The words of the view that was kept, as long as it is what is shown, and which of them it is."""
-        marks = self.desk.walked
-        said, count = marks.said, len(marks.lesson.stops)
-        return said if said.is_empty or marks.at is None else replace(said, title=f"{marks.at + 1} of {count}   {said.title}")
+    def _caption(self) -> Caption:
+        """The caption of the saved view that is shown, with its number; empty after the picture was changed."""
+        lesson = self.desk.active_lesson
+        caption, count = lesson.said, len(lesson.lesson.stops)
+        if caption.is_empty or lesson.at is None:
+            return caption
+        return replace(caption, title=f"{lesson.at + 1} of {count}   {caption.title}")
 
     def _on_circled(self, box: QRectF) -> None:
-        """What was circled fills the screen."""
+        """Zoom to the circled part."""
         camera, width, height = self.session.shot.camera, self.width(), self.height()
         left, top = camera.x - 0.5 / camera.zoom, camera.y - 0.5 / camera.zoom
         x, y = left + box.center().x() / width / camera.zoom, top + box.center().y() / height / camera.zoom
@@ -107,11 +112,11 @@ class Wall(QWidget):
         self.pressed.emit(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click follows the thread of a cell, as on the stage."""
-        found = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
-        if found is not None:
+        """Follow the thread of the clicked cell, as on the stage."""
+        hit = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
+        if hit is not None:
             try:
-                self.desk.commands.click(found)
+                self.desk.commands.click(hit)
             except UsageError as error:
                 self.session.say(error.message)
 
@@ -129,7 +134,7 @@ def _near(scene: Scene, camera: Camera) -> Scene:
 
 
 class Lecture:
-    """Begins, ends, and does what keys ask for; goes to another screen where its own is taken away."""
+    """The lecture of a window: begins, ends and handles keys. It moves to another screen if its own is disconnected."""
 
     def __init__(self, window: QMainWindow, desk: WindowModel) -> None:
         self.window, self.desk = window, desk
@@ -158,10 +163,12 @@ class Lecture:
         return self.wall is not None
 
     def begin(self, with_notes: bool = False) -> None:
-        """On the screen that was chosen, else on another one than the window's, where notes have the window's."""
+        """Begin on the chosen screen, else on the window's screen; with the presenter view, on another screen than the
+        window's.
+        """
         if self.wall is not None:
             return
-        self.desk.walked.find()
+        self.desk.active_lesson.find()
         self.wall = Wall(self.desk)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
@@ -189,20 +196,20 @@ class Lecture:
         self.desk.released.emit()
 
     def draw(self) -> None:
-        """Wall and notes."""
+        """Draw the full-screen window and the presenter view."""
         if self.wall is not None:
             self.wall.draw()
         if self.presenter is not None and self.wall is not None:
             self.presenter.draw(self.wall.stage.scene)
 
     def press(self, event: QKeyEvent) -> None:
-        """What a key of a keyboard or a remote does."""
+        """Run the command of a key."""
         shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        done = self._doings(shifted).get(event.key())  # type: ignore[call-overload]
-        if done is not None:
-            done()
+        command = self._commands(shifted).get(event.key())  # type: ignore[call-overload]
+        if command is not None:
+            command()
 
-    def _doings(self, shifted: bool) -> dict[int, Callable[[], object]]:
+    def _commands(self, shifted: bool) -> dict[int, Callable[[], object]]:
         assert self.wall is not None
         player, overlay, key = self.desk.session.player, self.wall.overlay, Qt.Key
         return {
@@ -221,13 +228,13 @@ class Lecture:
         }  # type: ignore[return-value]  # fmt: skip
 
     def _walk(self, direction: int) -> None:
-        """Through the views that were kept; where there are none, from phase to phase."""
+        """Move through the saved views; without any, from phase to phase."""
         session = self.desk.session
-        if self.desk.walked.lesson.stops:
-            if self.wall is not None and self.desk.walked.walk(direction):
+        if self.desk.active_lesson.lesson.stops:
+            if self.wall is not None and self.desk.active_lesson.walk(direction):
                 self.wall.overlay.clear()
             elif self.wall is not None and direction > 0:
-                self.wall.overlay.show_keys((("The end", self.desk.walked.lesson.title),))
+                self.wall.overlay.show_keys((("The end", self.desk.active_lesson.lesson.title),))
         else:
             session.player.jump(session.navigation.phase_start(direction))
 
@@ -250,13 +257,13 @@ class Lecture:
 
     def _screen(self) -> QScreen:
         screens, own = QGuiApplication.screens(), self.window.screen()
-        wanted = self.desk.preferences.text("screen")
-        found = next((screen for screen in screens if screen.name() == wanted), None) if wanted else None
+        chosen = self.desk.preferences.text("screen")
+        screen_named = next((screen for screen in screens if screen.name() == chosen), None) if chosen else None
         other = next((screen for screen in screens if screen is not own), own) if self._with_notes else own
-        return found or other or QGuiApplication.primaryScreen()
+        return screen_named or other or QGuiApplication.primaryScreen()
 
     def _settle(self, screen: QScreen) -> None:
-        """Fills a screen, and follows it when its size changes."""
+        """Fill a screen, and follow its changes of size."""
         assert self.wall is not None
         self.wall.setScreen(screen)
         self.wall.setGeometry(screen.geometry())
@@ -268,7 +275,7 @@ class Lecture:
             self.wall.setGeometry(self.wall.screen().geometry())
 
     def _on_screen_gone(self, screen: QScreen) -> None:
-        """The projector was unplugged: the lecture goes on where there still is a screen."""
+        """Continue the lecture on another screen after its own was disconnected."""
         if self.wall is not None:
             left = [each for each in QGuiApplication.screens() if each is not screen]
             if left:

@@ -1,4 +1,4 @@
-"""What lies over the picture in a lecture: black or white, a spotlight, ink, the circle that is zoomed to, a countdown."""
+"""The overlay of a lecture: black or white screen, spotlight, ink, the circle to zoom to, and a countdown."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,7 +16,7 @@ _LEAST_CIRCLE = 24.0  # pixels
 
 
 class Overlay(QWidget):
-    """``circled`` tells the box in pixels that was drawn around something."""
+    """A transparent widget over the picture. ``circled`` carries the box, in pixels, around what was circled."""
 
     circled = Signal(object)
 
@@ -36,29 +36,29 @@ class Overlay(QWidget):
         self._clock.timeout.connect(self._tick)
 
     def use(self, tool: Tool) -> None:
-        """Takes a tool, or puts it away."""
+        """Select a tool; the selected tool is put away."""
         self.tool = "" if self.tool == tool else tool
         self._circle = []
         self.setCursor(Qt.CursorShape.CrossCursor if self.tool in ("ink", "zoom") else Qt.CursorShape.ArrowCursor)
         self.update()
 
     def show_blank(self, colour: str) -> None:
-        """All black or white; the picture again where it was already."""
+        """Show a black or white screen, or the picture again."""
         self.blank = "" if self.blank == colour else colour
         self.update()
 
     def show_keys(self, keys: Sequence[tuple[str, str]]) -> None:
-        """What keys do, until the next time."""
+        """Show the list of keys, or hide it."""
         self.keys = () if self.keys else tuple(keys)
         self.update()
 
     def clear(self) -> None:
-        """No ink any more."""
+        """Remove all ink."""
         self.strokes = []
         self.update()
 
     def count_down(self, seconds: int) -> None:
-        """So many more; none ends it."""
+        """Start a countdown of so many seconds; 0 ends it."""
         self._left_s = max(0, self.left_s) + seconds if seconds else 0
         self._since.start()
         self._clock.start() if self._left_s else self._clock.stop()
@@ -66,7 +66,7 @@ class Overlay(QWidget):
 
     @property
     def left_s(self) -> int:
-        """Seconds that are left of a countdown."""
+        """Remaining seconds of the countdown."""
         return max(0, self._left_s - int(self._since.elapsed() // 1000)) if self._left_s else 0
 
     def _tick(self) -> None:

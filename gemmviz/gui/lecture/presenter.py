@@ -1,4 +1,4 @@
-"""The window for who speaks: what is seen, what comes next, notes, the clock and the time that is left."""
+"""The presenter view: the current picture, the next one, notes, the clock and the remaining time."""
 
 import time
 from collections.abc import Sequence
@@ -26,20 +26,20 @@ _MINUTES = 45
 
 
 class Presenter(QWidget):
-    """``pressed`` tells a key: those of the lecture work here too."""
+    """The presenter's window. ``pressed`` carries a key event; the keys of the lecture work here too."""
 
     pressed = Signal(object)
 
     def __init__(self, desk: WindowModel, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__(None, Qt.WindowType.Window)
         self.desk = desk
-        self.setWindowTitle("gemmviz: presenter")
+        self.setWindowTitle("gemmviz: presenter view")
         self.resize(1000, 640)
         self._began = time.monotonic()
         self._next: tuple[LessonStep, Replay] | None = None
-        self.now = SceneWidget("What is seen", self)
+        self.now = SceneWidget("Current picture", self)
         self.now.setMinimumSize(420, 240)
-        self.coming = SceneWidget("What comes next", self)
+        self.coming = SceneWidget("Next picture", self)
         self.coming.setMinimumSize(240, 135)
         self.title, self.notes, self.next, self.clock, self.left = (QLabel() for _ in range(5))
         for label, points in ((self.title, 18), (self.clock, 26), (self.left, 26), (self.notes, 18), (self.next, 14)):
@@ -48,7 +48,7 @@ class Presenter(QWidget):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(desk), suffix=" min")
-        self.minutes.setToolTip("How long the lecture is")
+        self.minutes.setToolTip("Planned duration of the lecture")
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
         hints = QLabel(" · ".join(f"<b>{escape(key)}</b> {escape(what)}" for key, what in keys))
@@ -75,14 +75,14 @@ class Presenter(QWidget):
         self._tick()
 
     def draw(self, scene: Scene | None) -> None:
-        """What is on the wall, and the words that go with it."""
+        """Show the scene on the wall, and the words that belong to it."""
         if scene is not None:
             self.now.set_scene(scene)
-        marks = self.desk.walked
+        marks = self.desk.active_lesson
         stop, following = marks.now, marks.next
         count = len(marks.lesson.stops)
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
-        none = "None of the views that were kept" if count else "No view was kept"
+        none = "Not a saved view" if count else "No saved views"
         self.title.setText(f"{place}{stop.title}" if stop is not None else none)
         self.notes.setText("" if stop is None else "\n\n".join(filter(None, (marks.said.caption, stop.notes, _answers(stop)))))
         self.next.setText("Last view" if following is None and count else _next(following))
@@ -90,7 +90,7 @@ class Presenter(QWidget):
         self._draw_next(following)
 
     def _draw_next(self, stop: LessonStep | None) -> None:
-        """A picture of what comes, where it is of the run that is shown: no other one is run for it."""
+        """Draw the next view if it is of the current run; no other run is started for it."""
         shown = self.desk.session.shown
         is_here = stop is not None and shown is not None and stop.shot.setup == shown.setup
         self.coming.setVisible(is_here)
@@ -110,8 +110,8 @@ class Presenter(QWidget):
         self._tick()
 
     def _tick(self) -> None:
-        passed = int(time.monotonic() - self._began)
-        left = self.minutes.value() * 60 - passed
+        elapsed = int(time.monotonic() - self._began)
+        left = self.minutes.value() * 60 - elapsed
         self.clock.setText(QTime.currentTime().toString("HH:mm"))
         self.left.setText(f"{'−' if left < 0 else ''}{abs(left) // 60}:{abs(left) % 60:02} left")
 
@@ -120,18 +120,18 @@ class Presenter(QWidget):
 
 
 def _minutes(desk: WindowModel) -> int:
-    """How long it will take: a lesson says so itself, kept views don't."""
+    """Return the planned duration: that of the lesson, else the default for saved views."""
     return round(desk.course.lesson.minutes) if desk.course.is_on else int(desk.preferences.number("minutes", _MINUTES))
 
 
 def _next(stop: LessonStep | None) -> str:
-    """What comes, with its caption: several may have the same title."""
+    """Return the title and caption of the next view; titles alone may repeat."""
     caption = "" if stop is None else caption_of(stop).caption
     return "" if stop is None else f"Next: {stop.title}" + (f". {caption}" if caption else "")
 
 
 def _answers(stop: LessonStep) -> str:
-    """What is right of a question, and why; what an exercise asks for."""
+    """Return the right choices of a question with their reasons, or the hints of an exercise."""
     if stop.exercise is not None:
         return "\n".join([stop.exercise.task, *(f"Hint: {hint}" for hint in stop.exercise.hints)])
     if stop.question is None:

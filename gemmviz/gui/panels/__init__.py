@@ -1,1 +1,1 @@
-"""The panels, a file each."""
+"""The panels, one file each."""

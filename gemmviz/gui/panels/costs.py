@@ -1,4 +1,4 @@
-"""What every step costs, to be pointed at."""
+"""The panel with the cost of each step, as an interactive chart."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Costs(QWidget):
-    """A click goes to the step under it. The plot is made when somebody looks at it first."""
+    """A plot of the costs. A click goes to the step under it. The plot is created on first use."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -36,22 +36,22 @@ class Costs(QWidget):
             event.connect(self._refresh.due)
 
     def draw(self) -> None:
-        """The costs, once they are known."""
+        """Draw the costs once they are counted."""
         session = self.desk.session
         now, plotting = session.now, self.desk.plotting
         plotting.load()
         if now is not None and now.replay.knows_costs(now.scope) and plotting.is_loaded:
-            self.plot = self.plot or self._made()
+            self.plot = self.plot or self._new_plot()
             self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.desk.theme)
 
-    def _made(self) -> "ChartPlot":
+    def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
-        made = ChartPlot(self.desk, "Cost per step", small=True)
-        made.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))
-        self._column.addWidget(made)
-        self._refresh.watch(made.viewport())
-        return made
+        plot = ChartPlot(self.desk, "Cost per step", small=True)
+        plot.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))
+        self._column.addWidget(plot)
+        self._refresh.watch(plot.viewport())
+        return plot
 
 
-PANEL = Panel("Cost per step", "bottom", Costs, order=6)
+PANEL = Panel("Costs", "bottom", Costs, order=6)

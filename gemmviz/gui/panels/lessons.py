@@ -1,4 +1,4 @@
-"""The lessons: contents, minutes and what was seen; next and back; questions to answer and exercises to do."""
+"""The panel of lessons: contents, progress, the text of the step, questions and exercises."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent
@@ -24,13 +24,13 @@ from gemmviz.model.words import letter, many
 from gemmviz.teaching.lesson import Exercise, Lesson, LessonStep, Question
 from gemmviz.teaching.lesson_file import lesson_title
 
-_NONE, _OWN = "No lesson: choose one", "A lesson from a file"
-_NUMBERS = "Working out the numbers …"
-_FEW_ROWS, _NO_LIMIT = 5, 16777215  # of the contents: where a task needs the room, and anywhere else
+_NONE, _FROM_FILE = "Choose a lesson", "Lesson from a file"
+_NUMBERS = "Counting …"
+_FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and otherwise
 
 
 class Lessons(QWidget):
-    """Contents above, the step's own words, choices and blanks below."""
+    """The lesson that is open: its contents above, the text and the task of the step below."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -38,31 +38,29 @@ class Lessons(QWidget):
         self.setAccessibleName("Lessons")
         self.choice = QComboBox()
         self.choice.setAccessibleName("Lesson")
-        self.choice.setToolTip("Which lesson to go through; its first step is shown")
-        self.choice.setPlaceholderText(_OWN)
+        self.choice.setToolTip("Choose a lesson and show its first step")
+        self.choice.setPlaceholderText(_FROM_FILE)
         self.choice.addItem(_NONE, "")
         for name in lesson_names():
             self.choice.addItem(lesson_title(name), name)
         self.contents = QListWidget()
         self.contents.setAccessibleName("Contents")
-        self.contents.setToolTip("A click shows a step. ✓ has been seen, ? asks something, ✎ is an exercise")
+        self.contents.setToolTip("Click a step to show it. ✓ seen, ? question, ✎ exercise")
         self.progress = _label("faint")
         self.title, self.caption, self.notes = _label("heading"), _label(), _label("faint")
-        self.back = _button("◀ Back", "The step before (Ctrl+Page Up)")
-        self.next = _button("Next ▶", "The next part, or the next step (Ctrl+Page Down)")
-        self.workshop = _button(
-            "Open in the workshop", "Leave the lesson with this picture and change what you like; come back here"
-        )
+        self.back = _button("◀ Back", "Previous step (Ctrl+Page Up)")
+        self.next = _button("Next ▶", "Next part or step (Ctrl+Page Down)")
+        self.explore = _button("Explore", "Change anything, then press the same button to return to the lesson (Ctrl+Return)")
         self.task = _Task(desk)
         self._lay_out()
         self.choice.activated.connect(self._open)
         self.contents.itemClicked.connect(lambda item: self.course.go(self.contents.row(item)))
         self.back.clicked.connect(lambda: self.course.walk(-1))
         self.next.clicked.connect(self.course.advance)
-        self.workshop.clicked.connect(self.course.toggle_workshop)
+        self.explore.clicked.connect(self.course.toggle_workshop)
         self.wheel = WheelGuard(self, desk.released.emit)
         self.wheel.guard(self)
-        for button in (self.back, self.next, self.workshop):
+        for button in (self.back, self.next, self.explore):
             button.clicked.connect(lambda: desk.released.emit())
         self.course.changed.connect(self.draw)
         self.course.judged.connect(lambda: self.area.ensureWidgetVisible(self.task.verdict))
@@ -81,7 +79,7 @@ class Lessons(QWidget):
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         buttons = QHBoxLayout()
-        for button in (self.back, self.next, self.workshop):
+        for button in (self.back, self.next, self.explore):
             buttons.addWidget(button)
         self.contents.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.contents.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -101,28 +99,28 @@ class Lessons(QWidget):
             self.course.end()
 
     def draw(self) -> None:
-        """The lesson as it is, at its present step."""
+        """Show the lesson at its current step."""
         course = self.course
         lesson, stop = course.lesson, course.now
-        self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.stops else ""))  # -1: a lesson of one's own
+        self.choice.setCurrentIndex(self.choice.findData(lesson.name if lesson.stops else ""))  # -1: a lesson from a file
         self._draw_contents()
         has = bool(lesson.stops)
         place = "" if course.at is None else f"step {course.at + 1} of {len(lesson.stops)}, "
         if course.parts > 1 and stop is not None and stop.question is None and stop.exercise is None:
             place += f"part {course.part + 1} of {course.parts}, "
-        seen = sum(course.is_seen(each) for each in lesson.stops)
-        self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen} seen" if has else lesson_words())
+        seen_count = sum(course.is_seen(each) for each in lesson.stops)
+        self.progress.setText(f"{place}{lesson.minutes:g} minutes, {seen_count} seen" if has else lesson_words())
         self.back.setEnabled(has and course.at not in (None, 0))
         self.next.setEnabled(has and not course.is_last)
-        self.workshop.setEnabled(stop is not None)
-        self.workshop.setText("To the lesson" if course.is_away else "Workshop")
+        self.explore.setEnabled(stop is not None)
+        self.explore.setText("Return" if course.is_away else "Explore")
         has_task = stop is not None and (stop.question is not None or stop.exercise is not None)
         self.contents.setMaximumHeight(_FEW_ROWS * self.fontMetrics().lineSpacing() if has_task else _NO_LIMIT)
-        said = course.words
-        self.title.setText(said.title)
+        words = course.words
+        self.title.setText(words.title)
         question = stop.question if stop is not None else None
-        asked = [question.text] if question is not None and said.picked is not None else []
-        self.caption.setText("\n\n".join([*asked, said.caption if course.is_told else _NUMBERS]))
+        texts = [question.text] if question is not None and words.picked is not None else []
+        self.caption.setText("\n\n".join([*texts, words.caption if course.is_told else _NUMBERS]))
         self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
@@ -146,15 +144,15 @@ def _sign(stop: LessonStep) -> str:
 
 
 def _beside(stop: LessonStep, lesson: Lesson, has_task: bool) -> str:
-    """What comes before a step, by its title, and its notes; those of a task are for who sets it."""
+    """Return the titles of the steps that a step requires, and its notes; the notes of a task are for the teacher."""
     titles = [lesson.stops[place].title for place in map(lesson.find, stop.needs) if place is not None]
-    before = f"Before this: {', '.join(titles)}. " if titles else ""
+    before = f"Requires: {', '.join(titles)}. " if titles else ""
     return before + ("" if has_task else stop.notes)
 
 
 def lesson_words() -> str:
-    """What there is to choose from."""
-    return f"{many(len(lesson_names()), 'lesson')} ship with gemmviz"
+    """Return a sentence with the number of shipped lessons."""
+    return f"{many(len(lesson_names()), 'lesson')} included"
 
 
 class _Task(QWidget):
@@ -170,8 +168,8 @@ class _Task(QWidget):
         self._written: dict[Exercise, tuple[str, ...]] = {}
         self.blanks: list[QLineEdit] = []
         self.verdict = _label()
-        self.try_it = _button("Try it", "Run the kernel as it is now, and judge it")
-        self.hint = _button("Hint", "A hint, one after the other")
+        self.try_it = _button("Try it", "Run the kernel and check the result")
+        self.hint = _button("Hint", "Show the next hint")
         self.try_it.clicked.connect(self._try)
         self.hint.clicked.connect(self._hint)
         self.course.judged.connect(self._on_judged)
@@ -179,23 +177,23 @@ class _Task(QWidget):
         self._hints = 0
 
     def show_step(self, question: Question | None, exercise: Exercise | None) -> None:
-        """Made anew only where it is another one: what a student has written stays, and is there again later."""
+        """Show a task. The widgets are rebuilt only for another task, and answers of a student are restored."""
         if (question, exercise) != self._shown:
             if self._shown[1] is not None and self.blanks:
                 self._written[self._shown[1]] = tuple(field.text() for field in self.blanks)
             self._shown, self._hints = (question, exercise), 0
             if self._inner is not None:
-                for kept in (self.verdict, self.try_it, self.hint):
-                    kept.setParent(None)
+                for widget in (self.verdict, self.try_it, self.hint):
+                    widget.setParent(None)
                 self._inner.hide()
                 self._column.removeWidget(self._inner)
                 self._inner.deleteLater()
-            self._inner = self._made(question, exercise)
+            self._inner = self._new_widgets(question, exercise)
             self._column.addWidget(self._inner)
             self.verdict.setText("")
         self._mark()
 
-    def _made(self, question: Question | None, exercise: Exercise | None) -> QWidget:
+    def _new_widgets(self, question: Question | None, exercise: Exercise | None) -> QWidget:
         inner = QWidget()
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
@@ -219,7 +217,7 @@ class _Task(QWidget):
             for number, text in zip(range(self.course.blanks), written, strict=False):
                 field = QLineEdit(text)
                 field.setAccessibleName(f"Blank {number + 1}")
-                field.setToolTip("What stands for this blank, as C; empty for nothing")
+                field.setToolTip("C code for this blank; may be empty")
                 field.setPlaceholderText(f"blank {number + 1}")
                 field.returnPressed.connect(self._try)
                 column.addWidget(field)
@@ -227,7 +225,7 @@ class _Task(QWidget):
         return inner
 
     def _mark(self) -> None:
-        """Which choice was picked, and which is right."""
+        """Mark the choice that was picked, and the right one."""
         question, picked = self._shown[0], self.course.picked
         for place, row in enumerate(self.choices):
             is_right = question is not None and question.choices[place].right
@@ -250,12 +248,12 @@ class _Task(QWidget):
 
 
 class _Choice(QWidget):
-    """A letter to press and what it stands for, in as many lines as that takes."""
+    """A button with a letter, and the text of the choice, wrapped."""
 
     def __init__(self, letter: str, text: str) -> None:
         super().__init__()
         self._letter = letter
-        self.button = _button(letter, "Choose this: it is shown why it is right or wrong")
+        self.button = _button(letter, "Choose this answer and see why it is right or wrong")
         self.button.setAccessibleName(f"{letter}: {text}")
         self.button.setFixedWidth(56)
         self.text = _label()
@@ -267,25 +265,25 @@ class _Choice(QWidget):
         row.addWidget(self.text, 1)
 
     def mark(self, sign: str) -> None:
-        """✓ or ✗, or nothing yet."""
+        """Show ✓ or ✗ before the letter, or nothing."""
         self.button.setText(f"{sign} {self._letter}".strip())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on the words chooses them, too."""
+        """Choose this answer by a click on its text."""
         self.button.click()
 
 
 def _label(look: TextRole = "") -> QLabel:
-    made = line(look)
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return made
+    label = line(look)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
 
 
 def _button(text: str, tip: str) -> QPushButton:
-    made = QPushButton(text)
-    made.setToolTip(tip)
-    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return made
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
 
 
-PANEL = Panel("Lessons", "right", Lessons, order=3, behind="Source")
+PANEL = Panel("Lessons", "right", Lessons, order=3, behind="source")

@@ -1,4 +1,4 @@
-"""The numbers: what this step costs, what all steps so far and the whole launch cost, and each access's share."""
+"""The panel of numbers: the cost of this step, of all steps so far, of the whole launch, and of each access."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
@@ -22,26 +22,26 @@ _PLACE = NUMBER + 1
 _NOT_HERE = "–"
 _COSTS = ["", "Step", "So far", "Launch"]
 _ACCESSES = {
-    "Line": "Line of the source",
-    "Access": "What is touched there; click a row to go to its next step",
-    "Took": "Sectors of global memory, wavefronts of shared memory",
-    "Needed": "The fewest that could do",
-    "Lost": "Took less needed: uncoalesced, or bank conflicts",
+    "Line": "Line of the source code",
+    "Access": "Array and kind of access. Click a row to go to its next step",
+    "Actual": "Sectors of global memory, wavefronts of shared memory",
+    "Needed": "Minimum for the requested data",
+    "Lost": "Actual − needed: lost to uncoalesced accesses or bank conflicts",
 }
 
 
 class Metrics(QWidget):
-    """Every number says where it comes from. A click on a row of the accesses goes to the next step there."""
+    """Tables of costs. Each number names its source. A click on an access goes to its next step."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
-        self.check = line(tip="C of the traced blocks, compared with a float64 product; the bound is that of float32 rounding")
-        self.speed = line(tip="The real kernel, as it stands in its file: timed by itself, without any recording")
+        self.check = line(tip="C of the traced blocks compared with a float64 product. The bound is float32 rounding")
+        self.speed = line(tip="Time of the unmodified kernel, without recording")
         self.speed.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.hazards = line("message", "Two threads, one element, at least one write, no barrier between")
-        self.searched = line("faint", "Name the blocks to be traced (Settings, Blocks) to have others searched")
-        self.source = line("faint", "Where the numbers below come from")
+        self.hazards = line("message", "Two threads, one element, at least one write, and no barrier between them")
+        self.searched = line("faint", "To search other blocks, trace them: Settings, Blocks")
+        self.source = line("faint", "Source of the numbers below")
         self.costs = Table("Costs", _COSTS, len(metrics.COSTS))
         for row, cost in enumerate(metrics.COSTS):
             self.costs.put(row, 0, cost.name)
@@ -71,7 +71,7 @@ class Metrics(QWidget):
         table.setMinimumHeight(150)
         table.setSortingEnabled(True)
         table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        table.setToolTip("Click a heading to sort, a row to go to the next step there")
+        table.setToolTip("Click a heading to sort. Click a row to go to its next step")
         table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -108,7 +108,7 @@ class Metrics(QWidget):
         self.source.setText(metrics.source_line(shown, now))
 
     def _show_step(self, shown: KnownRun, now: Moment) -> None:
-        """Costs so far are shown once they are known."""
+        """Show the costs of the step, and the costs so far once they are counted."""
         space = None if now.main is None else now.main.array.space
         sums: dict[Space, Counts] = {}
         if shown.replay.knows_costs(now.scope):
@@ -121,7 +121,7 @@ class Metrics(QWidget):
         self.costs.put(row, column, _NOT_HERE if value is None else spaced(value), value, right=True)
 
     def _show_launch(self, shown: KnownRun) -> None:
-        """The whole launch's numbers; a dash while they are being counted."""
+        """Show the numbers of the whole launch; a dash while they are being counted."""
         counts, rules = shown.counts, shown.trace.rules
         for row, cost in enumerate(metrics.COSTS):
             self._number(row, _LAUNCH, None if counts is None else cost.of(counts.total(cost.space)))
@@ -135,26 +135,26 @@ class Metrics(QWidget):
         table, listed = self.accesses, {} if counts is None else counts.accesses
         table.setSortingEnabled(False)
         table.setRowCount(len(listed))
-        for row, ((site, operand), found) in enumerate(listed.items()):
+        for row, ((site, operand), cost) in enumerate(listed.items()):
             assert counts is not None
             array = counts.arrays[operand.array]
             is_global = array.space == "global"
-            took, needed = (found.sectors, found.ideal_sectors) if is_global else (found.wavefronts, found.ideal_wavefronts)
+            used, needed = (cost.sectors, cost.ideal_sectors) if is_global else (cost.wavefronts, cost.ideal_wavefronts)
             unit = "sectors of global memory" if is_global else "wavefronts of shared memory"
             table.put(row, 0, str(site.place.line), site.place.line, right=True).setData(_PLACE, site.place)
-            tip = f"{site.text}: {spaced(found.requests)} times, in {unit}"
+            tip = f"{site.text}: {spaced(cost.requests)} times, in {unit}"
             table.put(row, 1, f"{operand.access} {array.name}", tip=tip)
-            for column, value in enumerate((took, needed, took - needed), 2):
+            for column, value in enumerate((used, needed, used - needed), 2):
                 table.put(row, column, spaced(value), value, right=True)
         table.setSortingEnabled(True)
 
     def _place(self, row: int) -> Place | None:
         item = self.accesses.item(row, 0)
-        found = None if item is None else item.data(_PLACE)
-        return found if isinstance(found, Place) else None
+        place = None if item is None else item.data(_PLACE)
+        return place if isinstance(place, Place) else None
 
     def _mark(self, place: Place) -> None:
-        """Marks the row of the running access."""
+        """Highlight the row of the current access."""
         table = self.accesses
         row = next((row for row in range(table.rowCount()) if self._place(row) == place), None)
         if row is None:

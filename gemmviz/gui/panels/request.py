@@ -1,15 +1,15 @@
-"""What one warp asks of memory."""
+"""The panel with the memory request of one warp."""
 
 from functools import partial
 
 from gemmviz.gui.panel import Panel
 from gemmviz.gui.view_dock import ViewDock
 
-_WHAT = "What one warp asks of memory at this step: sectors and lines, or banks"
+_WHAT = "Memory request of one warp in this step: sectors and lines, or banks"
 _TOUR = (
     "Memory",
-    "What one warp asks for in this step: sectors of global memory, or banks of shared memory. What is moved but not needed is "
-    "red. Behind it: every lane of the warp, and the cost of every step. All counts, as the hardware counts, are in Metrics at "
-    "the right.",
+    "The request of one warp in this step: sectors of global memory, or banks of shared memory. Bytes that are moved but not "
+    "needed are red. The other tabs show each lane of the warp and the cost of each step. Metrics, on the right, shows all "
+    "counts as the hardware counts them.",
 )
 PANEL = Panel("Request", "bottom", partial(ViewDock, view="request", what=_WHAT), order=4, tour=_TOUR)

@@ -1,4 +1,4 @@
-"""What is run, whom to watch, and who runs it."""
+"""The panel of settings: what to run, which threads to watch, and where to run."""
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from gemmviz.gui.window_model import WindowModel
 
 
 class Settings(QWidget):
-    """``focus``, ``setup`` and ``runner`` are its forms."""
+    """The forms ``focus``, ``setup`` and ``runner``, one below the other."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -26,12 +26,12 @@ class Settings(QWidget):
         self._guard()
 
     def _guard(self) -> None:
-        self.wheel.guard(self)  # the kernel may have other parameters now
+        self.wheel.guard(self)  # another kernel may have other parameters
 
 
 _TOUR = (
     "Settings",
-    "Change a size or a tile: the kernel runs again and the picture answers at once. What can't run says which limit it breaks "
-    "and offers the nearest that works. Above: whom to watch, and what colours tell.",
+    "Change a size or a tile width: the kernel runs again and the picture follows. Settings that can't run show the limit that "
+    "they exceed and offer the nearest valid value. At the top, choose the threads to watch and what colours mean.",
 )
 PANEL = Panel("Settings", "left", Settings, order=1, least_width=284, scrolls=True, tour=_TOUR)

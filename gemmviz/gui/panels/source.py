@@ -1,4 +1,4 @@
-"""The kernel as it stands, the running access lit; below it the variables of the thread that is followed."""
+"""The panel with the kernel's source, the current access highlighted, and the variables of the watched thread."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter
@@ -13,7 +13,7 @@ from gemmviz.subjects.pointing import step_at_text
 
 
 class Source(QSplitter):
-    """``text`` is the kernel's, or that of a file that is none."""
+    """The source of the kernel, or the text of a file that could not be read as a kernel."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__(Qt.Orientation.Vertical)
@@ -40,7 +40,7 @@ class Source(QSplitter):
         self._running.due()
 
     def show_running(self) -> None:
-        """Lights what runs, where the text is that of the run that is shown."""
+        """Highlight the current access if the text belongs to the run that is shown."""
         session = self.desk.session
         now, shown = session.now, session.shown
         if now is None or shown is None or self.text.text != shown.setup.kernel.text:
@@ -50,7 +50,7 @@ class Source(QSplitter):
         self.text.show_running(now.site.place, accent)
 
     def _on_clicked(self, line: int, column: int) -> None:
-        """The next step of what stands there."""
+        """Go to the next step of the clicked access."""
         session = self.desk.session
         now, shown = session.now, session.shown
         if now is None or shown is None or self.text.text != shown.setup.kernel.text:
@@ -62,8 +62,8 @@ class Source(QSplitter):
 
 
 _TOUR = (
-    "The source",
-    "The kernel as it stands; the running access is lit. Click a line to go to its next step. Below are the variables of the "
-    "thread that you follow.",
+    "Source",
+    "The source code of the kernel, with the current access highlighted. Click a line to go to its next step. The variables of "
+    "the watched thread are below.",
 )
 PANEL = Panel("Source", "right", Source, order=2, tour=_TOUR)

@@ -1,4 +1,4 @@
-"""The views that were kept, in their order: shown at a click, named, moved, and saved as a lesson."""
+"""The panel of saved views: a list to show, name, reorder and save as a lesson."""
 
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -27,11 +27,11 @@ _BUILDS = {
     "lanes": "Lane by lane",
     "blanks": "Blank by blank",
 }
-_TIP = "What is seen now is kept with Shift+B; a double click, or Ctrl+Page Down and Ctrl+Page Up, shows it again"
+_TIP = "Shift+B adds the current view. Double click a view to show it, or press Ctrl+Page Up or Ctrl+Page Down"
 
 
 class SavedViews(QWidget):
-    """A list, and below it the words of the one that is chosen."""
+    """The list of saved views, and the words of the selected one."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -45,20 +45,20 @@ class SavedViews(QWidget):
         for name in BUILDS:
             self.build.addItem(_BUILDS[name], name)
         for field, words, tip in (
-            (self.title, "Title", "What stands above a slide"), (self.caption, "Caption", "What is said below it"),
-            (self.notes, "Notes", "What only the speaker sees"),
+            (self.title, "Title", "Title of the slide"), (self.caption, "Caption", "Text below the picture"),
+            (self.notes, "Notes", "Shown only in the presenter view"),
         ):  # fmt: skip
             field.setPlaceholderText(words)
             field.setAccessibleName(words)
             field.setToolTip(tip)
-        self.build.setAccessibleName("How it comes")
+        self.build.setAccessibleName("Build-up")
         self.list.setAccessibleName("Saved views")
-        self.build.setToolTip("How it comes in a lecture: at once, or bit by bit")
+        self.build.setToolTip("How the view builds up in a lecture")
         self.buttons = {
             name: self._button(text, tip)
             for name, text, tip in (
-                ("keep", "Keep", "Keep what is seen now (Shift+B)"), ("take", "Take", "Put what is seen now in its place"),
-                ("up", "Up", "Further up"), ("down", "Down", "Further down"), ("remove", "Remove", "Out of the list"),
+                ("add", "Add", "Add the current view (Shift+B)"), ("replace", "Replace", "Replace it with the current view"),
+                ("up", "Up", "Move up"), ("down", "Down", "Move down"), ("remove", "Remove", "Remove from the list"),
                 ("save", "Save …", "Save the list as a lesson"),
             )
         }  # fmt: skip
@@ -80,9 +80,9 @@ class SavedViews(QWidget):
         self.draw()
 
     def _button(self, text: str, tip: str) -> QPushButton:
-        made = QPushButton(text)
-        made.setToolTip(tip)
-        return made
+        button = QPushButton(text)
+        button.setToolTip(tip)
+        return button
 
     def _connect(self) -> None:
         marks = self.bookmarks
@@ -93,11 +93,11 @@ class SavedViews(QWidget):
         self.notes.textChanged.connect(lambda: self._edit(notes=self.notes.toPlainText()))
         self.build.activated.connect(lambda: self._with_place(lambda at: marks.build(at, self.build.currentData())))
         for name, what in (
-            ("take", marks.take), ("remove", marks.remove), ("up", lambda at: self._move(at, -1)),
+            ("replace", marks.take), ("remove", marks.remove), ("up", lambda at: self._move(at, -1)),
             ("down", lambda at: self._move(at, 1)),
         ):  # fmt: skip
             self.buttons[name].clicked.connect(lambda checked=False, what=what: self._with_place(what))
-        self.buttons["keep"].clicked.connect(lambda: marks.keep())
+        self.buttons["add"].clicked.connect(lambda: marks.keep())
         self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.desk, self))
         marks.changed.connect(self.draw)
 
@@ -117,7 +117,7 @@ class SavedViews(QWidget):
             self.bookmarks.edit(place, **words)
 
     def draw(self) -> None:
-        """The list as it is."""
+        """Show the current list."""
         stops, place = self.bookmarks.lesson.stops, self.list.currentRow()
         self.list.blockSignals(True)
         self.list.clear()
@@ -140,7 +140,7 @@ class SavedViews(QWidget):
         self.notes.setEnabled(chosen is not None)
         self.build.setEnabled(chosen is not None)
         for name, button in self.buttons.items():
-            button.setEnabled(name == "keep" or (bool(stops) if name == "save" else chosen is not None))
+            button.setEnabled(name == "add" or (bool(stops) if name == "save" else chosen is not None))
         for field, text in ((self.title, chosen.title if chosen else ""), (self.caption, chosen.caption if chosen else "")):
             if field.text() != text:
                 field.setText(text)

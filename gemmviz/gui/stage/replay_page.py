@@ -1,4 +1,4 @@
-"""The stage, and below it the time of a replay."""
+"""The page with the stage, and the timeline of the replay below it."""
 
 from dataclasses import replace
 from html import escape
@@ -20,19 +20,19 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.catalog import subject_of_view
 from gemmviz.subjects.picture import options_for
 
-_STALE = "This is the picture of the settings before: the present ones can't run"
+_STALE = "This picture shows the previous settings. The current ones can't run"
 _NOTHING = "These settings can't run"
 
 
 def over_the_picture(session: Session) -> str:
-    """What stands over a picture that is not that of the settings; "" for one that is."""
+    """Return the message over a picture that does not match the settings, "" if it does."""
     if session.error is None or not session.display.has_time:
         return ""
     return _NOTHING if session.shown is None else _STALE
 
 
 class ReplayPage(QWidget):
-    """Draws the session's moment, and tells the session what is clicked."""
+    """The picture of the session's moment. Clicks on it are passed to the session."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -59,17 +59,17 @@ class ReplayPage(QWidget):
         desk.released.connect(lambda: self.stage.setFocus())
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
-        """For a shot, by default the session's own."""
+        """Return the options for a shot, by default the session's own."""
         shot = shot or self.session.display.drawn
         self.stage.set_type_scale(shot.type_scale)
         self.stage.is_card = not subject_of_view(shot.view).is_of_run
         self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
         options = options_for(shot, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
-        return replace(options, score=False, flies=self.session.player.flies)
+        return replace(options, timeline=False, flies=self.session.player.flies)
 
     def draw(self) -> None:
-        """The present moment, all of it. As long as the picture that is asked for is still to come, the last one stays."""
+        """Draw the current moment. While a requested picture is being prepared, the last one stays."""
         pending = self.session.display.pending
         self.stage.set_pending(pending)
         if pending and self._drawn is not None:
@@ -92,7 +92,7 @@ class ReplayPage(QWidget):
         self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
 
     def _draw_last(self) -> None:
-        """The picture that was drawn last, at the present size and in the present colours."""
+        """Draw the last picture again, at the current size and in the current colours."""
         assert self._last is not None
         shot, subject = self._last
         options = self._options(shot)
@@ -102,14 +102,14 @@ class ReplayPage(QWidget):
             self.stage.set_scene(view.still(subject, options), view.motion(subject, options))
 
     def _draw_missing(self) -> None:
-        """Why there is no picture."""
+        """Show why there is no picture."""
         view = view_named(self.session.shot.view)
         self._drawn = None
         self.timeline.setVisible(self.session.display.has_time)
         self.stage.set_scene(apology(view.title, self.session.display.missing, self._options()), ())
 
     def _on_moved(self) -> None:
-        """What doesn't move is drawn anew only where it is another picture."""
+        """Redraw the still part only if it has changed."""
         now = self.session.display.subject
         if now is None or self.session.display.is_benchmark or self.session.display.pending:
             return
@@ -121,7 +121,7 @@ class ReplayPage(QWidget):
             self.draw()
 
     def _still_of(self, subject: Any, options: ViewOptions) -> tuple[object, ViewOptions]:
-        """What the picture without its motion depends on."""
+        """Return what the still part of the picture depends on."""
         return subject, replace(options, moment=1.0 if options.arrived else 0.0)
 
     def _on_clicked(self, hit: Hit) -> None:

@@ -1,6 +1,4 @@
-"""The large picture in the middle: drag to pan, wheel to zoom, double click beside the cells to fit, click a cell to follow
-its thread.
-"""
+"""The picture in the middle of the window: drag to pan, wheel to zoom, double click to fit, click a cell to follow a thread."""
 
 from dataclasses import replace
 
@@ -15,14 +13,17 @@ from gemmviz.scenes.views.occupancy_view import WHAT_IF
 from gemmviz.state.shot import MOST_ZOOM, Camera
 
 _DRAG_PIXELS = 4.0
-# Pixels for each unit of a frame: words keep their size while there is little room, and grow with what there is. It follows the
-# one side that limits a square cross beside its words, so that more room never makes the cross smaller.
+# Pixels per unit of a frame: text keeps its size in a small window and grows with a large one. The scale follows the side that
+# limits a square cross beside its text, so that a larger window never makes the cross smaller.
 _CARD_WIDTH, _CARD_HEIGHT = 1240.0, 800.0
 _LEAST_SCALE, _SHARE, _LIMITING_WIDTH, _LIMITING_HEIGHT = 0.54, 0.85, 1240.0, 900.0
 
 
 class Stage(SceneWidget):
-    """``looked`` carries the Camera that a person asks for, ``lensed`` the lens; ``clicked`` tells a Hit."""
+    """The interactive picture.
+
+    Signals: ``looked`` with the requested Camera, ``lensed`` with the requested lens, ``clicked`` with a Hit.
+    """
 
     looked = Signal(object)
     lensed = Signal(str)
@@ -33,16 +34,16 @@ class Stage(SceneWidget):
         self.setMinimumSize(320, 200)
         self.setCursor(Qt.CursorShape.OpenHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleDescription("The replay. Wheel zooms, drag pans, F fits, a click on a cell follows its thread")
+        self.setAccessibleDescription("The replay. Wheel to zoom, drag to pan, F to fit, click a cell to follow its thread")
         self.camera = Camera()
         self._type_scale = 1.0
-        self.is_card = False  # whether it shows words and figures, which need a frame as large as a slide
-        self.lens: Lens = "auto"  # which of the two is seen; neither, where there is only one
+        self.is_card = False  # whether it shows text and figures, which need a frame as large as a slide
+        self.lens: Lens = "auto"  # which of the two is shown; "auto" if they are the same
         self._grabbed: QPointF | None = None
         self._dragged = 0.0
 
     def set_camera(self, camera: Camera) -> None:
-        """Looks at the picture so."""
+        """Set the part of the picture that is visible."""
         if camera != self.camera:
             self.camera = camera
             self.forget_still()
@@ -59,7 +60,7 @@ class Stage(SceneWidget):
         return Viewport(scale, dx, dy, self.devicePixelRatioF(), camera.zoom)
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
-        """Zooms so that what is under ``at`` (default: the middle) stays there."""
+        """Zoom around the position ``at`` in pixels, by default the middle."""
         at = at or QPointF(self.width() / 2, self.height() / 2)
         camera, (width, height) = self.camera, self.frame_size
         zoom = min(MOST_ZOOM, max(1.0, camera.zoom * factor))
@@ -74,13 +75,13 @@ class Stage(SceneWidget):
 
     @property
     def clip(self) -> tuple[float, float, float, float]:
-        """The part of a frame of ``frame_size`` that can be seen, in its units."""
+        """The visible part (x, y, width, height) of a frame of ``frame_size``, in its units."""
         view = self._view_of(*self.frame_size, self.camera)
         return -view.dx / view.scale, -view.dy / view.scale, self.width() / view.scale, self.height() / view.scale
 
     @property
     def frame_size(self) -> tuple[float, float]:
-        """Width and height in units of a frame that fills the widget: as many as leave words readable."""
+        """Width and height of a frame that fills the widget, in units that keep text readable."""
         if self.is_card:
             scale = min(self.width() / _CARD_WIDTH, self.height() / _CARD_HEIGHT) * self._type_scale
             return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))
@@ -89,16 +90,16 @@ class Stage(SceneWidget):
         return max(1, round(self.width() / scale)), max(1, round(self.height() / scale))
 
     def set_type_scale(self, scale: float) -> None:
-        """How much larger words are than usual."""
+        """Set the scale of text; 1 is the default size."""
         self._type_scale = scale
 
     @property
     def unit(self) -> float:
-        """Pixels of a unit."""
+        """Device pixels of a unit."""
         return self.width() * self.devicePixelRatioF() / self.frame_size[0]
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """From the whole to the lens and on into it, and the same way back."""
+        """Zoom from the whole to the lens and further in, and back the same way."""
         turned = event.angleDelta().y()
         if self.camera == Camera() and self.lens == ("lens" if turned < 0 else "whole"):
             self.lensed.emit("whole" if turned < 0 else "lens")
@@ -114,7 +115,7 @@ class Stage(SceneWidget):
         if self._grabbed is None:
             super().mouseMoveEvent(event)
             return
-        if self._tries(event.position()):
+        if self._drag_value(event.position()):
             return
         moved = event.position() - self._grabbed
         self._dragged += abs(moved.x()) + abs(moved.y())
@@ -126,22 +127,22 @@ class Stage(SceneWidget):
             self._grabbed = event.position()
             self.looked.emit(replace(camera, x=_inside(x), y=_inside(y)))
 
-    def _tries(self, at: QPointF) -> bool:
-        """Whether a value is dragged along a curve, and not the picture."""
-        found = self.hit(at)
-        if found is None or not found.cells.key.startswith(WHAT_IF):
+    def _drag_value(self, at: QPointF) -> bool:
+        """Drag a value along a curve and return True; False if the pointer is on something else."""
+        hit = self.hit(at)
+        if hit is None or not hit.cells.key.startswith(WHAT_IF):
             return False
         self._dragged = 0.0
-        self.clicked.emit(found)
+        self.clicked.emit(hit)
         return True
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         clicked = self._grabbed is not None and self._dragged <= _DRAG_PIXELS
         self._grabbed = None
         self.setCursor(Qt.CursorShape.OpenHandCursor)
-        found = self.hit(event.position()) if clicked and event.button() == Qt.MouseButton.LeftButton else None
-        if found is not None:
-            self.clicked.emit(found)
+        hit = self.hit(event.position()) if clicked and event.button() == Qt.MouseButton.LeftButton else None
+        if hit is not None:
+            self.clicked.emit(hit)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.hit(event.position()) is None:
@@ -149,5 +150,5 @@ class Stage(SceneWidget):
 
 
 def _inside(share: float) -> float:
-    """Some of the frame stays in sight."""
+    """Limit a share to 0 … 1, so that a part of the frame stays visible."""
     return max(0.0, min(share, 1.0))

@@ -1,4 +1,4 @@
-"""The strip below the stage: the run as a score to be dragged along, transport buttons, and the speed."""
+"""The strip below the stage: the timeline of the run, transport buttons, and the speed."""
 
 from collections.abc import Callable
 
@@ -24,15 +24,15 @@ from gemmviz.gui.window_model import WindowModel
 from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import place_of, score_primitives, segment_text, step_under
+from gemmviz.scenes.kit.timeline import segment_text, step_under, timeline_primitives, x_of_step
 from gemmviz.session.player import SPEEDS
 
 _NARROW = 470  # pixels
 _HIGH, _TOP, _EDGE = 44, 8.0, 4.0
 
 
-class ScoreSlider(QSlider):
-    """The run as a score, to be dragged along; a click goes where it is, resting there says what that is."""
+class TimelineSlider(QSlider):
+    """The run as a timeline. Drag or click to go to a step; hover for a description."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -40,20 +40,20 @@ class ScoreSlider(QSlider):
         self.marked: range | None = None
         self.theme = load_theme("dark")
         self._painter = ScenePainter()
-        self._score: QPixmap | None = None
+        self._pixmap: QPixmap | None = None
         self.setAccessibleName("Step")
-        self.setToolTip("The whole run: loads of A and B, stores into tiles, products, stores of C. Click to go there")
+        self.setToolTip("The run: loads of A and B, stores into tiles, products, stores of C. Click to go to a step")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setFixedHeight(_HIGH)
 
     def show_run(self, replay: Replay | None, theme: Theme) -> None:
-        """Another run, or another look of it."""
-        self.replay, self.theme, self._score = replay, theme, None
+        """Show a run in the colours of a theme."""
+        self.replay, self.theme, self._pixmap = replay, theme, None
         self.update()
 
     def show_marks(self, marked: range) -> None:
-        """The steps that are to be exported; the others are shaded."""
+        """Show the range of steps to export; the others are shaded."""
         if marked != self.marked:
             self.marked = marked
             self.update()
@@ -64,10 +64,10 @@ class ScoreSlider(QSlider):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        if self._score is None:
-            self._score = self._painted()
-        painter.drawPixmap(0, 0, self._score)
-        x = place_of(self.value() + 0.5, self.maximum() + 1, self._room)
+        if self._pixmap is None:
+            self._pixmap = self._painted()
+        painter.drawPixmap(0, 0, self._pixmap)
+        x = x_of_step(self.value() + 0.5, self.maximum() + 1, self._room)
         self._shade(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self.theme.background), 1))
@@ -76,11 +76,11 @@ class ScoreSlider(QSlider):
         painter.end()
 
     def _shade(self, painter: QPainter) -> None:
-        """What lies before and behind the marks."""
+        """Shade the steps outside the marked range."""
         if self.marked is None or len(self.marked) > self.maximum():
             return
         shade = faded(self.theme.panel, 0.75)
-        first, last = (place_of(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
+        first, last = (x_of_step(step, self.maximum() + 1, self._room) for step in (self.marked.start, self.marked.stop))
         painter.fillRect(QRectF(0, 0, first, _HIGH), shade)
         painter.fillRect(QRectF(last, 0, self.width() - last, _HIGH), shade)
 
@@ -91,8 +91,8 @@ class ScoreSlider(QSlider):
         pixmap.fill(QColor(self.theme.panel))
         if self.replay is not None:
             brush = QPainter(pixmap)
-            found = score_primitives(self.replay, self._room, self.theme)
-            self._painter.paint_over(brush, found, Viewport(1.0, ratio=ratio), QRectF(self.rect()))
+            primitives = timeline_primitives(self.replay, self._room, self.theme)
+            self._painter.paint_over(brush, primitives, Viewport(1.0, ratio=ratio), QRectF(self.rect()))
             brush.end()
         return pixmap
 
@@ -109,25 +109,25 @@ class ScoreSlider(QSlider):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.replay is not None:
-            said = segment_text(self.replay, self._step_at(event.pos().x()))
-            QToolTip.showText(event.globalPos(), tip_text(said), self)
+            text = segment_text(self.replay, self._step_at(event.pos().x()))
+            QToolTip.showText(event.globalPos(), tip_text(text), self)
             return True
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._score = None
+        self._pixmap = None
         super().resizeEvent(event)
 
 
 class Timeline(QWidget):
-    """Shows where a session is in its run, and takes it elsewhere."""
+    """The position of the session in its run, with the controls that move it."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
         self.session, self.player = desk.session, desk.session.player
         player = self.player
-        self.slider = ScoreSlider()
+        self.slider = TimelineSlider()
         self.position = QLabel("–")
         self.position.setMinimumWidth(80)
         self.position.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -135,13 +135,12 @@ class Timeline(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(1)
         self._add(buttons, "first", "First step (Home)", lambda: player.jump(0))
-        self._add(
-            buttons, "phase back", "Previous phase (Page Up)", lambda: player.jump(self.session.navigation.phase_start(-1))
-        )
+        to_phase = self.session.navigation.phase_start
+        self._add(buttons, "previous phase", "Previous phase (Page Up)", lambda: player.jump(to_phase(-1)))
         self._add(buttons, "back", "Step back (Left)", lambda: player.by(-1))
         self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
-        self._add(buttons, "on", "Step on (Right)", lambda: player.by(1))
-        self._add(buttons, "phase on", "Next phase (Page Down)", lambda: player.jump(self.session.navigation.phase_start(1)))
+        self._add(buttons, "forward", "Step forward (Right)", lambda: player.by(1))
+        self._add(buttons, "next phase", "Next phase (Page Down)", lambda: player.jump(to_phase(1)))
         self._add(buttons, "last", "Last step (End)", lambda: player.jump(player.played.steps - 1))
         self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
         self.reverse.setCheckable(True)
@@ -161,8 +160,8 @@ class Timeline(QWidget):
         layout.addLayout(buttons)
         self.wheel.guard(self)
         self.slider.valueChanged.connect(self._on_slid)
-        self.session.run_changed.connect(self._on_pictured)
-        self.session.analysis_changed.connect(self._on_found)
+        self.session.run_changed.connect(self._on_run_changed)
+        self.session.analysis_changed.connect(self._on_analysis_changed)
         self.session.position_changed.connect(self._on_moved)
         self.session.shot_changed.connect(self._on_moved)
         player.changed.connect(self._on_player)
@@ -183,31 +182,31 @@ class Timeline(QWidget):
         return button
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room, the slider's ends stand in for two of the buttons."""
+        """Hide the buttons that the slider can replace if there is little space."""
         super().resizeEvent(event)
         for name in ("first", "last"):
             self._icons[name].setVisible(self.width() >= _NARROW)
 
     def _on_theme(self) -> None:
         theme = self.desk.theme
-        self._show_score()
+        self._show_run()
         for name, button in self._icons.items():
             button.setIcon(transport_icon(name, theme.text))
         self._on_player()
 
-    def _on_pictured(self) -> None:
-        self._show_score()
+    def _on_run_changed(self) -> None:
+        self._show_run()
         self._on_moved()
 
-    def _show_score(self) -> None:
+    def _show_run(self) -> None:
         shown = self.session.shown
         is_run = shown is not None and not self.player.played.is_launch
         self.slider.show_run(shown.replay if shown is not None and is_run else None, self.desk.theme)
 
-    def _on_found(self) -> None:
+    def _on_analysis_changed(self) -> None:
         shown = self.session.shown
         if shown is not None and shown.replay is not self.slider.replay:
-            self._show_score()
+            self._show_run()
 
     def _on_slid(self, step: int) -> None:
         if step != self.player.played.step:
@@ -217,7 +216,7 @@ class Timeline(QWidget):
         time = self.player.played
         if self.slider.maximum() != time.steps - 1:
             quietly(self.slider, lambda: self.slider.setRange(0, max(0, time.steps - 1)))
-            self._show_score()
+            self._show_run()
         if self.slider.value() != time.step:
             quietly(self.slider, lambda: self.slider.setValue(time.step))
             self.slider.update()

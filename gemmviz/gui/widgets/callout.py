@@ -1,4 +1,4 @@
-"""A bubble beside a field that can't be as it is set: why, and what would work. The form below doesn't move."""
+"""A bubble beside a field with an invalid value: the reason and a remedy. It floats, so that the form does not move."""
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygon
@@ -11,7 +11,7 @@ _WIDTH, _TIP, _MARGIN = 320, 10, 12
 
 
 class Callout(QWidget):
-    """Lies over its window, to the right of the field; where the field can't be seen, in the middle of the upper edge."""
+    """A message to the right of a field; at the upper edge of the window if the field is not visible."""
 
     def __init__(self, window: QWidget, theme: Theme) -> None:
         super().__init__(window)
@@ -22,13 +22,13 @@ class Callout(QWidget):
         self.text = plain()
         self.text.setWordWrap(True)
         set_look(self.text, "message")
-        self.text.setAccessibleName("What is wrong")
+        self.text.setAccessibleName("Error")
         self.remedy = QPushButton()
-        self.remedy.setToolTip("Take the nearest setting that works")
+        self.remedy.setToolTip("Use the nearest valid setting")
         close = QToolButton()
         close.setText("✕")
         close.setAutoRaise(True)
-        close.setToolTip("Close this message; the setting stays as it is")
+        close.setToolTip("Close this message and keep the setting")
         close.setAccessibleName("Close this message")
         close.clicked.connect(self.hide)
         row = QHBoxLayout()
@@ -41,7 +41,7 @@ class Callout(QWidget):
         self.hide()
 
     def show_error(self, text: str, remedy: str, field: QWidget | None) -> None:
-        """``remedy`` is what the button says, "" for no button."""
+        """Show an error. ``remedy``: the text of the button, "" for no button."""
         self.text.setText(text)
         self.remedy.setText(remedy)
         self.remedy.setVisible(bool(remedy))
@@ -55,7 +55,7 @@ class Callout(QWidget):
         self.hide()
 
     def _follow(self, field: QWidget | None) -> None:
-        """Moves when the field does: with the window, its dock and what scrolls it."""
+        """Follow the field when the window, its dock or its scroll area moves."""
         for each in self._watched:
             each.removeEventFilter(self)
         self._field, self._watched = field, []
@@ -72,7 +72,7 @@ class Callout(QWidget):
         return False
 
     def place(self) -> None:
-        """Beside the field as it is now."""
+        """Move the bubble beside the field."""
         window = self._over
         self.setFixedWidth(min(_WIDTH, window.width() // 2))
         self.setFixedHeight(self._column.heightForWidth(self.width()))

@@ -1,4 +1,4 @@
-"""Small controls as every panel has them."""
+"""Small controls that all panels use."""
 
 from collections.abc import Callable, Iterable
 from html import escape
@@ -24,7 +24,7 @@ MENU_SHEET = (
 
 
 def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> QComboBox:
-    """A drop-down list of (words, value)."""
+    """Return a drop-down list of (text, value) pairs."""
     box = QComboBox()
     box.setAccessibleName(name)
     box.setToolTip(tip)
@@ -34,8 +34,8 @@ def choice(name: str, tip: str, entries: Iterable[tuple[str, object]] = ()) -> Q
     return box
 
 
-def number(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinBox:
-    """A number field that tells a change once: 40 is one change, not 4 and then 40."""
+def number_field(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinBox:
+    """Return a number field that emits once per entry: typing 40 is one change, not 4 and then 40."""
     box = QSpinBox()
     box.setRange(least, most)
     box.setAccelerated(True)
@@ -46,14 +46,14 @@ def number(name: str, tip: str, least: int = 0, most: int = 2**31 - 1) -> QSpinB
 
 
 class _Decimal(QDoubleSpinBox):
-    """A number field that shows no more decimals than its value has."""
+    """A number field that shows only the decimals that its value has."""
 
     def textFromValue(self, value: float) -> str:
         return self.locale().toString(value, "f", QLocale.FloatingPointPrecisionOption.FloatingPointShortest.value)
 
 
-def decimal(name: str, tip: str, least: float, most: float) -> QDoubleSpinBox:
-    """As ``number``, for a value with up to six decimals."""
+def decimal_field(name: str, tip: str, least: float, most: float) -> QDoubleSpinBox:
+    """Return a number field as ``number_field`` does, for values with up to six decimals."""
     box = _Decimal()
     box.setDecimals(6)
     box.setRange(least, most)
@@ -66,20 +66,20 @@ def decimal(name: str, tip: str, least: float, most: float) -> QDoubleSpinBox:
 
 
 def plain(text: str = "") -> QLabel:
-    """A label that shows text as it is, also where it looks like HTML: what files say is never more than text."""
+    """Return a label that shows plain text, because texts from files must not be read as HTML."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     return label
 
 
 def tip_text(text: str) -> str:
-    """What a tooltip is given to show a text as it is: Qt takes what looks like HTML for HTML."""
+    """Return the text of a tooltip, escaped, because Qt reads text that looks like HTML as HTML."""
     might_be_html: bool = Guessed.mightBeRichText(text)  # type: ignore[attr-defined]
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>" if might_be_html else text
 
 
 def line(look: TextRole = "", tip: str = "") -> QLabel:
-    """A text that breaks into lines."""
+    """Return a label that wraps."""
     label = plain()
     label.setWordWrap(True)
     set_look(label, look)
@@ -88,7 +88,7 @@ def line(look: TextRole = "", tip: str = "") -> QLabel:
 
 
 def set_look(label: QLabel, look: TextRole) -> None:
-    """Makes a label stand out or recede, in the colours of every theme."""
+    """Make a label stand out or recede, in the colours of every theme."""
     role, is_strong = _LOOKS[look]
     label.setForegroundRole(role)
     letters = QFont()
@@ -97,16 +97,16 @@ def set_look(label: QLabel, look: TextRole) -> None:
 
 
 def ruler() -> QWidget:
-    """A line between parts of a form."""
-    made = QWidget()
-    made.setFixedHeight(1)
-    made.setBackgroundRole(QPalette.ColorRole.Mid)
-    made.setAutoFillBackground(True)
-    return made
+    """Return a horizontal line between parts of a form."""
+    ruler = QWidget()
+    ruler.setFixedHeight(1)
+    ruler.setBackgroundRole(QPalette.ColorRole.Mid)
+    ruler.setAutoFillBackground(True)
+    return ruler
 
 
 def quietly(widget: QWidget, action: Callable[[], object]) -> None:
-    """Does something to a control without its telling anybody."""
+    """Change a control with its signals blocked."""
     before = widget.blockSignals(True)
     try:
         action()
@@ -115,7 +115,7 @@ def quietly(widget: QWidget, action: Callable[[], object]) -> None:
 
 
 def set_quietly(box: QSpinBox, value: int | None, most: int) -> None:
-    """Bounds a number field, and sets it where there is a value."""
+    """Set the limits of a number field, and its value if there is one, with its signals blocked."""
 
     def act() -> None:
         box.setMaximum(most)

@@ -1,4 +1,4 @@
-"""Asks where to open and to save, and does it; what can't be written is said in the window."""
+"""File dialogs, and the opening, saving and copying that they start. Errors are shown in the window."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -40,32 +40,32 @@ def ask_to_save_trace(desk: WindowModel, parent: QWidget) -> None:
 
 
 def ask_to_save_view(desk: WindowModel, parent: QWidget) -> None:
-    """What is seen now, to come back to."""
+    """Save the current view as a file."""
     shot = desk.session.shot
     name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
     _save(desk, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
 
 
 def ask_to_save_lesson(desk: WindowModel, parent: QWidget) -> None:
-    """The views that were kept, as a list to come back to, to export and to give away."""
+    """Save the saved views as a lesson file."""
     lesson = desk.bookmarks.lesson
     _save(desk, parent, "Save lesson", "lesson.toml", "Lessons (*.toml)", lambda path: save_lesson(lesson, path), recent=True)
 
 
 def seen(desk: WindowModel) -> Scene | None:
-    """What is seen now in the shape of a slide; None while there is nothing."""
+    """Return the current picture in the format of a slide, None if there is none."""
     subject = desk.session.display.subject
     return None if subject is None else picture(desk.session.shot, subject, desk.theme)
 
 
 def save_scene(desk: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
-    """Asks where, and saves a picture."""
+    """Ask for a file name and save a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"
     _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
 def save_numbers(desk: WindowModel, parent: QWidget, chart: Chart) -> None:
-    """Asks where, and saves the numbers of a chart."""
+    """Ask for a file name and save the numbers of a chart."""
     _save(desk, parent, "Save numbers", "chart.csv", "CSV (*.csv)", lambda path: write_text(path, chart_csv(chart)))
 
 
@@ -77,9 +77,9 @@ def ask_to_save_benchmark(desk: WindowModel, parent: QWidget) -> None:
 
 
 def copy_scene(desk: WindowModel, scene: Scene) -> None:
-    """Puts a picture of 1920 x 1080 on the clipboard."""
+    """Copy a picture of 1920 x 1080 pixels to the clipboard."""
     QGuiApplication.clipboard().setImage(scene_image(scene, RenderOptions().scale(scene)))
-    desk.session.say("The picture is on the clipboard")
+    desk.session.say("The picture was copied to the clipboard")
 
 
 def copy_frame(desk: WindowModel) -> None:
@@ -89,13 +89,13 @@ def copy_frame(desk: WindowModel) -> None:
 
 
 def copy_command(desk: WindowModel) -> None:
-    """Puts the command that makes this picture on the clipboard."""
+    """Copy the command line for the current picture to the clipboard."""
     QGuiApplication.clipboard().setText(command_line(desk.session.shot))
-    desk.session.say("The command that makes this picture is on the clipboard")
+    desk.session.say("The command line was copied to the clipboard")
 
 
 def chart_of(desk: WindowModel) -> Chart | None:
-    """The chart that is seen now, None where the view is none."""
+    """Return the current chart, None if the view is not a chart."""
     view, subject = view_named(desk.session.shot.view), desk.session.display.subject
     return None if view.chart is None or subject is None else view.chart(subject).showing(desk.session.shot.chart.shown)
 
@@ -111,8 +111,8 @@ def _save(
     recent: bool = False,
     draws: bool = False,
 ) -> None:
-    """``recent``: offer the file to be opened again; ``draws``: it is drawn as it is written, which Qt does in the window's
-    thread only.
+    """Write a file in the background. ``recent``: add it to the recent files; ``draws``: it paints, so it must run on the
+    window's thread.
     """
     name, _ = QFileDialog.getSaveFileName(parent, title, suggestion, kind)
     if not name:

@@ -1,11 +1,11 @@
-"""A control for one field of a setup, whatever kind of field that is."""
+"""An editor for one field of a setup, by the kind of the field."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox
 
-from gemmviz.gui.widgets.controls import choice, decimal, number, quietly, tip_text
+from gemmviz.gui.widgets.controls import choice, decimal_field, number_field, quietly, tip_text
 from gemmviz.state.fields import Field, FieldValue
 
 FieldEditor = QSpinBox | QDoubleSpinBox | QComboBox | QCheckBox | QLineEdit
@@ -14,12 +14,12 @@ SpinBox = TypeVar("SpinBox", QSpinBox, QDoubleSpinBox)
 
 
 def control_for(field: Field, changed: Callable[[str, FieldValue], None], entered: Callable[[], None]) -> FieldEditor:
-    """``changed`` is told name and value when a person sets it; ``entered`` when Enter ends the typing."""
+    """Return an editor. ``changed`` is called with the name and the value after an edit, ``entered`` after Enter."""
     match field.kind:
         case "number":
-            return _spin(number(field.label, field.tip, int(field.least), int(field.most)), field, changed, entered)
+            return _spin(number_field(field.label, field.tip, int(field.least), int(field.most)), field, changed, entered)
         case "decimal":
-            return _spin(decimal(field.label, field.tip, field.least, field.most), field, changed, entered)
+            return _spin(decimal_field(field.label, field.tip, field.least, field.most), field, changed, entered)
         case "switch":
             check = QCheckBox()
             check.setAccessibleName(field.label)
@@ -46,7 +46,7 @@ def _spin(box: SpinBox, field: Field, changed: Callable[[str, FieldValue], None]
 
 
 def show_field(control: FieldEditor, field: Field) -> None:
-    """Shows what the field is now, and tells nobody."""
+    """Show the value of a field with signals blocked."""
     quietly(control, lambda: _show(control, field))
     control.setEnabled(not field.why_not)
     control.setToolTip(tip_text(field.why_not or field.tip))

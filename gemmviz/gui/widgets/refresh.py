@@ -1,4 +1,4 @@
-"""Draws a widget again no more often than the eye needs, and only while it is seen."""
+"""Redrawing of a widget, at most once per frame and only while it is visible."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,9 @@ PANEL_MS = 40
 
 
 class Refresh(QObject):
-    """``due`` has ``draw`` called soon; what comes while the widget is hidden is drawn when it is shown again."""
+    """A scheduler of redraws. ``due`` requests a call of ``draw``; requests while the widget is hidden are served when it is
+    shown.
+    """
 
     def __init__(self, widget: QWidget, draw: Callable[[], None], every_ms: int = PANEL_MS) -> None:
         super().__init__(widget)
@@ -20,7 +22,7 @@ class Refresh(QObject):
         widget.installEventFilter(self)
 
     def watch(self, child: QWidget) -> None:
-        """Of a child that covers the widget: what is seen again is seen of it."""
+        """Also treat a child that covers the widget as the widget."""
         child.installEventFilter(self)
 
     def due(self, *_: object) -> None:
@@ -28,7 +30,7 @@ class Refresh(QObject):
             self._timer.start()
 
     def now(self) -> None:
-        """Without waiting."""
+        """Draw without waiting."""
         self._timer.stop()
         self._on_due()
 
@@ -45,9 +47,9 @@ class Refresh(QObject):
 
 
 def is_seen(widget: QWidget) -> bool:
-    """Whether any of it is on the screen: not closed, and not behind another tab."""
+    """Whether any part of the widget is visible: not closed, and not behind another tab."""
     if not widget.isVisible():
         return False
     if not widget.visibleRegion().isEmpty():
         return True
-    return any(not each.visibleRegion().isEmpty() for each in widget.findChildren(QWidget))  # one that covers it
+    return any(not each.visibleRegion().isEmpty() for each in widget.findChildren(QWidget))  # a child may cover it

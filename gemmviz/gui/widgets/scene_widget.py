@@ -1,4 +1,4 @@
-"""A widget that shows a scene, with what moves over it, and tells which cell is under the pointer."""
+"""A widget that shows a scene and what moves over it, and reports the cell under the pointer."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
@@ -9,11 +9,13 @@ from gemmviz.render.qt.painter import ScenePainter, Viewport
 from gemmviz.scenes.kit.primitives import Hit, Primitive, Scene
 
 _HOVER_MS = 90
-_SOON_MS = 150  # a picture that comes sooner is not announced
+_SOON_MS = 150  # a picture that takes less time is not announced
 
 
 class SceneWidget(QWidget):
-    """``hovered`` tells a Hit after a moment's rest, or None when the pointer has left; ``resized`` another size."""
+    """A picture. ``hovered`` carries the Hit that the pointer rests on, or None when it leaves; ``resized`` follows a change of
+    size.
+    """
 
     hovered = Signal(object)
     resized = Signal()
@@ -33,28 +35,28 @@ class SceneWidget(QWidget):
         self._soon.timeout.connect(lambda: self._show_pending(self._pending))
         self._painter = ScenePainter()
         self._still: QPixmap | None = None
-        self._seen_once = False
+        self._was_painted = False
         self._pointed: Hit | None = None
         self._at: QPointF | None = None
         self._rest = QTimer(self, singleShot=True, interval=_HOVER_MS)
         self._rest.timeout.connect(self._on_rest)
 
     def set_scene(self, scene: Scene, motion: tuple[Primitive, ...] = ()) -> None:
-        """Another picture."""
+        """Show another picture."""
         self.scene, self.motion = scene, motion
-        self._still, self._seen_once = None, False
+        self._still, self._was_painted = None, False
         self.update()
         if self._at is not None:
-            self._rest.start()  # what is under the pointer may have changed
+            self._rest.start()  # the cell under the pointer may have changed
 
     def set_stale(self, why: str) -> None:
-        """Dims the picture and says why it is not that of the present settings; an empty text ends that."""
+        """Dim the picture and show why it does not match the settings; "" removes the message."""
         if why != self.stale:
             self.stale = why
             self.update()
 
     def set_pending(self, what: str) -> None:
-        """Says in a corner what is being done for the next picture, once that takes longer than a moment; "" ends that."""
+        """Show in a corner what is being prepared, if that takes longer than a moment; "" removes it."""
         if not what:
             self._soon.stop()
             self._show_pending("")
@@ -70,28 +72,28 @@ class SceneWidget(QWidget):
             self.update()
 
     def set_motion(self, motion: tuple[Primitive, ...]) -> None:
-        """The same picture at another moment."""
+        """Show the same picture at another moment."""
         if motion or self.motion:
             self.motion = motion
             self.update()
 
     @property
     def view(self) -> Viewport:
-        """How the scene's units become this widget's pixels."""
+        """The mapping of the scene's units to the pixels of this widget."""
         assert self.scene is not None
         fitted = Viewport.fit(self.scene, self.width(), self.height())
         return Viewport(fitted.scale, fitted.dx, fitted.dy, self.devicePixelRatioF())
 
     def hit(self, at: QPointF) -> Hit | None:
-        """The cell at a point of the widget."""
+        """Return the cell at a position in pixels, None if there is none."""
         if self.scene is None:
             return None
         view = self.view
         return self.scene.hit((at.x() - view.dx) / view.scale, (at.y() - view.dy) / view.scale)
 
     def forget_still(self) -> None:
-        """The picture is looked at in another way: what was painted is of no use any more."""
-        self._still, self._seen_once = None, False
+        """Discard the painted still part, because the picture is now viewed differently."""
+        self._still, self._was_painted = None, False
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -109,11 +111,11 @@ class SceneWidget(QWidget):
         self.painted.emit()
 
     def _paint(self, painter: QPainter, scene: Scene, area: QRectF) -> None:
-        """The first frame of a picture is painted as it is; where more frames of it follow, the still part is kept."""
+        """Paint the picture. From the second frame on, the still part is cached."""
         view = self.view
-        if self._still is None and not self._seen_once:
+        if self._still is None and not self._was_painted:
             self._painter.paint_ground(painter, scene, view, area)
-            self._seen_once = True
+            self._was_painted = True
         else:
             if self._still is None:
                 self._still = self._painted(scene, view, area)
@@ -143,7 +145,7 @@ class SceneWidget(QWidget):
         painter.drawText(inside, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.stale)
 
     def _paint_pending(self, painter: QPainter, area: QRectF) -> None:
-        """A sign in the upper right corner, large enough for a hall where the picture is."""
+        """Paint the message in the upper right corner, scaled with the picture."""
         size = max(13.0, min(area.height() / 36, area.width() / 40))
         painter.setFont(font("semibold", size))
         wide = painter.fontMetrics().horizontalAdvance(self.pending) + 1.6 * size
@@ -156,13 +158,13 @@ class SceneWidget(QWidget):
         painter.drawText(sign, Qt.AlignmentFlag.AlignCenter, self.pending)
 
     def point_at(self, at: QPointF | None) -> None:
-        """The pointer is here; None when it has left."""
+        """Set the position of the pointer in pixels, None when it has left."""
         self._at = at
-        found = None if at is None else self.hit(at)
-        if (found is None) != (self._pointed is None) or (found and self._pointed and found.box != self._pointed.box):
-            self._pointed = found
+        hit = None if at is None else self.hit(at)
+        if (hit is None) != (self._pointed is None) or (hit and self._pointed and hit.box != self._pointed.box):
+            self._pointed = hit
             self.update()
-        self._rest.start() if found is not None else self.hovered.emit(None)
+        self._rest.start() if hit is not None else self.hovered.emit(None)
 
     def _on_rest(self) -> None:
         self._pointed = self.hit(self._at) if self._at is not None else None
@@ -176,12 +178,12 @@ class SceneWidget(QWidget):
         self.point_at(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._still, self._seen_once = None, False
+        self._still, self._was_painted = None, False
         self.resized.emit()
 
 
 class SceneDock(SceneWidget):
-    """A view in a dock: the picture alone, as wide as the dock."""
+    """A scene in a dock: the picture alone, as wide as the dock."""
 
     def __init__(self, name: str, what: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
@@ -190,12 +192,12 @@ class SceneDock(SceneWidget):
 
     @property
     def frame_height(self) -> float:
-        """The height in units of a frame 1600 wide that fills the widget, within what still reads."""
+        """Height of a frame 1600 units wide that fills the widget, within readable limits."""
         return round(max(240.0, min(1200.0, 1600.0 * self.height() / max(1, self.width()))))
 
 
 def faded(colour: str, share: float) -> QColor:
-    """A colour that lets ``1 - share`` of what is below it through."""
-    found = QColor(colour)
-    found.setAlphaF(share)
-    return found
+    """Return a colour with the opacity ``share``."""
+    result = QColor(colour)
+    result.setAlphaF(share)
+    return result

@@ -1,4 +1,4 @@
-"""The kernel's text with the running line and expression lit, and the place of an error marked. A click goes there."""
+"""The source of the kernel with the current access highlighted and an error marked."""
 
 import re
 
@@ -31,25 +31,25 @@ class _Highlighter(QSyntaxHighlighter):
     theme = load_theme("dark")
 
     def highlightBlock(self, text: str) -> None:
-        for found in _WORDS.finditer(text):
+        for match in _WORDS.finditer(text):
             style = QTextCharFormat()
-            comment = found[0].startswith("//")
+            comment = match[0].startswith("//")
             style.setForeground(QColor(self.theme.faint if comment else mixed(self.theme.text, self.theme.accent("A"), 0.75)))
-            self.setFormat(found.start(), len(found[0]), style)
+            self.setFormat(match.start(), len(match[0]), style)
 
 
 class SourceText(QPlainTextEdit):
-    """Read-only. Lines are numbered in the margin. ``place_clicked`` tells line and column, counted from 1."""
+    """A read-only editor with line numbers. ``place_clicked`` carries line and column, from 1."""
 
     place_clicked = Signal(int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setReadOnly(True)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # nothing is out of sight to the right
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # nothing is hidden at the right
         self.setFont(font("mono", 13))
         self.setAccessibleName("Source")
-        self.setToolTip("Click a line, or one access in it, to go to its next step")
+        self.setToolTip("Click a line or an access to go to its next step")
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         self.setTabChangesFocus(True)
         self.text = ""
@@ -75,7 +75,7 @@ class SourceText(QPlainTextEdit):
         self._mark()
 
     def show_running(self, place: Place, accent: str) -> None:
-        """Lights a line and the expression in it, and scrolls there when it is out of sight."""
+        """Highlight a line and the expression in it, and scroll to them if they are out of sight."""
         if (place, accent) != (self._running, self._accent):
             self._running, self._accent = place, accent
             self._mark()

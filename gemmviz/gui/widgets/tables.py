@@ -1,4 +1,4 @@
-"""Tables of texts and numbers as the panels have them."""
+"""Tables of texts and numbers."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
@@ -14,7 +14,7 @@ _SHEET = (
 
 
 class _Item(QTableWidgetItem):
-    """Sorts by its number where it has one."""
+    """A cell that sorts by its number if it has one."""
 
     def __lt__(self, other: QTableWidgetItem) -> bool:
         mine, theirs = self.data(NUMBER), other.data(NUMBER)
@@ -22,7 +22,7 @@ class _Item(QTableWidgetItem):
 
 
 class Table(QTableWidget):
-    """Nothing in it can be edited. ``stretched``: the column that takes the room that is left."""
+    """A read-only table. ``stretched``: the column that takes the remaining width."""
 
     def __init__(self, name: str, columns: list[str], rows: int = 0, stretched: int = 0) -> None:
         super().__init__(rows, len(columns))
@@ -47,7 +47,7 @@ class Table(QTableWidget):
     def put(
         self, row: int, column: int, text: str, number: float | None = None, *, right: bool = False, tip: str = ""
     ) -> QTableWidgetItem:
-        """A text, and the number that it stands for; the cell is made once."""
+        """Set the text of a cell and the number that it is sorted by. The cell is created on first use."""
         item = self.item(row, column)
         if item is None:
             item = _Item()
@@ -62,6 +62,6 @@ class Table(QTableWidget):
         return item
 
     def fit_rows(self) -> None:
-        """Is as high as all its rows."""
+        """Set the height to show all rows."""
         rows = self.rowCount() * self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(rows + self.horizontalHeader().sizeHint().height() + 4)

@@ -1,4 +1,4 @@
-"""The variables of one thread as they are after the step that is shown."""
+"""The table of the variables of one thread, after the current step."""
 
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
@@ -13,7 +13,7 @@ _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 
 
 class Variables(QWidget):
-    """A row for each variable that can be seen from where the kernel is."""
+    """A table with a row for each variable in scope."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class Variables(QWidget):
         self.title = line("faint")
         self.title.setText("Variables")
         self.table = Table("Variables", ["", ""], stretched=1)
-        self.table.setToolTip("What the thread's variables hold after this step; click an element of C to follow its thread")
+        self.table.setToolTip("Variables of the thread after this step. Click an element of C to follow its thread")
         self.table.horizontalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         column = QVBoxLayout(self)
@@ -32,7 +32,7 @@ class Variables(QWidget):
             event.connect(self._refresh.due)
 
     def draw(self) -> None:
-        """Nothing while the thread's block is being run, and where it can't be run to its end."""
+        """Show the values; none while the thread's block is running, or if it can't run to its end."""
         now, watched = self.desk.session.now, self.desk.session.slot.watched
         if now is None or watched is None:
             why = self.desk.session.slot.unwatched
@@ -50,7 +50,7 @@ class Variables(QWidget):
 
 
 def value_text(value: Value, most: int = _MOST_SHOWN) -> str:
-    """A value as a debugger would show it."""
+    """Format a value as a debugger does; arrays show their first ``most`` elements."""
     if value is None:
         return "not set yet"
     if isinstance(value, tuple):

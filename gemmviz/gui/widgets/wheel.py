@@ -1,4 +1,4 @@
-"""What drop-down lists and number fields leave to others: the wheel that only passes over them, and the keys after a choice."""
+"""Wheel and keyboard handling of drop-down lists and number fields."""
 
 from collections.abc import Callable
 
@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QWidget
 
 
 class WheelGuard(QObject):
-    """The wheel turns what has the focus; anything else lets it through to what scrolls. ``released`` is called when something
-    was chosen from a list.
+    """An event filter: only a focused control turns with the wheel; others leave the wheel to their scroll area. ``released``
+    is called after a choice from a list.
     """
 
     def __init__(self, parent: QObject, released: Callable[[], None]) -> None:
@@ -16,7 +16,7 @@ class WheelGuard(QObject):
         self._released = released
 
     def guard(self, root: QWidget) -> None:
-        """All lists and number fields within ``root``, each once."""
+        """Guard all lists and number fields within ``root``, each once."""
         for kind in (QComboBox, QAbstractSpinBox):
             for box in root.findChildren(kind):
                 if not box.property("guarded"):

@@ -1,1 +1,1 @@
-"""The main window and what frames it: docks, menus, banner, status line."""
+"""The main window and its docks, menus, banner and status line."""

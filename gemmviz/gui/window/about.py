@@ -1,4 +1,4 @@
-"""The About box: what this is, the versions of what it stands on, and everyone's licence."""
+"""The About box: the version, the versions of the libraries, and all licences."""
 
 import platform
 import re
@@ -12,7 +12,7 @@ from gemmviz.files.resources import resource
 
 
 def about_text() -> str:
-    """Versions and licences, as HTML."""
+    """Return versions and licences as HTML."""
     rows = "".join(f"<tr><td>{name}</td><td>{version}</td><td>{licence}</td></tr>" for name, version, licence in _facts())
     fonts = resource("assets/fonts/OFL.txt").read_text(encoding="utf-8")
     return (
@@ -25,23 +25,23 @@ def about_text() -> str:
 
 
 def _facts() -> list[tuple[str, str, str]]:
-    found = []
+    rows = []
     for name in _libraries():
         try:
-            facts = metadata(name)
-        except PackageNotFoundError:  # a frozen program leaves the metadata out
+            package = metadata(name)
+        except PackageNotFoundError:  # a frozen program has no metadata
             continue
-        licence = _fact(facts, "License-Expression") or _fact(facts, "License")
+        licence = _fact(package, "License-Expression") or _fact(package, "License")
         classified = [
-            each.rsplit("::", 1)[-1].strip() for each in facts.get_all("Classifier") or [] if each.startswith("License")
+            each.rsplit("::", 1)[-1].strip() for each in package.get_all("Classifier") or [] if each.startswith("License")
         ]
         short = licence.strip().splitlines()[0] if licence.strip() else ", ".join(classified)
-        found.append((name, facts["Version"], short))
-    return found
+        rows.append((name, package["Version"], short))
+    return rows
 
 
 def _libraries() -> list[str]:
-    """Names of the packages that gemmviz requires; none where its metadata is left out."""
+    """Return the names of the packages that gemmviz requires; none if its metadata is missing."""
     try:
         required = requires("gemmviz") or []
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What commands of the window act on."""
+"""The objects that actions of the window work on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +13,7 @@ from gemmviz.gui.window_model import WindowModel
 
 @dataclass(frozen=True)
 class ActionContext:
-    """``hide_docks`` is told whether the stage is to be alone; ``start_tour`` begins the tour;
-    ``lecture`` shows the picture alone.
-    """
+    """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour."""
 
     desk: WindowModel
     window: QMainWindow

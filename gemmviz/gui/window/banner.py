@@ -1,4 +1,4 @@
-"""What is to be said about the picture, above it; each notice can be closed."""
+"""Notices about the picture, above it. Each can be closed."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
@@ -9,7 +9,7 @@ from gemmviz.state.notices import Notice, Offer
 
 
 class Banner(QWidget):
-    """A line for each notice of the session."""
+    """A column with a line for each notice of the session."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class Banner(QWidget):
 
     @property
     def texts(self) -> list[str]:
-        """What it says."""
+        """The texts of the notices."""
         return [notice.text for notice in self._shown]
 
     def sync(self) -> None:

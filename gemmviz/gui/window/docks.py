@@ -1,4 +1,4 @@
-"""The docks around the stage: every panel of ``gemmviz.gui.panels`` has one."""
+"""The docks around the stage, one for each panel of ``gemmviz.gui.panels``."""
 
 from functools import cache
 from itertools import pairwise
@@ -12,6 +12,7 @@ from gemmviz.gui.panel import DockArea, Panel
 from gemmviz.gui.window_model import WindowModel
 from gemmviz.model.errors import GemmvizError
 
+_LAYOUT_VERSION = 1  # layouts of version 0 named docks by their titles
 _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea,
     "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
@@ -20,18 +21,18 @@ _AREAS: dict[DockArea, Qt.DockWidgetArea] = {
 
 @cache
 def panel_extensions() -> Extensions[Panel]:
-    """All panels, and the modules of ``gemmviz.gui.panels`` that could not be used."""
+    """Return all panels by id, and the modules of ``gemmviz.gui.panels`` that could not be used."""
     return extensions_in(folder, "PANEL", Panel)
 
 
-def panels() -> tuple[Panel, ...]:
-    """All panels, in their order."""
-    return tuple(panel_extensions().items.values())
+def panels() -> dict[str, Panel]:
+    """Return the panels by id, in their order."""
+    return panel_extensions().items
 
 
 class Docks:
-    """Makes the docks of a window and lays them out. ``widgets``: the panels' own, by title; ``broken``: one error for each
-    panel that was left out.
+    """The docks of a window. ``all``: the docks by the id of their panel; ``widgets``: the panels' own widgets; ``panels``: the
+    panels in use; ``broken``: one error for each panel that was left out.
     """
 
     def __init__(self, window: QMainWindow, desk: WindowModel) -> None:
@@ -39,34 +40,34 @@ class Docks:
         self.widgets: dict[str, QWidget] = {}
         self.all: dict[str, QDockWidget] = {}
         self.broken = list(panel_extensions().broken)
-        for panel in panels():
+        for name, panel in panels().items():
             try:
-                self.all[panel.title] = self._dock(panel, desk)
-            except Exception as error:  # an extension's fault costs only its own panel
+                self.all[name] = self._dock(name, panel, desk)
+            except Exception as error:  # a faulty extension loses only its own panel
                 reason = f"{type(error).__name__}: {error}"
-                self.broken.append(GemmvizError(f"the panel {panel.title!r} is left out: {reason}", remedy="mend its file"))
-        self.panels = tuple(panel for panel in panels() if panel.title in self.all)
+                self.broken.append(GemmvizError(f"the panel {name!r} is left out: {reason}", remedy="correct its file"))
+        self.panels = {name: panel for name, panel in panels().items() if name in self.all}
         self._hidden: list[QDockWidget] | None = None
 
-    def _dock(self, panel: Panel, desk: WindowModel) -> QDockWidget:
-        self.widgets[panel.title] = widget = panel.make(desk)
+    def _dock(self, name: str, panel: Panel, desk: WindowModel) -> QDockWidget:
+        self.widgets[name] = widget = panel.make(desk)
         dock = QDockWidget(panel.title, self.window)
-        dock.setObjectName(panel.title)
+        dock.setObjectName(name)
         dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)
         self.window.addDockWidget(_AREAS[panel.area], dock)
         return dock
 
     def in_area(self, area: DockArea) -> list[QDockWidget]:
-        """Those that have a place of their own there."""
-        return [self.all[panel.title] for panel in self.panels if panel.area == area and not panel.behind]
+        """Return the docks of an area that are not tabs behind another dock."""
+        return [self.all[name] for name, panel in self.panels.items() if panel.area == area and not panel.behind]
 
     @property
     def are_hidden(self) -> bool:
-        """Whether they are out of the way for now."""
+        """Whether all docks are temporarily hidden."""
         return self._hidden is not None
 
     def hide(self, on: bool, but: str = "") -> None:
-        """Hides all docks, for a hall; or shows those again that were hidden so. ``but``: a panel that stays."""
+        """Hide all docks except the one with the id ``but``, or show again what was hidden this way."""
         if on and self._hidden is None:
             self._hidden = [dock for dock in self.all.values() if not dock.isHidden()]
             for dock in self._hidden:
@@ -76,22 +77,26 @@ class Docks:
                 dock.show()
             self._hidden = None
 
+    def layout_state(self) -> QByteArray:
+        """Return the layout of the docks, for ``restore``."""
+        return self.window.saveState(_LAYOUT_VERSION)
+
     def restore(self, state: QByteArray) -> None:
-        """The docks as they lay when the window's state was kept; where they were at first for a state that is none."""
-        if not self.window.restoreState(state):
+        """Restore a saved layout. A layout that is damaged or of another version is replaced by the default one."""
+        if not self.window.restoreState(state, _LAYOUT_VERSION):
             self.reset()
 
     def reset(self) -> None:
-        """All docks where they were at first."""
+        """Restore the default layout."""
         self._hidden = None
         layout = self.window.layout()
         assert layout is not None
         for dock in self.all.values():
             self.window.removeDockWidget(dock)
-        layout.activate()  # takes the bars of tabs away with them
-        layout.setEnabled(False)  # a layout that is half done has a bar of tabs made twice
-        for panel in self.panels:
-            dock = self.all[panel.title]
+        layout.activate()  # also removes the tab bars
+        layout.setEnabled(False)  # an active layout would create tab bars twice
+        for name, panel in self.panels.items():
+            dock = self.all[name]
             dock.setFloating(False)
             dock.show()
             self.window.addDockWidget(_AREAS[panel.area], dock)
@@ -105,23 +110,23 @@ class Docks:
         for dock in others:
             self.window.tabifyDockWidget(first, dock)
         first.raise_()
-        for panel in self.panels:
+        for name, panel in self.panels.items():
             if panel.behind in self.all:
-                self.window.tabifyDockWidget(self.all[panel.behind], self.all[panel.title])
+                self.window.tabifyDockWidget(self.all[panel.behind], self.all[name])
                 self.all[panel.behind].raise_()
         layout.setEnabled(True)
         layout.activate()
         self.fit()
 
-    def favour(self, title: str) -> None:
-        """Brings a panel of the right side to the front and gives it most of that side's height."""
-        dock, below, height = self.all[title], self.in_area("right")[1], self.window.height()
+    def favour(self, name: str) -> None:
+        """Raise a panel of the right side and give it most of that side's height."""
+        dock, below, height = self.all[name], self.in_area("right")[1], self.window.height()
         dock.show()
         dock.raise_()
         self.window.resizeDocks([dock, below], [height * 3 // 4, height // 4], Qt.Orientation.Vertical)
 
     def fit(self) -> None:
-        """Gives the docks their share of the window as it is; small windows keep the room for the stage."""
+        """Size the docks for the current window; in small windows the stage keeps most of the space."""
         width, height = self.window.width(), self.window.height()
         left, right, bottom = self.in_area("left"), self.in_area("right"), self.in_area("bottom")
         across = [max(284, min(300, width // 4)), max(300, min(460, width // 4))]

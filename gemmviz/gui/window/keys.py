@@ -1,4 +1,4 @@
-"""The list of keys, made of the table of actions."""
+"""The list of keyboard shortcuts, made from the table of actions."""
 
 from collections.abc import Iterable
 from html import escape
@@ -7,12 +7,12 @@ from typing import Protocol
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
-_MOUSE = (("wheel, drag", "zoom, pan"), ("click on C", "follow its thread"), ("double click", "see the whole frame"))
+_MOUSE = (("wheel, drag", "zoom, pan"), ("click on C", "follow its thread"), ("double click", "show the whole picture"))
 _COLUMNS = 2
 
 
 class Keyed(Protocol):
-    """What of an action the list needs."""
+    """The attributes of an action that the list uses."""
 
     @property
     def keys(self) -> tuple[str, ...]: ...
@@ -21,9 +21,9 @@ class Keyed(Protocol):
 
 
 def keys_text(actions: Iterable[Keyed]) -> str:
-    """What keys and the mouse do, as HTML."""
-    rows = [(", ".join(map(_shown, action.keys)), action.help) for action in actions if action.keys and action.help]
-    rows.append(("1, 2, 3, …", "the views of the replay"))
+    """Return the shortcuts and mouse gestures as HTML."""
+    rows = [(", ".join(map(_key_text, action.keys)), action.help) for action in actions if action.keys and action.help]
+    rows.append(("1, 2, 3, …", "views of the replay"))
     cells = [f"<td><b>{escape(keys)}</b></td><td>{escape(what)}</td>" for keys, what in (*rows, *_MOUSE)]
     half = -(-len(cells) // _COLUMNS)
     lines = [cells[row] + (cells[row + half] if row + half < len(cells) else "") for row in range(half)]
@@ -31,14 +31,14 @@ def keys_text(actions: Iterable[Keyed]) -> str:
     return f"{style}<table>{''.join(f'<tr>{each}</tr>' for each in lines)}</table>"
 
 
-def _shown(key: str) -> str:
+def _key_text(key: str) -> str:
     names = {"PgUp": "Page Up", "PgDown": "Page Down", "Left": "←", "Right": "→", "-": "−"}
     return names.get(key) or QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) or key
 
 
 def show_keys(parent: QWidget, actions: Iterable[Keyed]) -> None:
     dialog = QDialog(parent)
-    dialog.setWindowTitle("Keys")
+    dialog.setWindowTitle("Keyboard shortcuts")
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     column = QVBoxLayout(dialog)

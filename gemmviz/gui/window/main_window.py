@@ -1,4 +1,4 @@
-"""The main window: puts the parts together, and remembers how they lay."""
+"""The main window: creates its parts, and saves and restores their layout."""
 
 from pathlib import Path
 from typing import cast
@@ -34,11 +34,11 @@ from gemmviz.subjects.catalog import subject_extensions
 _FRAME_MS, _NARROW = 16, 1400
 _REPLAY, _BENCHMARK = 0, 1
 
-_LESSONS = "Lessons"
+_LESSONS = "lessons"
 
 
 class MainWindow(QMainWindow):
-    """The stage or the benchmark in the middle, docks around it. Everything that is shown is the session's."""
+    """The stage or the benchmark in the middle, with docks around it. All content comes from the session."""
 
     def __init__(self, store: Store | None = None) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.tabs = QTabBar(drawBase=False, expanding=False)
-        for title, tip in (("Replay", "The kernel, step by step"), ("Benchmark", "How fast the kernels are (Ctrl+B)")):
+        for title, tip in (("Replay", "The kernel, step by step"), ("Benchmark", "Speed of the kernels (Ctrl+B)")):
             self.tabs.setTabToolTip(self.tabs.addTab(title), tip)
         self.tabs.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.pages = QStackedWidget()
@@ -86,7 +86,7 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         session = self.session
         self.tabs.currentChanged.connect(self._on_tab)
-        session.shot_changed.connect(self._on_asked)
+        session.shot_changed.connect(self._on_shot_changed)
         session.run_changed.connect(self._show_title)
         session.benchmarks.changed.connect(self._show_title)
         self._lesson = ""
@@ -94,11 +94,11 @@ class MainWindow(QMainWindow):
         session.player.changed.connect(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
 
-    # What is shown
+    # Content
 
     def start(self, path: Path | None = None, shot: Shot | None = None, lesson: str = "") -> None:
-        """The first picture: of a file, a shot or a shipped lesson, or as it was the last time. Only the very first start plays
-        by itself.
+        """Show the first picture: a file, a shot, a shipped lesson, or the last session. Only the very first start plays
+        automatically.
         """
         last = self._last_shot()
         if path is None and not lesson:
@@ -111,11 +111,11 @@ class MainWindow(QMainWindow):
             self.desk.opening.open(path, last)
 
     def _last_shot(self) -> Shot | None:
-        """Says so where what was seen the last time can't be shown any more."""
+        """Return the shot of the last session, with a notice if it can't be shown any more."""
         try:
             return self.preferences.last_shot()
         except GemmvizError as error:
-            sentence = f"What was shown the last time can't be shown any more: {error.message}"
+            sentence = f"The last session can't be restored: {error.message}"
             self.session.notices.complain("file", GemmvizError(sentence, error.place, file=error.file, remedy=error.remedy))
             return None
 
@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
             apply_theme(self._app, self._theme)
             self.desk.theme_changed.emit()
 
-    def _on_asked(self) -> None:
+    def _on_shot_changed(self) -> None:
         self._wear_theme()
         page = _BENCHMARK if self.session.display.is_benchmark else _REPLAY
         if page != self.pages.currentIndex():
@@ -133,11 +133,11 @@ class MainWindow(QMainWindow):
         self._show_title()
 
     def _turn_to(self, page: int) -> None:
-        """The benchmark has the window for itself: the docks speak of the replay, but for a lesson that goes through both."""
+        """Show a page. The benchmark page hides the docks, except the lesson that is open."""
         if page == _BENCHMARK:
             self._was_alone = self.docks.are_hidden
         if page == _REPLAY:
-            self.pages.setCurrentIndex(page)  # first: what is not seen any more need not fit the docks
+            self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
         self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.desk.course.is_on else "")
         self.pages.setCurrentIndex(page)
         self.tabs.setCurrentIndex(page)
@@ -145,7 +145,7 @@ class MainWindow(QMainWindow):
             self.docks.all[_LESSONS].raise_()
 
     def _on_lesson(self) -> None:
-        """A lesson that begins comes to the front, wherever it was opened from."""
+        """Bring the Lessons panel to the front when another lesson begins."""
         title = self.desk.course.lesson.title if self.desk.course.lesson.stops else ""
         if title and title != self._lesson:
             self.docks.favour(_LESSONS)
@@ -166,9 +166,9 @@ class MainWindow(QMainWindow):
 
     def _on_system_theme(self) -> None:
         self.session.system_is_dark = system_is_dark(self._app)
-        self._on_asked()
+        self._on_shot_changed()
 
-    # What is dropped
+    # Dropped files
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(is_known(Path(url.toLocalFile())) for url in event.mimeData().urls()):
@@ -180,10 +180,10 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.desk.opening.open(chosen)
 
-    # Coming and going
+    # Start and end
 
     def start_tour(self) -> None:
-        """A few captions about the parts of the window."""
+        """Start the tour: captions beside the parts of the window."""
         if self.tour is None:
             self.tour = Tour(self, tour_stops(self.replay, self.docks), self.session.display.theme)
             self.tour.finished.connect(self._on_toured)
@@ -194,21 +194,21 @@ class MainWindow(QMainWindow):
         self.desk.released.emit()
 
     def _restore(self) -> None:
-        """Window and panels as they were the last time."""
+        """Restore the window, its panels and the preferences."""
         self.restoreGeometry(self.preferences.data("geometry"))
         self.docks.restore(self.preferences.data("layout"))
         self._name_broken_extensions()
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
         self.session.player.calm(self.preferences.text("motion") == "calm")
         self.session.runners.requested = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
-        self._on_asked()
+        self._on_shot_changed()
 
     def _name_broken_extensions(self) -> None:
-        """A notice of the first view, format, panel or device that was left out, and how many more there are."""
-        found = view_extensions(), subject_extensions(), format_extensions(), device_extensions()
-        broken = [*(error for extensions in found for error in extensions.broken), *self.docks.broken]
+        """Show a notice with the first extension that was left out, and the number of others."""
+        kinds = view_extensions(), subject_extensions(), format_extensions(), device_extensions()
+        broken = [*(error for extensions in kinds for error in extensions.broken), *self.docks.broken]
         if broken:
-            more = f"; {many(len(broken) - 1, 'other file')} left out, too" if len(broken) > 1 else ""
+            more = f"; {many(len(broken) - 1, 'other file')} left out as well" if len(broken) > 1 else ""
             first = broken[0]
             self.session.notices.complain("extension", GemmvizError(first.message + more, file=first.file, remedy=first.remedy))
 
@@ -221,15 +221,15 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         before = event.oldSize()
         if before.isValid() and (event.size().width() < _NARROW or before.width() < _NARROW):
-            QTimer.singleShot(0, self.docks.fit)  # once the new size has been laid out
+            QTimer.singleShot(0, self.docks.fit)  # after the layout has the new size
         if self.tour is not None:
             self.tour.place()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.session.player.play(False)
-        self.docks.hide(False)  # what is hidden for now is not to be hidden the next time
+        self.docks.hide(False)  # temporarily hidden docks are not saved as hidden
         self.preferences.put("geometry", self.saveGeometry())
-        for key, value in (("layout", self.saveState()), ("speed", self.session.player.speed)):
+        for key, value in (("layout", self.docks.layout_state()), ("speed", self.session.player.speed)):
             self.preferences.put(key, value)
         self.preferences.keep_shot(self.session.shot)
         self.lecture.end()

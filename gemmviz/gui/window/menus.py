@@ -1,22 +1,23 @@
-"""The menu bar, and the keys that go with it, from the table of actions."""
+"""The menu bar and its shortcuts, made from the table of actions."""
 
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from gemmviz.gui.widgets.controls import MENU_SHEET, tip_text
+from gemmviz.gui.window.action import MENUS, Action
 from gemmviz.gui.window.action_context import ActionContext
-from gemmviz.gui.window.actions import Action, actions
+from gemmviz.gui.window.action_table import actions
 
 
 class Menus:
-    """``all`` has the Qt action of every action, by its text. What depends on the session is kept up to date."""
+    """The menus of a window. ``all``: the Qt action of each action, by its id. They are updated when the session changes."""
 
-    def __init__(self, parts: ActionContext) -> None:
-        self.parts = parts
+    def __init__(self, context: ActionContext) -> None:
+        self.context = context
         self.all: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}
-        self._made: list[tuple[Action, QAction]] = []
-        for action in actions():
+        self._actions = {action.id: action for action in actions()}
+        for action in self._actions.values():
             menu = self._menu(action.menu)
             if action.apart:
                 menu.addSeparator()
@@ -24,33 +25,34 @@ class Menus:
                 self._add_menu(menu, action)
             else:
                 self._add(menu, action)
-        session = parts.desk.session
+        session = context.desk.session
         for event in (session.shot_changed, session.run_changed, session.player.changed, session.notices.changed):
             event.connect(self.sync)
         self.sync()
 
-    def _menu(self, path: str) -> QMenu:
-        if path not in self._menus:
-            above, _, name = path.rpartition("|")
-            made = self._menu(above).addMenu(name) if above else self.parts.window.menuBar().addMenu(f"&{name}")
-            made.setToolTipsVisible(True)
-            made.setStyleSheet(MENU_SHEET)
-            made.aboutToShow.connect(self.sync)
-            self._menus[path] = made
-        return self._menus[path]
+    def _menu(self, name: str) -> QMenu:
+        """Return the menu with this id of ``MENUS``; create it, and the menu that it is in, on first use."""
+        if name not in self._menus:
+            parent = name.rpartition(".")[0]
+            menu = (self._menu(parent) if parent else self.context.window.menuBar()).addMenu(MENUS[name])
+            menu.setToolTipsVisible(True)
+            menu.setStyleSheet(MENU_SHEET)
+            menu.aboutToShow.connect(self.sync)
+            self._menus[name] = menu
+        return self._menus[name]
 
     def _add(self, menu: QMenu, action: Action) -> None:
-        made = QAction(action.text, self.parts.window)
-        made.setShortcuts([QKeySequence(key) for key in action.keys])
-        made.setCheckable(action.is_on is not None)
-        made.triggered.connect(lambda: self._run(action))
-        menu.addAction(made)
-        self.parts.window.addAction(made)  # its keys work where the menu bar is hidden, too
-        self.all[action.text] = made
-        self._made.append((action, made))
+        entry = QAction(action.text, self.context.window)
+        entry.setObjectName(action.id)
+        entry.setShortcuts([QKeySequence(key) for key in action.keys])
+        entry.setCheckable(action.is_on is not None)
+        entry.triggered.connect(lambda: self._run(action))
+        menu.addAction(entry)
+        self.context.window.addAction(entry)  # keeps its shortcut working while the menu bar is hidden
+        self.all[action.id] = entry
 
     def _run(self, action: Action) -> None:
-        action.run(self.parts)
+        action.run(self.context)
         self.sync()
 
     def _add_menu(self, menu: QMenu, action: Action) -> None:
@@ -61,24 +63,25 @@ class Menus:
 
         def refill() -> None:
             inner.clear()
-            fill(self.parts, inner)
+            fill(self.context, inner)
 
         inner.aboutToShow.connect(refill)
-        self._menus[f"{action.menu}|{action.text}"] = inner
+        self._menus[action.id] = inner
 
-    def opened(self, path: str) -> QMenu:
-        """A menu as it is when it opens."""
-        menu = self._menus[path]
+    def opened(self, name: str) -> QMenu:
+        """Return a menu, or the submenu of an action, with the contents that it has when it opens."""
+        menu = self._menus[name]
         menu.aboutToShow.emit()
         return menu
 
     def sync(self) -> None:
-        """What is on, what can be done, and what it is called."""
-        for action, made in self._made:
-            why_not = action.why_not(self.parts)
-            made.setEnabled(not why_not)
-            made.setToolTip(tip_text(why_not or action.help))
+        """Update texts, tooltips, check marks, and which actions are enabled."""
+        for name, entry in self.all.items():
+            action = self._actions[name]
+            why_not = action.why_not(self.context)
+            entry.setEnabled(not why_not)
+            entry.setToolTip(tip_text(why_not or action.help))
             if action.text_of is not None:
-                made.setText(action.text_of(self.parts))
+                entry.setText(action.text_of(self.context))
             if action.is_on is not None:
-                made.setChecked(action.is_on(self.parts))
+                entry.setChecked(action.is_on(self.context))

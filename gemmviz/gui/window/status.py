@@ -1,4 +1,4 @@
-"""The line at the bottom: what passes, what goes on, and who recorded what is shown."""
+"""The status line: messages, current work, and what recorded the run."""
 
 from PySide6.QtWidgets import QStatusBar
 
@@ -10,12 +10,12 @@ _MESSAGE_MS = 8000
 
 
 class Status:
-    """Keeps a window's status bar."""
+    """The status bar of a window."""
 
     def __init__(self, bar: QStatusBar, desk: WindowModel) -> None:
         self.bar, self.desk = bar, desk
         self.busy, self.recorder = plain(), plain()
-        self.recorder.setToolTip("Who ran the kernel and recorded what is shown")
+        self.recorder.setToolTip("What ran and recorded the kernel")
         for label in (self.busy, self.recorder):
             bar.addPermanentWidget(label)
         session = desk.session

@@ -1,4 +1,4 @@
-"""The first-run tour: five captions, each beside the part of the window that it is about."""
+"""The first-run tour: captions beside the parts of the window."""
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
@@ -15,19 +15,21 @@ _CAPTION_WIDTH = 380
 
 
 def tour_stops(replay: ReplayPage, docks: Docks) -> list[TourStep]:
-    """What the tour says about which part of the window."""
+    """Return widget, title and text of each caption."""
     stage = (
-        "B above C, A to its left, the block's shared tiles between. Bright cells are touched in this step; copies fly from a "
-        "matrix to a tile to the thread that asked for them. Point at a cell to read all about it, click an element of C to "
+        "B is above C, A is to its left, and the block's shared tiles are between them. Bright cells are accessed in this "
+        "step. Copies move from a matrix to a tile and to a thread. Hover over a cell for details. Click an element of C to "
         "follow its thread."
     )
-    time = "Space plays and pauses, the arrow keys take one step, Page Up and Page Down one phase. + and − change the speed."
-    found: list[TourStep] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
-    return found + [(docks.all[panel.title], *panel.tour) for panel in docks.panels if panel.tour is not None]
+    time = (
+        "Press Space to play or pause, an arrow key for one step, Page Up or Page Down for one phase. + and − change the speed."
+    )
+    stops: list[TourStep] = [(replay.stage, "The stage", stage), (replay.timeline, "Time", time)]
+    return stops + [(docks.all[name], *panel.tour) for name, panel in docks.panels.items() if panel.tour is not None]
 
 
 class Tour(QWidget):
-    """Lies over its window. Enter or Next goes on, Escape ends; ``finished`` either way."""
+    """An overlay of the window. Enter or Next goes on, Escape ends; ``finished`` is emitted in both cases."""
 
     finished = Signal()
 
@@ -49,8 +51,8 @@ class Tour(QWidget):
         self.text.setWordWrap(True)
         set_look(self.count, "faint")
         self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
-        self.skip.setToolTip("End the tour (Escape); Help › Tour starts it again")
-        self.next.setToolTip("The next caption (Enter)")
+        self.skip.setToolTip("End the tour (Escape). Help › Tour starts it again")
+        self.next.setToolTip("Next caption (Enter)")
         self.skip.clicked.connect(self.end)
         self.next.clicked.connect(self.go_on)
         buttons = QHBoxLayout()
@@ -85,7 +87,7 @@ class Tour(QWidget):
         self.place()
 
     def place(self) -> None:
-        """Covers the window as it is now, the card beside what it is about."""
+        """Cover the window, with the card beside the part that it describes."""
         self.setGeometry(self._over.rect())
         self._column.activate()
         self.card.setFixedHeight(self._column.heightForWidth(_CAPTION_WIDTH))
@@ -118,7 +120,7 @@ class Tour(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride:
-            event.accept()  # while the tour runs, keys are the tour's and not the window's
+            event.accept()  # during the tour, the window receives no keys
             return True
         return super().event(event)
 
@@ -129,4 +131,4 @@ class Tour(QWidget):
             self.go_on()
 
     def mousePressEvent(self, event: object) -> None:
-        """Clicks go no further."""
+        """Ignore clicks."""

@@ -1,1 +1,1 @@
-"""The formats that frames are saved in, a file each."""
+"""The formats of files, one file each."""

@@ -1,4 +1,4 @@
-"""An endlessly repeated animation in all colours, without loss."""
+"""Animated PNG: a lossless loop in full colour."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from gemmviz.render.reel import Reel
 _CODING = Coding("apng", ("apng",), "rgb24", "rgba", container={"plays": "0"}, options={"pred": "up"})
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
-    save_film(reel, path, look, _CODING)
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
+    save_film(reel, path, options, _CODING)
 
 
 FORMAT = Film("Animated PNG", _save, can_be_clear=True, order=13)

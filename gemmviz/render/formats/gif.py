@@ -1,4 +1,4 @@
-"""An endlessly repeated animation that every program shows, in 255 colours."""
+"""GIF: a loop in 255 colours that every program shows."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from gemmviz.render.reel import Reel
 _CODING = Coding("gif", ("gif",), "pal8", container={"loop": "0"}, most_fps=50)
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
-    save_film(reel, path, look, _CODING)
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
+    save_film(reel, path, options, _CODING)
 
 
 FORMAT = Film("GIF animation", _save, order=12)

@@ -1,4 +1,4 @@
-"""A page that plays in every browser, and needs no network."""
+"""Web page: plays in every browser, without a network."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from gemmviz.render.page import page_html
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     path.write_text(page_html(reel, reel.theme), encoding="utf-8", newline="\n")
 
 

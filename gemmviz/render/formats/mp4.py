@@ -1,4 +1,4 @@
-"""H.264 video, which every program plays. Encoded by FFmpeg's libx264, or by libopenh264 where that is what there is."""
+"""MP4: H.264 video, which every program plays, encoded by FFmpeg's libx264 or else libopenh264."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ from gemmviz.render.format import Film, RenderOptions
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
-    save_film(reel, path, look, MP4)
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
+    save_film(reel, path, options, MP4)
 
 
 FORMAT = Film("MP4 video", _save, order=10)

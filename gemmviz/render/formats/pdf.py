@@ -1,4 +1,4 @@
-"""Vectors on pages, one a picture. Written by Qt; its text can be searched."""
+"""PDF: vectors, one page per picture, written by Qt. The text can be searched."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from gemmviz.render.qt.libraries import require_qt
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
     require_qt()
     from gemmviz.render.qt.pdf import write_pdf
 

@@ -1,4 +1,4 @@
-"""Pixels, for slides. Painted by Qt."""
+"""PNG: pixels, painted by Qt."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from gemmviz.render.reel import Frame
 from gemmviz.scenes.kit.primitives import Scene
 
 
-def _save(scene: Scene, path: Path, look: RenderOptions) -> None:
+def _save(scene: Scene, path: Path, options: RenderOptions) -> None:
     require_qt()
     from gemmviz.render.qt.raster import Raster, png_of
 
-    path.write_bytes(png_of(Raster(look).image(Frame(scene))))
+    path.write_bytes(png_of(Raster(options).image(Frame(scene))))
 
 
 FORMAT = Still("PNG", _save, order=1)

@@ -1,4 +1,4 @@
-"""Slides for PowerPoint, Keynote, Impress: shapes and text that can be edited while they are few, else pictures."""
+"""PowerPoint: slides of editable shapes and text, or pictures if there are too many shapes."""
 
 from pathlib import Path
 
@@ -6,10 +6,10 @@ from gemmviz.render.format import Deck, RenderOptions
 from gemmviz.render.reel import Reel
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
-    from gemmviz.render.slides import write_slides  # python-pptx takes longer to load than a picture to draw
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
+    from gemmviz.render.slides import write_slides  # imported here because loading takes longer than drawing a picture
 
-    write_slides(reel, path, look)
+    write_slides(reel, path, options)
 
 
 FORMAT = Deck("PowerPoint slides", _save, order=4)

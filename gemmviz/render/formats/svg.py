@@ -1,4 +1,4 @@
-"""Vectors, for papers and the web."""
+"""SVG: vectors, for papers and the web."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ from gemmviz.render.svg import scene_svg
 from gemmviz.scenes.kit.primitives import Scene
 
 
-def _save(scene: Scene, path: Path, look: RenderOptions) -> None:
-    text = scene_svg(scene, "outlines" if look.has_outlines else "fonts", is_transparent=look.is_transparent)
+def _save(scene: Scene, path: Path, options: RenderOptions) -> None:
+    text = scene_svg(scene, "outlines" if options.has_outlines else "fonts", is_transparent=options.is_transparent)
     path.write_text(text, encoding="utf-8")
 
 

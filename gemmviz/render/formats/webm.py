@@ -1,4 +1,4 @@
-"""VP9 video, free of patents, for the web."""
+"""WebM: VP9 video, royalty-free, for the web."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ _CODING = Coding(
 )  # fmt: skip
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
-    save_film(reel, path, look, _CODING)
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
+    save_film(reel, path, options, _CODING)
 
 
 FORMAT = Film("WebM video", _save, can_be_clear=True, order=11)

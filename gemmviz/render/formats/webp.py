@@ -1,4 +1,4 @@
-"""An endlessly repeated animation in all colours, without loss, smaller than others."""
+"""WebP: a lossless loop in full colour, smaller than other formats."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ _CODING = Coding(
 )
 
 
-def _save(reel: Reel, path: Path, look: RenderOptions) -> None:
-    save_film(reel, path, look, _CODING)
+def _save(reel: Reel, path: Path, options: RenderOptions) -> None:
+    save_film(reel, path, options, _CODING)
 
 
 FORMAT = Film("WebP animation", _save, can_be_clear=True, order=14)

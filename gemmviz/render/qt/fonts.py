@@ -1,4 +1,4 @@
-"""The bundled fonts, as Qt's."""
+"""The bundled fonts as Qt fonts."""
 
 from functools import cache
 
@@ -11,9 +11,9 @@ from gemmviz.scenes.kit.text import font_path
 
 @cache
 def load_fonts() -> dict[Face, str]:
-    """Registers the bundled fonts with Qt, once; the family for each face. Needs a QGuiApplication.
+    """Register the bundled fonts with Qt, once, and return the family of each face.
 
-    Raises InstallationError for a font file that is missing or damaged.
+    Needs a QGuiApplication. Raises InstallationError for a font file that is missing or damaged.
     """
     families: dict[Face, str] = {}
     faces: tuple[Face, ...] = ("regular", "semibold", "mono")
@@ -26,10 +26,10 @@ def load_fonts() -> dict[Face, str]:
 
 
 def font(face: Face, pixels: float) -> QFont:
-    """The bundled font at a size in pixels."""
-    made = QFont(load_fonts()[face])
-    made.setPixelSize(max(1, round(pixels)))
-    made.setWeight(QFont.Weight.DemiBold if face == "semibold" else QFont.Weight.Normal)
-    made.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code keeps its columns
-    made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    return made
+    """Return a bundled font at a size in pixels."""
+    font = QFont(load_fonts()[face])
+    font.setPixelSize(max(1, round(pixels)))
+    font.setWeight(QFont.Weight.DemiBold if face == "semibold" else QFont.Weight.Normal)
+    font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code keeps its columns
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font

@@ -1,6 +1,6 @@
-"""The system libraries that Qt needs on Linux, and which of them are missing: Qt would end the program, or name another one.
+"""The system libraries that Qt needs on Linux, and which of them are missing.
 
-Needs nothing of PySide6 but its files.
+Without this check, Qt would abort the program or name the wrong library. Only the files of PySide6 are used.
 """
 
 import ctypes
@@ -22,58 +22,58 @@ _INSTALL = "pip install PySide6-Essentials"
 
 
 def platform_here() -> str:
-    """The plugin that Qt would open a window with: "xcb" on X11; "" where it isn't ours to know."""
-    wanted = os.environ.get("QT_QPA_PLATFORM", "").partition(":")[0]
-    return wanted or ("xcb" if os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY") else "")
+    """Return the plugin that Qt would open a window with: "xcb" on X11, "" if it is not known."""
+    chosen = os.environ.get("QT_QPA_PLATFORM", "").partition(":")[0]
+    return chosen or ("xcb" if os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY") else "")
 
 
 @cache
 def require_qt(platform: str = "offscreen") -> None:
-    """Raises GemmvizError that names what is missing, where Qt couldn't start on this platform."""
+    """Check that Qt can start on this platform. Raises GemmvizError with the missing libraries."""
     if importlib.util.find_spec("PySide6") is None:
         raise GemmvizError("Qt is not installed", remedy=_INSTALL)
     why_not = _why_not_loaded(platform) if sys.platform.startswith("linux") else ""
     if why_not:
         missing = missing_libraries(platform)
         if not missing:
-            raise GemmvizError(f"Qt can't start here: {why_not}")
+            raise GemmvizError(f"Qt can't start: {why_not}")
         several = "these system libraries are" if len(missing) > 1 else "a system library is"
-        raise GemmvizError(f"Qt can't start here, {several} missing: {', '.join(missing)}", remedy=install_command(missing))
+        raise GemmvizError(f"Qt can't start because {several} missing: {', '.join(missing)}", remedy=install_command(missing))
 
 
 def missing_libraries(platform: str) -> list[str]:
-    """Names of the shared libraries that the system's loader doesn't find for Qt on this platform ("offscreen", "xcb", …)."""
-    found: dict[str, None] = {}
+    """Return the shared libraries that the loader doesn't find for Qt on this platform ("offscreen", "xcb", …)."""
+    missing: dict[str, None] = {}
     for file in [*(_folder() / name for name in _MODULES), _plugin(platform)]:
         if file.is_file():
             try:
-                done = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
-            except OSError:  # there is no ldd here
+                listing = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
+            except OSError:  # this system has no ldd
                 break
-            found |= dict.fromkeys(not_found(done.stdout))
-    return sorted(found)
+            missing |= dict.fromkeys(missing_in(listing.stdout))
+    return sorted(missing)
 
 
-def not_found(printed: str) -> list[str]:
-    """The libraries that ``ldd`` says are missing."""
+def missing_in(printed: str) -> list[str]:
+    """Return the missing libraries in the output of ``ldd``."""
     return list(dict.fromkeys(_NOT_FOUND.findall(printed)))
 
 
 def packages_of(libraries: list[str]) -> list[str]:
-    """The Debian packages that hold these libraries, by the rule that names them (Debian Policy, section 8.1)."""
+    """Return the Debian packages of these libraries, by the naming rule of Debian Policy, section 8.1."""
     return sorted({_OTHERWISE.get(name) or _package(name) for name in libraries})
 
 
 def install_command(libraries: list[str]) -> str:
-    """How to install them on Debian and Ubuntu; other systems name their packages alike."""
+    """Return the command that installs them on Debian and Ubuntu. Other systems use similar names."""
     return f"on Debian or Ubuntu: sudo apt-get install {' '.join(packages_of(libraries))}"
 
 
 def _package(library: str) -> str:
-    found = _SONAME.match(library)
-    if found is None:
+    match = _SONAME.match(library)
+    if match is None:
         return library
-    name, version = found[1].lower(), found[2]
+    name, version = match[1].lower(), match[2]
     return f"{name}{'-' if name[-1].isdigit() else ''}{version}"
 
 
@@ -89,7 +89,7 @@ def _plugin(platform: str) -> Path:
 
 
 def _why_not_loaded(platform: str) -> str:
-    """The loader's words where it doesn't find everything: quick, and what it loads is needed anyway."""
+    """Return the error of the loader, "" without one. This is quick, and the libraries are needed anyway."""
     try:
         for file in (_folder() / "QtWidgets.abi3.so", _plugin(platform)):
             if file.is_file():

@@ -1,4 +1,4 @@
-"""Qt without a display: enough of it to paint images."""
+"""Qt without a display, to paint images."""
 
 import os
 
@@ -8,7 +8,7 @@ _running: list[QGuiApplication] = []
 
 
 def start_qt() -> None:
-    """Makes sure that a QGuiApplication exists."""
+    """Create a QGuiApplication if there is none."""
     if QGuiApplication.instance() is None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
         _running.append(QGuiApplication([]))

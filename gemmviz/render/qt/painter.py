@@ -1,5 +1,7 @@
-"""Paints a scene with QPainter. Cells are an n x n image stretched over their box; their labels come from a glyph atlas, one
-call for thousands; everything else is drawn as it is.
+"""Painting of a scene with QPainter.
+
+Cells are an n x n image stretched over their box. Their labels come from a glyph atlas, one call for thousands. All other
+primitives are drawn directly.
 """
 
 from collections import OrderedDict
@@ -18,18 +20,18 @@ from gemmviz.scenes.kit.primitives import ANCHORED, Cells, Face, Labels, Lines, 
 from gemmviz.scenes.kit.text import CAP_HEIGHT, text_width
 
 _KEPT_LAYOUTS = 24
-_MOST_KEPT, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
-_LARGEST_PICTURE = 1 << 20  # pixels of a text that is kept as a picture
-_LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels: beyond these there are few, and each is painted by itself
-_MANY_TEXTS, _MOST_ROWS = 4, 128  # texts that go glyph by glyph, and how many such rows are kept
+_MOST_CACHED, _MOST_ATLASES, _MOST_STAMPS, _MOST_PICTURES = 2048, 48, 256, 16
+_LARGEST_PICTURE = 1 << 20  # pixels of a text that is cached as a picture
+_LARGEST_GLYPH, _LARGEST_STAMP = 48, 96  # pixels; larger ones are few and are painted one by one
+_MANY_TEXTS, _MOST_ROWS = 4, 128  # texts that are drawn glyph by glyph, and cached rows of them
 CacheKey = TypeVar("CacheKey")
 Painted = TypeVar("Painted")
 
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """How scene units become pixels: ``pixel = unit * scale + offset``. ``ratio``: device pixels per pixel; ``zoom``: how much
-    larger than the whole frame.
+    """The mapping of scene units to pixels: ``pixel = unit * scale + offset``. ``ratio``: device pixels per pixel; ``zoom``:
+    magnification relative to the whole frame.
     """
 
     scale: float
@@ -39,25 +41,25 @@ class Viewport:
     zoom: float = 1.0
 
     def stroke(self, width: float) -> float:
-        """Pixels of a line this wide: it doesn't grow with the zoom."""
+        """Return the pixels of a line of this width, independent of the zoom."""
         return max(1.0, width * self.scale / self.zoom)
 
     def rect(self, x: float, y: float, width: float, height: float) -> QRectF:
         return QRectF(x * self.scale + self.dx, y * self.scale + self.dy, width * self.scale, height * self.scale)
 
     def whole(self, scene: Scene, area: QRectF) -> "Viewport":
-        """The view of all of the scene in the middle of an area, whatever this one is of."""
+        """Return the view of the whole scene in the middle of an area, whatever this view shows."""
         return self if self.zoom == 1.0 else Viewport.fit(scene, area.width(), area.height(), self.ratio)
 
     @classmethod
     def fit(cls, scene: Scene, width: float, height: float, ratio: float = 1.0) -> "Viewport":
-        """The view that shows the whole scene in the middle of this many pixels."""
+        """Return the view that shows the whole scene in the middle of an area in pixels."""
         scale = min(width / scene.width, height / scene.height)
         return cls(scale, (width - scene.width * scale) / 2, (height - scene.height * scale) / 2, ratio)
 
 
 class ScenePainter:
-    """Paints scenes and keeps what can be used again: glyph atlases and the places of labels."""
+    """A painter that caches glyph atlases and label layouts."""
 
     def __init__(self) -> None:
         self._atlases: dict[tuple[int, str], Atlas] = {}
@@ -69,22 +71,22 @@ class ScenePainter:
         self._pictures: dict[tuple[str, Face, int, str, float], tuple[QPixmap, float]] = {}
 
     def paint(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
-        """Draws ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
+        """Draw ``scene`` over ``clip`` (pixels). The painter's transform must be the identity."""
         self.paint_ground(painter, scene, view, clip)
         self.paint_top(painter, scene, view, clip)
 
     def paint_ground(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
-        """What is below all that moves."""
+        """Draw the primitives below what moves."""
         painter.fillRect(clip, QColor(scene.background))
         self.paint_over(painter, scene.primitives, view, clip)
 
     def paint_top(self, painter: QPainter, scene: Scene, view: Viewport, clip: QRectF) -> None:
-        """What is above it; words stay where they are when one looks closely."""
+        """Draw the primitives above what moves. Text keeps its place when the view is zoomed."""
         self.paint_over(painter, scene.above, view, clip)
         self.paint_over(painter, scene.words, view.whole(scene, clip), clip)
 
     def paint_over(self, painter: QPainter, primitives: Iterable[Primitive], view: Viewport, clip: QRectF) -> None:
-        """Draws primitives over what is there."""
+        """Draw primitives over the present content."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
         for primitive in primitives:
@@ -101,7 +103,7 @@ class ScenePainter:
             self._cell_labels(painter, cells, view, clip)
 
     def _grid(self, painter: QPainter, cells: Cells, box: QRectF, view: Viewport) -> None:
-        """Lines between the cells, as thin rectangles on whole pixels."""
+        """Draw the lines between the cells as thin rectangles on whole pixels."""
         rows, columns = cells.fill.shape
         step, pitch = cells.size * view.scale, cells.pitch * view.scale
         thick = max(1, round(min(2.0, step * 0.05)))
@@ -122,14 +124,14 @@ class ScenePainter:
         origin = view.rect(cells.x, cells.y, 0, 0)
         x = origin.x() + (layout.column + 0.5) * step + layout.shift / view.ratio
         y = origin.y() + (layout.row + 0.5) * cells.pitch * view.scale
-        entry = cells.fill[layout.row, layout.column]
-        seen = (x > clip.left() - 50) & (x < clip.right() + 50) & (y > clip.top() - 50) & (y < clip.bottom() + 50)
-        if not seen.all():
-            x, y, entry = x[seen], y[seen], entry[seen]
-        self._glyphs(painter, x, y, layout.glyph if seen.all() else layout.glyph[seen], entry, cells.inks, pixels, view.ratio)
+        entry, glyph = cells.fill[layout.row, layout.column], layout.glyph
+        visible = (x > clip.left() - 50) & (x < clip.right() + 50) & (y > clip.top() - 50) & (y < clip.bottom() + 50)
+        if not visible.all():
+            x, y, entry, glyph = x[visible], y[visible], entry[visible], glyph[visible]
+        self._glyphs(painter, x, y, glyph, entry, cells.inks, pixels, view.ratio)
 
     def _many_texts(self, painter: QPainter, labels: Labels, view: Viewport, pixels: int) -> None:
-        """Short texts in a row, as those along an axis: glyph by glyph from an atlas, in one call."""
+        """Draw short texts in a row, such as those of an axis, glyph by glyph from an atlas in one call."""
         layout, widths = self._row_of_texts(labels.texts, pixels)
         at = labels.at * view.scale
         middle = at[:, 0] + view.dx - (ANCHORED[labels.anchor] - 0.5) * widths / view.ratio
@@ -138,11 +140,11 @@ class ScenePainter:
         self._atlas(pixels, labels.colour).draw(painter, x, y, view.ratio, layout.glyph)
 
     def _row_of_texts(self, texts: tuple[str, ...], pixels: int) -> tuple[LabelLayout, Numbers]:
-        def made() -> tuple[LabelLayout, Numbers]:
+        def make() -> tuple[LabelLayout, Numbers]:
             table = np.array(texts)[:, None]
             return LabelLayout.of(table, pixels), np.array([text_width(text, float(pixels)) for text in texts])
 
-        return _kept(self._rows, (texts, pixels), made, _MOST_ROWS)
+        return _cached(self._rows, (texts, pixels), make, _MOST_ROWS)
 
     def _glyphs(
         self,
@@ -155,7 +157,7 @@ class ScenePainter:
         pixels: int,
         ratio: float,
     ) -> None:
-        """Draws glyphs at (x, y), each in the ink of its palette entry."""
+        """Draw glyphs at (x, y), each in the ink of its palette entry."""
         for ink in sorted(set(inks)):
             chosen = np.array([other == ink for other in inks])[entry]
             if pixels > _LARGEST_GLYPH:
@@ -164,7 +166,7 @@ class ScenePainter:
                 self._atlas(pixels, ink).draw(painter, x[chosen], y[chosen], ratio, glyph[chosen])
 
     def _large_glyphs(self, painter: QPainter, x: Numbers, y: Numbers, glyph: Any, pixels: int, ink: str, ratio: float) -> None:
-        """The few that fit a screen when each is this large."""
+        """Draw large glyphs one by one: only few of them fit a screen."""
         size = pixels / ratio
         painter.setFont(self._font("regular", round(size)))
         painter.setPen(QColor(ink))
@@ -173,7 +175,7 @@ class ScenePainter:
             painter.drawText(QPointF(left, at_y + CAP_HEIGHT * size / 2), chr(code))
 
     def squares(self, painter: QPainter, squares: Squares, view: Viewport, clip: QRectF) -> None:
-        """All squares of one colour and side are one call."""
+        """Draw all squares of one colour and side in one call."""
         boxes = squares.boxes * view.scale
         boxes[:, 0] += view.dx
         boxes[:, 1] += view.dy
@@ -203,30 +205,32 @@ class ScenePainter:
         return self._layouts[key][1]
 
     def _atlas(self, pixels: int, ink: str) -> Atlas:
-        return _kept(self._atlases, (pixels, ink), lambda: Atlas(pixels, ink), _MOST_ATLASES)
+        return _cached(self._atlases, (pixels, ink), lambda: Atlas(pixels, ink), _MOST_ATLASES)
 
     def _stamp(self, side: int, colour: str, line: str | None) -> Stamp:
-        return _kept(self._stamps, (side, colour, line), lambda: stamp(side, colour, line), _MOST_STAMPS)
+        return _cached(self._stamps, (side, colour, line), lambda: stamp(side, colour, line), _MOST_STAMPS)
 
     def _font(self, face: Face, pixels: int) -> QFont:
-        return _kept(self._fonts, (face, pixels), lambda: font(face, pixels))
+        return _cached(self._fonts, (face, pixels), lambda: font(face, pixels))
 
     def _text(self, text: str, face: Face, pixels: int) -> tuple[QStaticText, float]:
-        """A text with its glyphs placed, and how far its baseline is below its top."""
+        """Return a text with its glyphs placed, and the distance of its baseline from its top."""
 
-        def made() -> tuple[QStaticText, float]:
+        def make() -> tuple[QStaticText, float]:
             chosen = self._font(face, pixels)
             laid_out = QStaticText(text)
             laid_out.setTextFormat(Qt.TextFormat.PlainText)
             laid_out.prepare(QTransform(), chosen)
             return laid_out, QFontMetricsF(chosen).ascent()
 
-        return _kept(self._texts, (text, face, pixels), made)
+        return _cached(self._texts, (text, face, pixels), make)
 
     def _large_text(self, text: str, labels: Labels, pixels: int, ratio: float) -> tuple[QPixmap, float]:
-        """A text as a picture, and how far its baseline is below the top: Qt fills large glyphs as shapes, each time anew."""
+        """Return a text as a picture, and the distance of its baseline from its top. Qt would fill large glyphs as shapes each
+        time.
+        """
 
-        def made() -> tuple[QPixmap, float]:
+        def make() -> tuple[QPixmap, float]:
             chosen = self._font(labels.face, pixels)
             metrics = QFontMetricsF(chosen)
             width = text_width(text, float(pixels), labels.face) + pixels / 4
@@ -240,7 +244,7 @@ class ScenePainter:
             painter.end()
             return picture, metrics.ascent()
 
-        return _kept(self._pictures, (text, labels.face, pixels, labels.colour, ratio), made, _MOST_PICTURES)
+        return _cached(self._pictures, (text, labels.face, pixels, labels.colour, ratio), make, _MOST_PICTURES)
 
     def rects(self, painter: QPainter, rects: Rects, view: Viewport, clip: QRectF) -> None:
         painter.setBrush(QColor(rects.fill) if rects.fill else Qt.BrushStyle.NoBrush)
@@ -289,17 +293,19 @@ class ScenePainter:
         painter.resetTransform()
 
 
-def _kept(kept: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Painted], most: int = _MOST_KEPT) -> Painted:
-    """What was made for this key before, else made now. Belongs to a painter: pixmaps and fonts must not outlive Qt."""
-    if key not in kept:
-        if len(kept) >= most:
-            kept.clear()
-        kept[key] = make()
-    return kept[key]
+def _cached(cache: dict[CacheKey, Painted], key: CacheKey, make: Callable[[], Painted], most: int = _MOST_CACHED) -> Painted:
+    """Return the object with this key, created on first use. The cache belongs to a painter, because pixmaps and fonts must not
+    outlive Qt.
+    """
+    if key not in cache:
+        if len(cache) >= most:
+            cache.clear()
+        cache[key] = make()
+    return cache[key]
 
 
 def _draw_cells(painter: QPainter, box: QRectF, fill: npt.NDArray[np.uint8], palette: tuple[str, ...]) -> None:
-    """An image with one pixel a cell, stretched over the box. Qt stretches RGB32 six times as fast as Indexed8."""
+    """Draw cells as an image with one pixel per cell, stretched over the box. RGB32 stretches six times as fast as Indexed8."""
     rows, columns = fill.shape
     data = np.ascontiguousarray(fill)
     image = QImage(data.data, columns, rows, columns, QImage.Format.Format_Indexed8)
@@ -318,7 +324,7 @@ _PAINTERS: dict[type, _Paint] = {
 
 
 def scene_image(scene: Scene, pixels_per_unit: float, painter: ScenePainter | None = None) -> QImage:
-    """The whole scene as an image. Needs a QGuiApplication."""
+    """Return the whole scene as an image. Needs a QGuiApplication."""
     width, height = round(scene.width * pixels_per_unit), round(scene.height * pixels_per_unit)
     image = QImage(width, height, QImage.Format.Format_RGB32)
     brush = QPainter(image)

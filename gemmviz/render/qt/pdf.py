@@ -1,4 +1,4 @@
-"""Pictures as pages of a PDF file, by Qt's reader of SVG and its writer of PDF."""
+"""Pictures as pages of a PDF file, with Qt's SVG reader and PDF writer."""
 
 import re
 from pathlib import Path
@@ -20,13 +20,13 @@ _VARIABLE = {
     re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"): b"2000-01-01T00:00:00",
     re.compile(rb"(?<=uuid:)[0-9a-f-]{36}"): b"0" * 36,
     re.compile(rb"(?<=<)[0-9a-f]{72}(?=>)"): b"0" * 72,
-}  # what tells when the file was written, or was drawn by lot
+}  # dates and random ids
 
 
 def write_pdf(reel: Reel, path: Path) -> None:
-    """Writes a page for each slide; the same slides give the same bytes. Raises OSError if the file can't be written."""
+    """Write a page for each slide. The same slides give the same bytes. Raises OSError if the file can't be written."""
     start_qt()
-    buffer = QBuffer()  # Qt's writer says nothing of a disk that is full
+    buffer = QBuffer()  # Qt's writer doesn't report a full disk
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setResolution(_DPI)
@@ -39,7 +39,7 @@ def write_pdf(reel: Reel, path: Path) -> None:
             if number:
                 writer.newPage()
             elif not painter.begin(writer):
-                raise OSError(None, "Qt can't draw a PDF here")
+                raise OSError(None, "Qt can't draw a PDF")
             drawn = QSvgRenderer(QByteArray(scene_svg(slide.scene, "named", families=load_fonts()).encode()))
             drawn.render(painter, QRectF(0, 0, writer.width() + 1, writer.height() + 1))
     finally:
@@ -51,7 +51,7 @@ def write_pdf(reel: Reel, path: Path) -> None:
 
 
 def _set_page(writer: QPdfWriter, scene: Scene) -> None:
-    """A page in the shape of the picture, without margins."""
+    """Set a page in the format of the picture, without margins."""
     size = QSizeF(_POINTS_HIGH * scene.width / scene.height, _POINTS_HIGH)
     writer.setPageSize(QPageSize(size, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))

@@ -1,4 +1,4 @@
-"""Frames as pixels. Of a film the part that stands is painted once."""
+"""Frames as pixels. The still part of a film is painted once."""
 
 from typing import Any
 
@@ -15,51 +15,53 @@ from gemmviz.scenes.kit.primitives import Scene
 
 
 def png_of(image: QImage) -> bytes:
-    """An image as a PNG file."""
-    buffer = QBuffer()  # written to a file by Python, which says why that fails
+    """Return an image as a PNG file."""
+    buffer = QBuffer()  # Python writes the file, because its errors name the reason
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
-        raise OSError(None, "Qt can't write PNG here")
+        raise OSError(None, "Qt can't write PNG")
     return bytes(buffer.data().data())
 
 
 class Raster:
-    """Paints frames of one look, one after the other."""
+    """A painter of successive frames with the same options."""
 
-    def __init__(self, look: RenderOptions) -> None:
+    def __init__(self, options: RenderOptions) -> None:
         start_qt()
-        self.look = look
+        self.options = options
         self._painter = ScenePainter()
         clear, opaque = QImage.Format.Format_ARGB32_Premultiplied, QImage.Format.Format_RGB32
-        self._format = clear if look.is_transparent else opaque
-        self._ground = QImage(look.width, look.height, self._format)
+        self._format = clear if options.is_transparent else opaque
+        self._ground = QImage(options.width, options.height, self._format)
         self._painted: Scene | None = None
 
     def image(self, frame: Frame) -> QImage:
-        """A picture of its own."""
-        image = QImage(self.look.width, self.look.height, self._format)
+        """Return a frame as a new image."""
+        image = QImage(self.options.width, self.options.height, self._format)
         self._paint(image, frame)
         return image
 
     def paint_into(self, frame: Frame, pixels: Any, stride: int) -> None:
-        """Writes blue, green, red and opacity of each pixel into memory, ``stride`` bytes a row."""
-        self._paint(QImage(pixels, self.look.width, self.look.height, stride, self._format), frame)
+        """Write blue, green, red and opacity of each pixel into memory with ``stride`` bytes per row."""
+        self._paint(QImage(pixels, self.options.width, self.options.height, stride, self._format), frame)
 
     def array(self, frame: Frame) -> npt.NDArray[np.uint8]:
-        """Red, green and blue, and opacity where the look is transparent: (height, width, 3 or 4)."""
-        look = self.look
-        kind = QImage.Format.Format_RGBA8888 if look.is_transparent else self._format
+        """Return a frame as (height, width, 3), with opacity (height, width, 4) if the background is transparent."""
+        options = self.options
+        kind = QImage.Format.Format_RGBA8888 if options.is_transparent else self._format
         image = self.image(frame).convertToFormat(kind)
-        rows = np.frombuffer(image.constBits(), np.uint8).reshape(look.height, image.bytesPerLine() // 4, 4)
-        return rows[:, : look.width].copy() if look.is_transparent else np.ascontiguousarray(rows[:, : look.width, 2::-1])
+        rows = np.frombuffer(image.constBits(), np.uint8).reshape(options.height, image.bytesPerLine() // 4, 4)
+        return (
+            rows[:, : options.width].copy() if options.is_transparent else np.ascontiguousarray(rows[:, : options.width, 2::-1])
+        )
 
     def _paint(self, image: QImage, frame: Frame) -> None:
-        look, scene = self.look, frame.still
-        drawn = scene.clear if look.is_transparent else scene
-        view = _middle(scene, look)
-        area = QRectF(0, 0, look.width, look.height)
+        options, scene = self.options, frame.still
+        drawn = scene.clear if options.is_transparent else scene
+        view = _middle(scene, options)
+        area = QRectF(0, 0, options.width, options.height)
         if self._painted is not scene:
-            self._ground.fill(Qt.GlobalColor.transparent if look.is_transparent else QColor(scene.background))
+            self._ground.fill(Qt.GlobalColor.transparent if options.is_transparent else QColor(scene.background))
             brush = QPainter(self._ground)
             self._painter.paint_over(brush, drawn.primitives, view, area)
             brush.end()
@@ -73,7 +75,7 @@ class Raster:
         brush.end()
 
 
-def _middle(scene: Scene, look: RenderOptions) -> Viewport:
-    """The whole scene in the middle of the picture."""
-    scale = look.scale(scene)
-    return Viewport(scale, (look.width - scene.width * scale) / 2, (look.height - scene.height * scale) / 2)
+def _middle(scene: Scene, options: RenderOptions) -> Viewport:
+    """Return the view of the whole scene in the middle of the picture."""
+    scale = options.scale(scene)
+    return Viewport(scale, (options.width - scene.width * scale) / 2, (options.height - scene.height * scale) / 2)

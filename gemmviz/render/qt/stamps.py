@@ -1,4 +1,4 @@
-"""What is painted by the thousand: glyphs and squares, each kind from one pixmap in one call."""
+"""Glyphs and squares, painted by the thousand: each kind from one pixmap in one call."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,8 @@ Numbers = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class LabelLayout:
-    """One entry a glyph: its cell, which glyph of the atlas it is, and how far right of the cell's middle it goes (device
-    pixels).
+    """The glyphs of labels, one entry each: the cell, the glyph in the atlas, and the offset from the cell's middle in device
+    pixels.
     """
 
     row: npt.NDArray[np.int64]
@@ -58,24 +58,24 @@ class Atlas:
         painter.end()
 
     def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float, glyph: npt.NDArray[Any]) -> None:
-        """Draws one glyph at each (x, y), its middle."""
+        """Draw one glyph at each (x, y), its middle."""
         draw_pieces(painter, self.pixmap, self.side, (x, y), (glyph % 16, glyph // 16), ratio)
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """A square, to be drawn many times."""
+    """A pixmap of a square that is drawn many times."""
 
     pixmap: QPixmap
     side: int
 
     def draw(self, painter: QPainter, x: Numbers, y: Numbers, ratio: float) -> None:
-        """Draws one square at each (x, y), its middle."""
+        """Draw one square at each (x, y), its middle."""
         draw_pieces(painter, self.pixmap, self.side, (x, y), (np.zeros(len(x)), np.zeros(len(x))), ratio)
 
 
 def stamp(side: int, colour: str, line: str | None) -> Stamp:
-    """A square of so many device pixels in one colour, with a border where it is large enough for one."""
+    """Return a square with a side in device pixels, with a border if it is large enough."""
     pixmap = QPixmap(side, side)
     pixmap.fill(QColor(colour))
     if line is not None and side > 5:
@@ -89,7 +89,7 @@ def stamp(side: int, colour: str, line: str | None) -> Stamp:
 def draw_pieces(
     painter: QPainter, pixmap: QPixmap, side: int, at: tuple[Numbers, Numbers], piece: tuple[Any, Any], ratio: float
 ) -> None:
-    """Draws square pieces of a pixmap, given by column and row, each with its middle at a point: one call for thousands.
+    """Draw square pieces of a pixmap, given by column and row, each centred at a point: one call for thousands.
 
     The array has the layout of QPainter.PixmapFragment.
     """

@@ -1,4 +1,4 @@
-"""GFLOP/s by size with the blocks that each SM gets: why small problems leave a GPU idle."""
+"""GFLOP/s by size with the blocks per SM: why small problems leave a GPU idle."""
 
 from dataclasses import replace
 
@@ -10,12 +10,12 @@ from gemmviz.scenes.charts.speeds import rate_chart
 
 
 def blocks_at(n: int, width: int) -> int:
-    """How many blocks of width x width elements a matrix of n x n takes."""
+    """Return the number of blocks of width x width elements that cover a matrix of n x n."""
     return (-(-n // width)) ** 2
 
 
 def growth_chart(benchmark: Benchmark) -> Chart:
-    """The kernels with one thread for each element, at each size: below the size, blocks for each SM."""
+    """Return the rates of the kernels with one thread per element. The ticks show the size and the blocks per SM."""
     chart, width = replace(rate_chart(benchmark), title="GFLOP/s by size, and blocks for each SM"), _width(benchmark)
     name = device_of(benchmark.gpu)
     if name is None or not width:
@@ -24,7 +24,7 @@ def growth_chart(benchmark: Benchmark) -> Chart:
     curves = tuple(curve for curve in chart.curves if curve.family.partition("_")[0] in ("02", "03", "04", "cuBLAS"))
     sizes = sorted({int(x) for curve in curves for x, _ in curve.points})
     ticks = tuple((float(n), f"{n}: {blocks_at(n, width) / sms:.3g}") for n in sizes)
-    x = Axis(f"N, and how many blocks of {width} × {width} threads there are for each of {sms} SMs", is_log=True, ticks=ticks)
+    x = Axis(f"N: blocks of {width} × {width} threads for each of {sms} SMs", is_log=True, ticks=ticks)
     shown = tuple(_shown(curve) for curve in curves)
     return replace(chart, x=x, curves=shown, marks=())
 
@@ -34,7 +34,7 @@ def _shown(curve: Curve) -> Curve:
 
 
 def _width(benchmark: Benchmark) -> int:
-    """That of all tiles and blocks, 0 where they differ."""
+    """Return the width of all tiles and blocks, 0 if they differ."""
     widths = {_of(row) for row in benchmark.rows if row.kernel in ("02_naive", "03_coalesced", "04_tiled")}
     return widths.pop() if len(widths) == 1 else 0
 

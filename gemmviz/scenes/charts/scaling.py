@@ -1,4 +1,4 @@
-"""What grows with the size of the problem: work and span, and what the caches hold."""
+"""Quantities that grow with the size of the problem: work and span, and the bytes of the matrices."""
 
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.device import Device
@@ -10,17 +10,17 @@ _BYTES = 4
 
 
 def work_of(n: int) -> int:
-    """T1 of C = A B, all matrices N x N: operations in sequence, 2 N^3."""
+    """Return T1 of C = A B with N x N matrices: 2 N^3 operations in sequence."""
     return 2 * n**3
 
 
 def span_of(n: int) -> int:
-    """T-infinity with a thread for each element of C: the 2 N operations of one sum, one after the other."""
+    """Return T-infinity with a thread for each element of C: the 2 N operations of one sum in sequence."""
     return 2 * n
 
 
 def work_chart(case: LaunchCase) -> Chart:
-    """Work, span and parallelism over N, counted in operations."""
+    """Return work, span and parallelism over N, in operations."""
     here = case.setup.problem.N
 
     def curve(name: str, value: list[int]) -> Curve:
@@ -36,7 +36,7 @@ def work_chart(case: LaunchCase) -> Chart:
         curve(names[1], [w // s for w, s in zip(work, span, strict=True)]),
         curve(names[2], span),
     )
-    at = f"N = {here}: {spaced(work_of(here))} operations, at best {spaced(span_of(here))} one after the other"
+    at = f"N = {here}: {spaced(work_of(here))} operations, of which at least {spaced(span_of(here))} in sequence"
     return Chart(
         "Work and span of the multiplication",
         _size_axis(sizes),
@@ -49,12 +49,12 @@ def work_chart(case: LaunchCase) -> Chart:
 
 
 def data_bytes(n: int) -> int:
-    """Bytes of A, B and C, all N x N of float32."""
+    """Return the bytes of A, B and C, all N x N of float32."""
     return 3 * n * n * _BYTES
 
 
 def cache_chart(case: LaunchCase) -> Chart:
-    """Bytes of the matrices over N against the last-level cache of the device."""
+    """Return the bytes of the matrices over N, with the last-level cache of the device."""
     device, here = case.device, case.setup.problem.N
     sizes = sorted({*_SIZES, here})
     held = _held(device, sizes)
@@ -82,7 +82,7 @@ def cache_chart(case: LaunchCase) -> Chart:
 
 
 def _held(device: Device, sizes: list[int]) -> int:
-    """The largest of some sizes whose matrices all fit the last-level cache; 0 for none."""
+    """Return the largest size whose matrices all fit the last-level cache, 0 for none."""
     return max((n for n in sizes if data_bytes(n) <= device.last_level_cache), default=0)
 
 

@@ -1,4 +1,4 @@
-"""A benchmark as curves: rates by size and by tile, shares of cuBLAS, speed-ups, and what the copies cost."""
+"""Charts of a benchmark: rates by size and by tile, shares of cuBLAS, speed-ups, and the cost of the copies."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ _WIDTHS = ("BLOCK", "TILE_WIDTH")
 
 
 def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
-    """Sizes N of square float32 matrices at which the last-level cache is full, and what fills it there."""
+    """Return the sizes N of square float32 matrices that fill the last-level cache, with a text for each."""
     size = benchmark.gpu.last_level_cache
     mib = f"{size / 2**20:g} MiB"
     return [
@@ -28,18 +28,18 @@ def cache_lines(benchmark: Benchmark) -> list[tuple[float, str]]:
 
 
 def _text(row: Measured) -> str:
-    """What a point says when one points at it, after its own value."""
+    """Return the text of a point, without its value."""
     assert row.timing is not None
     return f"{row.label}, N = {row.problem.N}: {number(row.gflops or 0)} GFLOP/s, {number(row.timing.median_ms * 1e3)} µs"
 
 
 def opens_of(row: Measured) -> Opens | None:
-    """The launch that a row is of; None where it is no kernel's."""
+    """Return the launch of a row, None if the row is not of a kernel."""
     return (row.kernel, row.problem.N, tuple(row.parameters.items())) if row.source_hash else None
 
 
 def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Benchmark:
-    """Of kernels only the rows with this width of tiles or blocks, 0 for all; with or without what the CPU measured."""
+    """Return the benchmark with only the rows of one width of tiles or blocks (0 for all), with or without rows of the CPU."""
 
     def is_kept(row: Measured) -> bool:
         widths = [value for name, value in row.parameters.items() if name in _WIDTHS]
@@ -50,25 +50,25 @@ def narrowed(benchmark: Benchmark, width: int = 0, with_host: bool = True) -> Be
 
 
 def widths_of(benchmark: Benchmark) -> list[int]:
-    """All widths of tiles or blocks that were measured."""
-    found = {value for row in benchmark.rows for name, value in row.parameters.items() if name in _WIDTHS}
-    return sorted(found)
+    """Return all measured widths of tiles and blocks."""
+    widths = {value for row in benchmark.rows for name, value in row.parameters.items() if name in _WIDTHS}
+    return sorted(widths)
 
 
 def _groups(benchmark: Benchmark) -> dict[str, dict[str, list[Measured]]]:
-    """Timed rows by kernel and label, in the order of the benchmark; of each label the smallest problem first."""
-    found: dict[str, dict[str, list[Measured]]] = {}
+    """Return the timed rows by kernel and label in the order of the benchmark, smallest problem first."""
+    groups: dict[str, dict[str, list[Measured]]] = {}
     for row in benchmark.rows:
         if row.timing is not None:
-            found.setdefault(row.kernel, {}).setdefault(row.label, []).append(row)
-    for labels in found.values():
+            groups.setdefault(row.kernel, {}).setdefault(row.label, []).append(row)
+    for labels in groups.values():
         for rows in labels.values():
             rows.sort(key=lambda row: row.problem.N)
-    return found
+    return groups
 
 
 def _fastest(rows: Iterable[Measured], by: Callable[[Measured], int]) -> list[Measured]:
-    """The fastest of the timed rows for each value of ``by``, in ascending order of that."""
+    """Return the fastest timed row for each value of ``by``, in ascending order of that value."""
     best: dict[int, Measured] = {}
     for row in rows:
         if row.gflops is not None and (by(row) not in best or row.gflops > (best[by(row)].gflops or 0.0)):
@@ -81,24 +81,24 @@ def _size_of(row: Measured) -> int:
 
 
 def _tile(row: Measured) -> int:
-    """The first parameter: the width of a tile or of a block."""
+    """Return the first parameter: the width of a tile or of a block."""
     return next(iter(row.parameters.values()))
 
 
 def _over_size(benchmark: Benchmark, value: Callable[[Measured], float | None]) -> list[Curve]:
-    """For each kernel the fastest choice of its parameters at each size and, not shown at first, each choice by itself."""
+    """Return for each kernel the fastest choice of its parameters at each size, and each choice by itself, initially hidden."""
     curves = []
     for kernel, choices in _groups(benchmark).items():
         several = len(choices) > 1
         name = f"{kernel}, fastest choice" if several else kernel
         lines = {name: _fastest(chain(*choices.values()), _size_of), **(choices if several else {})}
         for label, rows in lines.items():
-            found = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
-            if found:
-                points = tuple((float(row.problem.N), y) for row, y in found)
+            rated = [(row, y) for row in rows if (y := value(row)) is not None and y > 0]
+            if rated:
+                points = tuple((float(row.problem.N), y) for row, y in rated)
                 main = label not in choices or not several
-                texts = tuple(_text(row) for row, _ in found)
-                opens = tuple(opens_of(row) for row, _ in found)
+                texts = tuple(_text(row) for row, _ in rated)
+                opens = tuple(opens_of(row) for row, _ in rated)
                 curves.append(Curve(label, kernel if main else label, kernel, points, texts, main, main, opens=opens))
     return curves
 
@@ -109,25 +109,26 @@ def rates(benchmark: Benchmark) -> list[Curve]:
 
 def shares(benchmark: Benchmark) -> list[Curve]:
     def share(row: Measured) -> float | None:
-        found = benchmark.share_of_cublas(row)
-        return None if found is None or row.kernel == CUBLAS else found * 100
+        fraction = benchmark.share_of_cublas(row)
+        return None if fraction is None or row.kernel == CUBLAS else fraction * 100
 
     return _over_size(benchmark, share)
 
 
 def by_tile(benchmark: Benchmark) -> list[Curve]:
-    """For each kernel whose first parameter has several choices, one curve a size; at first the largest size at which most
-    choices were measured is shown.
+    """Return one curve per size for each kernel whose first parameter has several choices.
+
+    The largest size at which most choices were measured is shown initially.
     """
-    found: dict[tuple[str, int], list[Measured]] = {}
+    groups: dict[tuple[str, int], list[Measured]] = {}
     tiled = [row for row in benchmark.rows if row.parameters]
     for kernel, size in dict.fromkeys((row.kernel, row.problem.N) for row in tiled):
         rows = _fastest((row for row in tiled if (row.kernel, row.problem.N) == (kernel, size)), _tile)
         if len(rows) > 1:
-            found[kernel, size] = rows
-    points = {size: sum(len(rows) for (_, other), rows in found.items() if other == size) for _, size in found}
+            groups[kernel, size] = rows
+    points = {size: sum(len(rows) for (_, other), rows in groups.items() if other == size) for _, size in groups}
     first = max(points, key=lambda size: (points[size], size), default=0)
-    return [_by_tile(f"{kernel}, N = {size}", rows, size == first) for (kernel, size), rows in found.items()]
+    return [_by_tile(f"{kernel}, N = {size}", rows, size == first) for (kernel, size), rows in groups.items()]
 
 
 def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
@@ -137,7 +138,7 @@ def _by_tile(label: str, rows: list[Measured], shown: bool) -> Curve:
 
 
 def speed_ups(benchmark: Benchmark) -> list[Curve]:
-    """Times as fast as the fastest untiled kernel of the same size."""
+    """Return the speed-ups relative to the fastest untiled kernel of the same size."""
     untiled = {
         _size_of(row): row.gflops for row in _fastest((row for row in benchmark.rows if row.kernel == UNTILED), _size_of)
     }
@@ -150,7 +151,7 @@ def speed_ups(benchmark: Benchmark) -> list[Curve]:
 
 
 def with_transfer(benchmark: Benchmark) -> list[Curve]:
-    """Rates of the computation alone and, dashed, with the copies of A, B and C."""
+    """Return the rates of the computation alone and, dashed, with the copies of A, B and C."""
     alone = _over_size(benchmark, lambda row: row.gflops if row.transfer is not None else None)
     both = {curve.label: curve for curve in _over_size(benchmark, lambda row: row.gflops_with_transfer)}
     copied_ms = {row.problem.N: row.transfer.total_ms for row in benchmark.rows if row.transfer is not None}
@@ -175,9 +176,9 @@ def _last(curve: Curve) -> float:
 
 _SIZE, _POINT = (
     "N of N × N matrices",
-    "Point at a curve. Of the parameters that count here, the fastest of a kernel is shown at each size",
+    "Point at a curve. Each kernel uses its fastest parameters at each size",
 )
-_OF_TILE = "Point at a curve. Other parameters are the fastest for each width"
+_OF_TILE = "Point at a curve. Each kernel uses its fastest other parameters at each width"
 
 
 def rate_chart(benchmark: Benchmark) -> Chart:
@@ -221,17 +222,17 @@ def _chart(benchmark: Benchmark, title: str, x: str, y: Axis, curves: list[Curve
 
 
 def _origins(benchmark: Benchmark) -> list[str]:
-    """Where the curves are from, and what they are not."""
-    found = [capital(benchmark.source), f"CPU {benchmark.host}"]
+    """Return the sources of the curves, and their limits."""
+    notes = [capital(benchmark.source), f"CPU {benchmark.host}"]
     if any(row.failure.startswith("left out") for row in benchmark.rows):
-        found.append("a curve ends where one launch would take too long")
+        notes.append("curves end where a launch would take too long")
     other = {row.kernel for row in benchmark.rows if _shipped().get(row.kernel, row.source_hash) != row.source_hash}
     if other:
-        found.append(f"another version of {', '.join(sorted(other))} was measured than ships now")
-    return found
+        notes.append(f"measured with another version of {', '.join(sorted(other))}")
+    return notes
 
 
 @cache
 def _shipped() -> dict[str, str]:
-    """The hash of each shipped kernel's text."""
+    """Return the hash of each shipped kernel's text."""
     return {name: load_kernel(name).text_hash for name in kernel_names()}

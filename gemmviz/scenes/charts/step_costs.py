@@ -1,5 +1,7 @@
-"""What every step costs, as a chart: sectors up, wavefronts of shared memory down, each split into needed and lost. Where there
-are more steps than a frame has room for, each bar is the mean of some that follow each other.
+"""The cost of each step as a chart: sectors upwards, wavefronts of shared memory downwards, each split into needed and
+lost.
+
+If there are more steps than fit a frame, each bar is the mean of some successive steps.
 """
 
 from typing import Any
@@ -16,7 +18,7 @@ _MOST_BARS = 2000
 
 
 def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
-    """Of the watched block or warps, with a mark at ``step``. Steps count from 1."""
+    """Return the costs of the watched block or warps, with a mark at ``step``. The axis counts steps from 1."""
     columns = [COST_COLUMNS.index(name) for name in ("sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts")]
     costs: npt.NDArray[np.number[Any]] = replay.costs(scope)[:, columns]
     together = -(-len(costs) // _MOST_BARS)
@@ -34,12 +36,12 @@ def cost_chart(replay: Replay, scope: Scope, step: int) -> Chart:
     rules = replay.trace.rules
     mean = f"; each bar is the mean of {together} steps" if together > 1 else ""
     return Chart(
-        "Cost of each step",
+        "Cost per step",
         Axis("step"),
         Axis(f"up: {rules.sector_bytes}-byte sectors of global memory; down: wavefronts of shared memory", unsigned=True),
         bars=tuple(_bars(*part, together) for part in parts if part[2].any()),
         marks=(Mark(step + 1, is_here=True),),
-        notes=(f"{focus_text(scope.focus, replay.trace)}, counted from the trace; red: more than needed{mean}",),
+        notes=(f"{focus_text(scope.focus, replay.trace)}, counted from the trace; red: excess{mean}",),
         hint="Click to go to a step",
     )
 

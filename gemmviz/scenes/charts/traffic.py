@@ -1,4 +1,4 @@
-"""Traffic by tile width, as a chart."""
+"""Reads from global memory by tile width, as a chart."""
 
 from gemmviz.model.chart import Axis, Chart, Curve, Mark
 from gemmviz.model.traffic import TrafficCase
@@ -8,14 +8,14 @@ _UNTILED = "without tiles, 2 M N K"
 
 
 def traffic_chart(case: TrafficCase) -> Chart:
-    """Elements read from global memory over the width of a tile, and what they were without tiles."""
+    """Return the elements read from global memory over the width of a tile, and the reads without tiles."""
     points = tuple((float(row.width), float(row.elements)) for row in case.rows)
     texts = tuple(
         f"{case.parameter} = {row.width}: {spaced(row.elements)} reads, {spaced(row.sectors)} sectors" for row in case.rows
     )
     flat = tuple((x, float(case.untiled)) for x, _ in points)
-    said = tuple(f"without tiles: {spaced(case.untiled)} reads" for _ in flat)
-    has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # there is no zero among powers of ten
+    flat_texts = tuple(f"without tiles: {spaced(case.untiled)} reads" for _ in flat)
+    has_reads = case.untiled > 0 and all(row.elements > 0 for row in case.rows)  # a logarithmic axis has no zero
     names = (case.what.partition(",")[0], _UNTILED)
     here = next((row for row in case.rows if row.width == case.here), None)
     notes = ["every access of the whole launch counted from the source, for each width"]
@@ -29,7 +29,7 @@ def traffic_chart(case: TrafficCase) -> Chart:
         Axis("elements read from global memory", is_log=has_reads),
         (
             Curve(names[0], names[0], names[0], points, texts),
-            Curve(names[1], "without tiles", names[1], flat, said, dashed=True),
+            Curve(names[1], "without tiles", names[1], flat, flat_texts, dashed=True),
         ),
         marks=(Mark(float(case.here), "", is_here=True),) if here is not None else (),
         families=names,

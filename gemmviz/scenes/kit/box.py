@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """From (x, y) to the right and down, in scene units."""
+    """A rectangle from (x, y) to the right and down, in scene units."""
 
     x: float
     y: float

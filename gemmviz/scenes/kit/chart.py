@@ -17,16 +17,16 @@ from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
 _TITLE, _TEXT, _NOTE, _NAME = 30.0, 22.0, 20.0, 22.0
-_LEADING = 30.0  # from one name beside the curves to the next
-_INK = 0.4  # how much of the text's colour makes an accent legible on white
-_GREYS = (1.0, 0.46, 0.31)  # shares of the text's colour: as far from each other and from the accents as there is room
+_LEADING = 30.0  # distance of the names beside the curves
+_INK = 0.4  # share of the text's colour that makes an accent legible on white
+_GREYS = (1.0, 0.46, 0.31)  # shares of the text's colour, far from each other and from the accents
 _MARKER, _BESIDE_AXIS = 7.0, 150.0
-_LEAST = 1e-12  # on an axis of powers of ten: there is no zero
+_LEAST = 1e-12  # a logarithmic axis has no zero
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How the values of an axis become scene units: ``at`` and back."""
+    """The mapping of an axis: ``at`` maps values to scene units, ``value`` maps back."""
 
     low: float
     high: float
@@ -40,43 +40,43 @@ class Scale:
 
     def value(self, at: float) -> float:
         low, high = (math.log10(each) if self.is_log else each for each in (self.low, self.high))
-        found = low + (at - self.start) / (self.stop - self.start) * (high - low)
-        return 10**found if self.is_log else found
+        result = low + (at - self.start) / (self.stop - self.start) * (high - low)
+        return 10**result if self.is_log else result
 
 
 def chart_scene(chart: Chart, options: ViewOptions) -> Scene:
-    """The chart with the curves that ``options.curves`` chooses, in the shape of a frame."""
+    """Return the chart in the format of a frame, with the curves that ``options.curves`` selects."""
     chart = chart.showing(options.curves)
     if options.is_even:
         chart = chart.evenly()
     theme, height = options.theme, options.height
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     top, bottom = (110.0, height - 118.0) if options.words else (46.0, height - 62.0)
     if options.words:
-        found.append(Labels("title", points((MARGIN, 50)), (chart.title,), _TITLE, theme.text, "start", "semibold"))
+        primitives.append(Labels("title", points((MARGIN, 50)), (chart.title,), _TITLE, theme.text, "start", "semibold"))
         notes = fitted("; ".join(chart.notes), _NOTE, options.width - 2 * MARGIN)
-        found.append(Labels("notes", points((MARGIN, height - 22)), (notes,), _NOTE, theme.faint))
+        primitives.append(Labels("notes", points((MARGIN, height - 22)), (notes,), _NOTE, theme.faint))
     if not chart.xs:
         at = points((options.width / 2, height / 2))
-        found.append(Labels("message", at, ("Nothing to plot",), _TITLE, theme.faint, "middle"))
-        return Scene(options.width, height, theme.background, tuple(found))
+        primitives.append(Labels("message", at, ("No data to plot",), _TITLE, theme.faint, "middle"))
+        return Scene(options.width, height, theme.background, tuple(primitives))
     x_scale, y_scale = scales(chart, top, bottom, options.width)
-    found += _axes(chart, x_scale, y_scale, theme)
-    found += [_bars(bars, number, x_scale, y_scale, theme) for number, bars in enumerate(chart.bars)]
-    found += _marks(chart, x_scale, y_scale, theme)
+    primitives += _axes(chart, x_scale, y_scale, theme)
+    primitives += [_bars(bars, number, x_scale, y_scale, theme) for number, bars in enumerate(chart.bars)]
+    primitives += _marks(chart, x_scale, y_scale, theme)
     colours = curve_colours(chart, theme)
     for curve in chart.curves:
-        found += _curve(curve, colours[curve.family], chart.families.index(curve.family), x_scale, y_scale, theme)
-    return Scene(options.width, height, theme.background, (*found, *_names(chart, colours, x_scale, y_scale, theme)))
+        primitives += _curve(curve, colours[curve.family], chart.families.index(curve.family), x_scale, y_scale, theme)
+    return Scene(options.width, height, theme.background, (*primitives, *_names(chart, colours, x_scale, y_scale, theme)))
 
 
 def chart_view(title: str, subject: type, chart: Callable[[Any], Chart], order: int) -> View:
-    """A view that is a chart of its subject."""
+    """Return a view that is a chart of its subject."""
     return View(title, subject, lambda shown, options: chart_scene(chart(shown), options), chart=chart, order=order)
 
 
 def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale, Scale]:
-    """Of the x and the y axis, with room for the numbers at the left and the names at the right."""
+    """Return the scales of the x and the y axis, with space for numbers on the left and names on the right."""
     low, high = y_range(chart)
     numbers = max(text_width(text, _TEXT) for _, text in ticks(chart.y, low, high))
     names = max((text_width(name, _NAME, "semibold") for name in curve_names(chart).values()), default=0.0)
@@ -90,7 +90,7 @@ def scales(chart: Chart, top: float, bottom: float, width: float) -> tuple[Scale
 
 
 def y_range(chart: Chart) -> tuple[float, float]:
-    """All that is plotted, and some air."""
+    """Return the range of the plotted values, with a margin."""
     values = [y for curve in chart.curves for _, y in curve.points]
     for bars in chart.bars:
         values += [0.0, *bars.bottoms, *(b + h for b, h in zip(bars.bottoms, bars.heights, strict=True))]
@@ -103,40 +103,42 @@ def y_range(chart: Chart) -> tuple[float, float]:
 
 
 def ticks(axis: Axis, low: float, high: float) -> list[tuple[float, str]]:
-    """Where an axis from ``low`` to ``high`` has its numbers: those that it names, else powers of ten and what lies between
-    them where there are few, else round steps; these also on a logarithmic axis that is too short for any such number.
+    """Return the positions and texts of the ticks from ``low`` to ``high``.
+
+    They are the axis's own ticks if it has some; else powers of ten with values between them if there are few; else round
+    steps, also on a logarithmic axis that is too short for powers of ten.
     """
     if axis.ticks is not None:
         return [(at, text) for at, text in axis.ticks if low <= at * (1 + 1e-9) and at <= high * (1 + 1e-9)]
     if axis.is_log:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         between = (1, 2, 5) if len(powers) < 5 else (1,)
-        found = [step * 10.0**power for power in powers for step in between]
-        inside = [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in found if low <= at <= high]
+        values = [step * 10.0**power for power in powers for step in between]
+        inside = [(at, spaced(round(at)) if at >= 1 else f"{at:g}") for at in values if low <= at <= high]
         if inside:
             return inside
     rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * each for each in (1, 2, 5, 10) if power * each >= rough)
-    found = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in found]
+    values = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [(at, spaced(round(abs(at) if axis.unsigned else at)) if step >= 1 else f"{at:g}") for at in values]
 
 
 def curve_colours(chart: Chart, theme: Theme) -> dict[str, str]:
-    """One for each family; what they are compared with has those of the text."""
+    """Return one colour per family. Curves for comparison have shades of the text's colour."""
     kernels = [family for family in chart.families if family not in chart.beside]
-    found = {
+    colours = {
         family: mixed(theme.background, theme.text, _GREYS[min(number, len(_GREYS) - 1)])
         for number, family in enumerate(chart.beside)
     }
     for number, family in enumerate(kernels):
         accent = theme.warps[number % len(theme.warps)]
-        found[family] = accent if theme.is_dark else mixed(accent, theme.text, _INK)
-    return found
+        colours[family] = accent if theme.is_dark else mixed(accent, theme.text, _INK)
+    return colours
 
 
 def curve_names(chart: Chart) -> dict[str, str]:
-    """What each curve is called, by its label: its short name, unless two have the same."""
+    """Return the displayed name of each curve by its label: the short name, unless it is ambiguous."""
     names = [curve.name for curve in chart.curves]
     return {curve.label: curve.label if names.count(curve.name) > 1 else curve.name for curve in chart.curves}
 
@@ -145,16 +147,16 @@ def bar_colour(bars: Bars, theme: Theme) -> str:
     return {"needed": theme.faint, "also needed": mixed(theme.background, theme.faint, 0.6), "lost": theme.warning}[bars.role]
 
 
-def apart(wanted: list[float], gap: float, top: float) -> list[float]:
-    """Positions as near to ``wanted`` (ascending) as may be that lie ``gap`` apart and not above ``top``."""
-    found: list[float] = []
-    for each in wanted:
-        found.append(max(each, found[-1] + gap) if found else each)
+def apart(positions: list[float], gap: float, top: float) -> list[float]:
+    """Return positions as near as possible to ``positions`` (ascending), at least ``gap`` apart and not above ``top``."""
+    placed: list[float] = []
+    for each in positions:
+        placed.append(max(each, placed[-1] + gap) if placed else each)
     limit = top
-    for place in reversed(range(len(found))):
-        found[place] = min(found[place], limit)
-        limit = found[place] - gap
-    return found
+    for place in reversed(range(len(placed))):
+        placed[place] = min(placed[place], limit)
+        limit = placed[place] - gap
+    return placed
 
 
 def _axes(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
@@ -190,30 +192,32 @@ def _bars(bars: Bars, number: int, x: Scale, y: Scale, theme: Theme) -> Rects:
 
 
 def _marks(chart: Chart, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for number, mark in enumerate(chart.marks):
         at = x.at(mark.x)
         colour = theme.text if mark.is_here else theme.faint
         line = np.array([(at, y.start, at, y.stop)])
-        found.append(Lines(f"mark-{number}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
+        primitives.append(Lines(f"mark-{number}", line, colour, 2.0 if mark.is_here else 1.5, dashed=not mark.is_here))
         if mark.text:
             is_left = number + 1 < len(chart.marks) and at - x.start > text_width(mark.text, _NOTE) + _BESIDE_AXIS
             place = points((at - 6 if is_left else at, y.stop - 12))
-            found.append(Labels(f"mark-{number}-text", place, (mark.text,), _NOTE, theme.faint, "end" if is_left else "start"))
-    return found
+            primitives.append(
+                Labels(f"mark-{number}-text", place, (mark.text,), _NOTE, theme.faint, "end" if is_left else "start")
+            )
+    return primitives
 
 
 def _curve(curve: Curve, colour: str, family: int, x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
     at = np.array([(x.at(px), y.at(py)) for px, py in curve.points])
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     if len(at) > 1:
         segments = np.column_stack([at[:-1], at[1:]])
-        found.append(Lines(f"curve-{curve.label}", segments, colour, 3.0, dashed=curve.dashed))
-    return [*found, _markers(f"points-{curve.label}", at, colour, family, theme)]
+        primitives.append(Lines(f"curve-{curve.label}", segments, colour, 3.0, dashed=curve.dashed))
+    return [*primitives, _markers(f"points-{curve.label}", at, colour, family, theme)]
 
 
 def _markers(key: str, at: npt.NDArray[np.float64], colour: str, family: int, theme: Theme) -> Rects:
-    """Discs and squares, filled or hollow, in turn: families are told apart without their colour too."""
+    """Return discs and squares, filled or hollow, in turn, so that families differ without colour."""
     radius = _MARKER if family % 2 == 0 else 0.0
     hollow = family // 2 % 2 == 1
     corner = np.column_stack([at - _MARKER, np.full((len(at), 2), 2 * _MARKER)])
@@ -221,16 +225,16 @@ def _markers(key: str, at: npt.NDArray[np.float64], colour: str, family: int, th
 
 
 def _names(chart: Chart, colours: dict[str, str], x: Scale, y: Scale, theme: Theme) -> list[Primitive]:
-    """Beside the last point of each curve its name, none over another, and a thread from the one to the other."""
+    """Draw the name of each curve beside its last point, without overlaps, with a line to the point."""
     ends = {curve.label: (x.at(curve.points[-1][0]), y.at(curve.points[-1][1])) for curve in chart.curves}
     ordered = sorted(chart.curves, key=lambda curve: ends[curve.label][1])
     places = apart([ends[curve.label][1] for curve in ordered], _LEADING, y.start - 8)
     names = curve_names(chart)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for curve, place in zip(ordered, places, strict=True):
         colour, (end_x, end_y) = colours[curve.family], ends[curve.label]
         thread = boxes((end_x + _MARKER + 3, end_y, x.stop + 34, place))
-        found.append(Lines(f"thread-{curve.label}", thread, mixed(theme.background, colour, 0.5), 1.5, dashed=True))
+        primitives.append(Lines(f"thread-{curve.label}", thread, mixed(theme.background, colour, 0.5), 1.5, dashed=True))
         at = points((x.stop + 40, place + 8))
-        found.append(Labels(f"name-{curve.label}", at, (names[curve.label],), _NAME, colour, "start", "semibold"))
-    return found
+        primitives.append(Labels(f"name-{curve.label}", at, (names[curve.label],), _NAME, colour, "start", "semibold"))
+    return primitives

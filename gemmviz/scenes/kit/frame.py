@@ -1,4 +1,4 @@
-"""What every view has around it: the size of a frame, the options, and the words that say what happens."""
+"""The frame of a view: its size, the options, and the words around the picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ from gemmviz.model.setting import Control
 from gemmviz.scenes.kit import sentence
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.primitives import Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrapped
+from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, load_theme
-from gemmviz.scenes.kit.timeline import place_of, score_primitives
+from gemmviz.scenes.kit.timeline import timeline_primitives, x_of_step
 from gemmviz.scenes.kit.window import Lens
 
 WIDTH, HEIGHT = 1600.0, 900.0
 MARGIN, TOP, BOTTOM = 40.0, 76.0, 132.0
-COLUMN = 400.0  # how wide the words' column is, where they stand beside the picture
-SCORE = 20.0  # how high the strip of time at the lower edge is
+COLUMN = 400.0  # width of the column of words beside the picture
+STRIP = 20.0  # height of the timeline at the lower edge
 ARRIVAL = 0.85
 Layer = Literal["matrix", "warp", "lane", "block", "reuse"]
 LAYERS: tuple[Layer, ...] = ("matrix", "warp", "lane", "block", "reuse")
@@ -36,19 +36,21 @@ _LABELS = (
 
 
 def eased(share: Any) -> Any:
-    """Slow, quick, slow."""
+    """Return the share with smooth acceleration and deceleration."""
     return share**2 * (3 - 2 * share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawingOptions:
-    """The options of views that a person sets: a Shot has them, and every view gets them. A new one is a field here, with its
-    Control, and the view that uses it; flag, saved view, menu entry and the name of its change follow from the field.
+    """The options of drawing that a user sets: part of each Shot, and passed to each view.
 
-    ``moment``: how much of the step has passed, 0 to 1; ``instant``: of a view of a whole launch, how much of its time has
-    passed, 0 to 1; ``layer``: what colours show (the matrix; the warp, lane or block that touches or computes a cell; or loads
-    so far); ``lens``: all of the matrices or what matters of them; ``code``: with the source lines; ``labels``: how elements
-    and threads are written.
+    A new option is a field here, with its Control, and the view that uses it; flag, saved view, menu entry and the name of
+    its change follow from the field.
+
+    ``moment``: the share of the step that has passed, 0 to 1; ``instant``: the share of the time of a launch that has passed;
+    ``layer``: the meaning of colours (the matrix; the warp, lane or block that accesses or computes a cell; or loads so far);
+    ``lens``: whether only the part of the matrices in use is shown; ``code``: with source lines; ``labels``: how elements and
+    threads are written.
     """
 
     moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
@@ -61,11 +63,13 @@ class DrawingOptions:
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions(DrawingOptions):
-    """How to draw. ``zoom``: how much larger than the whole frame it is looked at; ``width`` and ``height``: of the frame, in
-    units; ``scale``: pixels of a unit, which with the zoom decides where labels fit; ``words``: with title and captions, or the
-    picture alone; ``clip``: the part (x, y, width, height) that can be seen, None for all; ``curves``: which of a chart's
-    curves to show, by label; ``flies``: whether copies are seen on their way; ``score``: with the run along the lower edge;
-    ``marked``: an element that is followed, as matrix, row and column; ``is_even``: of a chart, on axes divided evenly.
+    """The options of drawing a view.
+
+    ``zoom``: magnification relative to the whole frame; ``width`` and ``height`` of the frame in units; ``scale``: pixels
+    of a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
+    visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``flies``: whether
+    copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
+    matrix, row and column; ``is_even``: whether the axes of a chart are linear.
     """
 
     theme: Theme = field(default_factory=lambda: load_theme("dark"))
@@ -77,60 +81,60 @@ class ViewOptions(DrawingOptions):
     clip: tuple[float, float, float, float] | None = None
     curves: Mapping[str, bool] = field(default_factory=dict)
     flies: bool = True
-    score: bool = True
+    timeline: bool = True
     marked: tuple[str, int, int] | None = None
     is_even: bool = False
 
     @property
     def strip(self) -> float:
-        """How high the score at the lower edge is."""
-        return SCORE if self.score and self.words else 0.0
+        """Height of the timeline at the lower edge."""
+        return STRIP if self.timeline and self.words else 0.0
 
     @property
     def pixels(self) -> float:
-        """Of a unit, as closely as it is looked at."""
+        """Pixels of a unit at the current zoom."""
         return self.scale * self.zoom
 
     @property
     def arrived(self) -> bool:
-        """Whether what moves in this step is where it goes to."""
+        """Whether the copies of this step have reached their targets."""
         return self.moment >= ARRIVAL
 
     @property
     def top(self) -> float:
-        """Where a view's own picture may begin."""
+        """Upper edge of the view's own picture."""
         return TOP + MARGIN if self.words else 14.0
 
     @property
     def bottom(self) -> float:
-        """Where it must end."""
+        """Lower edge of the view's own picture."""
         return self.height - (BOTTOM if self.words else 14.0)
 
 
-def framed(found: list[Primitive], moment: Moment, options: ViewOptions) -> Scene:
-    """A whole frame: a view's own primitives, and the words above and below them."""
+def framed(primitives: list[Primitive], moment: Moment, options: ViewOptions) -> Scene:
+    """Return a frame of a run: the primitives of a view, with the words above and below them."""
     words = (*words_between(moment, options), *time_strip(moment, options)) if options.words else ()
-    return Scene(options.width, options.height, options.theme.background, tuple(found), words=words)
+    return Scene(options.width, options.height, options.theme.background, tuple(primitives), words=words)
 
 
-def titled(found: list[Primitive], title: str, note: str, options: ViewOptions) -> Scene:
-    """A whole frame of what is no run: a view's own primitives below a title and a line that says where they are from."""
+def titled(primitives: list[Primitive], title: str, note: str, options: ViewOptions) -> Scene:
+    """Return a frame without a run: the primitives of a view, below a title and a line with their source."""
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     size = title_size(title, theme, room)
     words: tuple[Primitive, ...] = (
         text_line("title", (MARGIN, 50), title, size, room, theme.text, "semibold"),
         text_line("note", (MARGIN, 86), note, sizes.small, room, theme.faint),
     )
-    return Scene(options.width, options.height, theme.background, tuple(found), words=words if options.words else ())
+    return Scene(options.width, options.height, theme.background, tuple(primitives), words=words if options.words else ())
 
 
 def title_size(text: str, theme: Theme, room: float) -> float:
-    """The size of a title, smaller where it is long for its room."""
+    """Return the size of a title, smaller if it is long."""
     return _first_size(text, (theme.type.title, theme.type.heading, theme.type.note), room)
 
 
 def _first_size(text: str, sizes: tuple[float, ...], room: float) -> float:
-    """The first size in which a text has room, else the last."""
+    """Return the first size in which a text fits, else the last."""
     return next((size for size in sizes if text_width(text, size, "semibold") <= room), sizes[-1])
 
 
@@ -144,7 +148,7 @@ def _action(moment: Moment, options: ViewOptions) -> str:
 
 
 def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
-    """Title and progress above, what the watched threads do and what it costs below: around a view."""
+    """Draw title and progress above a view, and the action of the watched threads and its cost below."""
     theme, height, sizes = options.theme, options.height, options.theme.type
     room = options.width - 2 * MARGIN
     progress, whole = sentence.step_title(moment), text_width(_title(moment), sizes.title, "semibold")
@@ -153,74 +157,77 @@ def words_between(moment: Moment, options: ViewOptions) -> list[Primitive]:
     beside = room - text_width(progress, sizes.progress) - MARGIN
     size = title_size(_title(moment), theme, beside)
     title = fitted(_title(moment), size, beside, "semibold")
-    said = _first_size(_action(moment, options), (sizes.caption, sizes.small, sizes.note), room)
-    action = fitted(_action(moment, options), said, room, "semibold")
+    action_size = _first_size(_action(moment, options), (sizes.caption, sizes.small, sizes.note), room)
+    action = fitted(_action(moment, options), action_size, room, "semibold")
     cost = fitted(sentence.cost(moment), sizes.small, room)
     ground = band_bottom(height) + options.strip
     behind = [boxes((0, 0, options.width, 70), (0, height - ground, options.width, ground))] if options.clip else []
     bottom = height - options.strip - 18
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         *(Rects("words-ground", each, theme.background) for each in behind),
         Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
         Labels("progress", points((options.width - MARGIN, 50)), (progress,), sizes.progress, theme.faint, "end"),
     ]
     if band_bottom(height) == LOW_BAND:
-        return [*found, Labels("action", points((MARGIN, bottom)), (action,), said, theme.text, "start", "semibold")]
+        return [
+            *primitives,
+            Labels("action", points((MARGIN, bottom)), (action,), action_size, theme.text, "start", "semibold"),
+        ]
     return [
-        *found,
-        Labels("action", points((MARGIN, bottom - 32)), (action,), said, theme.text, "start", "semibold"),
+        *primitives,
+        Labels("action", points((MARGIN, bottom - 32)), (action,), action_size, theme.text, "start", "semibold"),
         Labels("cost", points((MARGIN, bottom)), (cost,), sizes.small, theme.faint),
     ]
 
 
 def band_bottom(height: float) -> float:
-    """How much of a frame the words below its picture take: in a low one there is one line of them."""
+    """Return the height of the words below a picture; low frames have one line."""
     return LOW_BAND if height < _LOW else 96.0
 
 
 def words_beside(moment: Moment, options: ViewOptions, room: float) -> list[Primitive]:
-    """The same words in a column at the left that is ``room`` wide, beginning at its top and ending at its bottom."""
+    """Draw the same words in a column of width ``room`` on the left, at its top and bottom."""
     theme, sizes = options.theme, options.theme.type
     title, parameters = _title_lines(moment, theme, room)
     progress = _progress_lines(moment, theme, room, 3 - len(parameters))
-    action = wrapped(_action(moment, options), sizes.caption, room, 3, "semibold")
-    cost = wrapped(sentence.cost(moment), sizes.small, room, 3)
+    action = wrap_text(_action(moment, options), sizes.caption, room, 3, "semibold")
+    cost = wrap_text(sentence.cost(moment), sizes.small, room, 3)
     leading = [_LEADING * size for size in (sizes.title, sizes.small, sizes.caption, sizes.small)]
     head = 20 + leading[0] + (len(parameters) + len(progress)) * leading[1] + 10
     foot = 12 + len(action) * leading[2] + len(cost) * leading[3] + options.strip + 24
     wide = MARGIN + room + 10
     behind = [boxes((0, 0, wide, head + 10), (0, options.height - foot - 10, wide, foot + 10))] if options.clip else []
-    y, found = 16.0, []
+    y, primitives = 16.0, []
     for key, lines, size, colour, step in (
         ("title", title, sizes.title, theme.text, leading[0]),
         ("parameters", parameters, sizes.small, theme.text, leading[1]),
         ("progress", progress, sizes.small, theme.faint, leading[1]),
     ):  # fmt: skip
-        found += [_paragraph(key, lines, y, size, colour, step)] if lines else []
+        primitives += [_paragraph(key, lines, y, size, colour, step)] if lines else []
         y += len(lines) * step + (4 if lines else 0)
     y = options.height - foot
     for key, lines, size, colour, step in (
         ("action", action, sizes.caption, theme.text, leading[2]), ("cost", cost, sizes.small, theme.faint, leading[3]),
     ):  # fmt: skip
-        found.append(_paragraph(key, lines, y, size, colour, step))
+        primitives.append(_paragraph(key, lines, y, size, colour, step))
         y += len(lines) * step + 6
-    return [*(Rects("words-ground", each, theme.background) for each in behind), *found]
+    return [*(Rects("words-ground", each, theme.background) for each in behind), *primitives]
 
 
 def _title_lines(moment: Moment, theme: Theme, room: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The title, and the parameters on lines of their own where one line has no room for both."""
+    """Return the title, and the parameters on separate lines if both don't fit one line."""
     whole = _title(moment)
     if text_width(whole, theme.type.title, "semibold") <= room:
         return (whole,), ()
     name, _, parameters = whole.partition(", ")
-    return (fitted(name, theme.type.title, room, "semibold"),), wrapped(parameters, theme.type.small, room, 2)
+    return (fitted(name, theme.type.title, room, "semibold"),), wrap_text(parameters, theme.type.small, room, 2)
 
 
 def _progress_lines(moment: Moment, theme: Theme, room: float, most: int) -> tuple[str, ...]:
-    """Where in the run the step is; without what of it was traced, where there is no room for that."""
+    """Return the position in the run; what was traced is left out if it doesn't fit."""
     whole, size = sentence.step_title(moment), theme.type.small
-    is_much = len(wrapped(whole, size, room, most + 1)) > most
-    return wrapped(whole.partition(" · ")[0] if is_much else whole, size, room, min(most, 2))
+    is_much = len(wrap_text(whole, size, room, most + 1)) > most
+    return wrap_text(whole.partition(" · ")[0] if is_much else whole, size, room, min(most, 2))
 
 
 def _paragraph(key: str, lines: tuple[str, ...], y: float, size: float, colour: str, leading: float) -> Labels:
@@ -229,25 +236,25 @@ def _paragraph(key: str, lines: tuple[str, ...], y: float, size: float, colour: 
 
 
 def time_strip(moment: Moment, options: ViewOptions) -> list[Primitive]:
-    """The whole run along the lower edge, and where in it the moment is."""
+    """Draw the timeline along the lower edge, with the current moment."""
     if not options.strip:
         return []
     theme, steps = options.theme, moment.trace.steps
-    room = Box(0.0, options.height - SCORE, options.width, SCORE)
-    here = boxes((place_of(moment.step + options.moment, steps, room) - 2.0, room.y - 4.0, 4.0, SCORE + 4.0))
-    return [*score_primitives(moment.replay, room, theme), Rects("here", here, theme.text)]
+    room = Box(0.0, options.height - STRIP, options.width, STRIP)
+    here = boxes((x_of_step(moment.step + options.moment, steps, room) - 2.0, room.y - 4.0, 4.0, STRIP + 4.0))
+    return [*timeline_primitives(moment.replay, room, theme), Rects("here", here, theme.text)]
 
 
 def apology(title: str, why: str, options: ViewOptions) -> Scene:
-    """In place of a view that can't show anything: why."""
+    """Return a scene that says why a view can't be shown."""
     size, width = options.theme.type.caption, options.width - 4 * MARGIN
-    lines = wrapped(why, size, width, 6)
+    lines = wrap_text(why, size, width, 6)
     y = (options.top + options.bottom) / 2 - 0.7 * size * len(lines)
     at = points(*((options.width / 2, y + 1.4 * size * (n + 1)) for n in range(len(lines))))
     return titled([Labels("message", at, tuple(lines), size, options.theme.text, "middle")], title, "", options)
 
 
 def message(text: str, options: ViewOptions) -> Labels:
-    """A sentence in the middle of a view that has nothing to show."""
+    """Return a sentence in the middle of a view without content."""
     at = points((options.width / 2, (options.top + options.bottom) / 2 + 8))
     return Labels("message", at, (text,), 30.0 if options.words else 26.0, options.theme.faint, "middle")

@@ -1,4 +1,4 @@
-"""Threads by colour: by their warp within the block, by their lane within the warp, or by their block."""
+"""Colours of threads: by warp within the block, by lane within the warp, or by block."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from gemmviz.scenes.kit.theme import WARP_ACCENTS, Theme
 
 GROUPED: tuple[Layer, ...] = ("warp", "lane", "block")
 COLOURS = len(WARP_ACCENTS)
-_ROW_OF_BLOCKS = 3  # colours from one row of blocks to the next: neighbours differ
+_ROW_OF_BLOCKS = 3  # offset of the colours between rows of blocks, so that neighbours differ
 
 
 def group_accents(layer: Layer, theme: Theme) -> tuple[str, ...]:
-    """The colours of the groups of a layer: of lanes from the first to the last, else each as different as can be."""
+    """Return the colours of the groups of a layer: in order for lanes, as different as possible for other layers."""
     return theme.lanes if layer == "lane" else theme.warps
 
 
 def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
-    """For each thread of the trace the entry of ``group_accents`` that it has."""
+    """Return the index into ``group_accents`` of each thread of the trace."""
     space, size = trace.space, trace.rules.warp_size
     within = threads % space.threads_per_block
     if layer == "lane":
@@ -35,14 +35,14 @@ def group_colours(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.
 def thread_colours(
     trace: Trace, threads: npt.NDArray[Any], layer: Layer, theme: Theme, alone: str
 ) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
-    """Colours, and for each thread of the trace the one that it has: its group's, or ``alone`` where a layer has no groups."""
+    """Return colours, and the index of the colour of each thread of the trace; ``alone`` if a layer has no groups."""
     if layer not in GROUPED:
         return (alone,), np.zeros(len(threads), np.uint8)
     return group_accents(layer, theme), group_colours(trace, threads, layer).astype(np.uint8)
 
 
 def group_numbers(trace: Trace, threads: npt.NDArray[Any], layer: Layer) -> npt.NDArray[np.int64]:
-    """For each thread of the trace a number that its whole group has, and no other."""
+    """Return a number for each thread of the trace that is equal within a group and different between groups."""
     space, size = trace.space, trace.rules.warp_size
     if layer == "block":
         return np.asarray(threads // space.threads_per_block, np.int64)

@@ -1,4 +1,4 @@
-"""A part of a scene as large as the whole: what one sees who has zoomed in."""
+"""A magnified part of a scene."""
 
 from dataclasses import replace
 from functools import partial
@@ -10,8 +10,9 @@ from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects
 
 
 def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
-    """The scene ``zoom`` times as large, what was at (``x``, ``y``), shares of its width and height, in the middle. Lines stay
-    as thin as they are, and its words where they are.
+    """Return the scene ``zoom`` times as large, centred at (``x``, ``y``), shares of its width and height.
+
+    Lines keep their width, and words their place.
     """
     if zoom == 1.0 and (x, y) == (0.5, 0.5):
         return scene
@@ -21,7 +22,7 @@ def magnified(scene: Scene, zoom: float, x: float, y: float) -> Scene:
 
 
 def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
-    """A primitive so far to the right and down, its key told from those of others by a prefix."""
+    """Return a primitive moved right and down, with a prefix to its key."""
     shift = np.array((x, y))
     facts: dict[str, Any] = {"key": prefix + each.key}
     match each:
@@ -35,7 +36,7 @@ def moved(each: Primitive, x: float, y: float, prefix: str) -> Primitive:
             facts["at"] = each.at + shift
         case Squares():
             facts["boxes"] = each.boxes + np.array((x, y, 0.0))
-    copy = object.__new__(type(each))  # ten times as fast as dataclasses.replace, and there are hundreds in a frame
+    copy = object.__new__(type(each))  # ten times as fast as dataclasses.replace; a frame has hundreds
     copy.__dict__.update(each.__dict__, **facts)
     return copy
 

@@ -1,4 +1,4 @@
-"""The few shapes that every picture is made of, batched: a thousand cells are one primitive.
+"""The few shapes that every picture consists of, batched: a thousand cells are one primitive.
 
 Coordinates are scene units, y downwards. ``key`` names a primitive for hit-testing and for groups in SVG.
 """
@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 Anchor = Literal["start", "middle", "end"]
 Face = Literal["regular", "semibold", "mono"]
-ANCHORED: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}  # how much of a text is left of where it stands
+ANCHORED: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}  # share of a text to the left of its position
 
 
 class _Comparable:
-    """Equality that looks into arrays."""
+    """Equality that compares arrays by value."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -31,14 +31,12 @@ def _same(a: Any, b: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Cells(_Comparable):
-    """A table of cells from (x, y): ``fill`` uint8 (rows, columns) picks a colour of ``palette`` for each. Cells are ``size``
-    wide and, unless ``height`` says otherwise, as high. ``origin``: the row and column that the first of them has in all of the
-    table.
+    """A table of cells from (x, y); ``fill`` uint8 (rows, columns) is an index into ``palette``.
 
-    ``labels`` (rows, columns) of strings, or None; ``inks`` the label colour for each entry of the palette.
-    ``line`` is the colour between cells, or None for none. ``factor``: how many elements a cell has along a side. ``tips``
-    (rows, columns): what is said of a cell where one points at it, lines apart by line ends; None where that follows from the
-    run.
+    Cells are ``size`` wide and as high unless ``height`` is set. ``origin``: row and column of the first cell in the whole
+    table. ``labels`` (rows, columns) of strings, or None; ``inks``: the label colour for each entry of the palette.
+    ``line``: the colour between cells, None for none. ``factor``: elements of a cell along a side. ``tips`` (rows,
+    columns): hover texts with line breaks; None if they follow from the run.
     """
 
     key: str
@@ -58,12 +56,12 @@ class Cells(_Comparable):
 
     @property
     def pitch(self) -> float:
-        """From one row to the next."""
+        """Distance of the rows."""
         return self.size if self.height is None else self.height
 
     @property
     def gap(self) -> float:
-        """Between two cells, where a line parts them."""
+        """Width of the line between cells."""
         return min(1.0, self.size * 0.05) if self.line else 0.0
 
     @property
@@ -110,8 +108,8 @@ class Labels(_Comparable):
 
 @dataclass(frozen=True, eq=False)
 class Squares(_Comparable):
-    """Squares anywhere: ``boxes`` (n, 3) are x, y and side; ``fill`` uint8 (n,), ``palette``, ``labels`` (n,) and ``inks`` as
-    in Cells. What moves is made of them.
+    """Squares at any place: ``boxes`` (n, 3) are x, y and side; ``fill`` uint8 (n,), ``palette``, ``labels`` (n,) and
+    ``inks`` as in Cells. Moving chips are made of them.
     """
 
     key: str
@@ -129,7 +127,7 @@ Primitive = Cells | Rects | Lines | Labels | Squares
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """A cell that was pointed at."""
+    """A cell under the pointer."""
 
     cells: Cells
     row: int
@@ -143,8 +141,10 @@ class Hit:
 
 @dataclass(frozen=True, eq=False)
 class Scene(_Comparable):
-    """Primitives in painting order over a background, with the extent that a whole frame shows. ``above``: what stands over
-    whatever moves; ``words``: what stands over all, and stays as it is where the rest is looked at closely.
+    """Primitives in painting order over a background, with the extent of the whole frame.
+
+    ``above``: primitives over everything that moves; ``words``: primitives over all others, which keep their place when the
+    view is zoomed.
     """
 
     width: float
@@ -156,12 +156,12 @@ class Scene(_Comparable):
 
     @property
     def all(self) -> tuple[Primitive, ...]:
-        """Everything, in painting order."""
+        """All primitives in painting order."""
         return (*self.primitives, *self.above, *self.words)
 
     @property
     def clear(self) -> "Scene":
-        """Without what hides something behind the background's colour: for a picture that has no background."""
+        """Return the scene without primitives that only cover others in the background's colour, for transparent pictures."""
 
         def stays(each: Primitive) -> bool:
             return not (isinstance(each, Rects) and each.fill == self.background and each.stroke is None)
@@ -170,11 +170,11 @@ class Scene(_Comparable):
         return Scene(self.width, self.height, self.background, *parts)
 
     def find(self, key: str) -> Primitive | None:
-        """The primitive of this key, or None."""
+        """Return the primitive with this key, None if there is none."""
         return next((primitive for primitive in self.all if primitive.key == key), None)
 
     def hit(self, x: float, y: float) -> Hit | None:
-        """The topmost cell at a point of the scene, or None."""
+        """Return the topmost cell at a point of the scene, None if there is none."""
         for cells in reversed(self.primitives):
             if isinstance(cells, Cells):
                 left, top, width, height = cells.box

@@ -1,4 +1,4 @@
-"""Says in words what a step does and what it costs, every number from the trace."""
+"""Sentences about a step: what it does and what it costs, with numbers from the trace."""
 
 from gemmviz.analysis.memory.counts import Counts
 from gemmviz.analysis.replay.moment import Moment
@@ -18,19 +18,19 @@ _SYNCHRONISES = {
 
 
 def step_title(moment: Moment) -> str:
-    """Where in the run a step is: "step 12 of 153, phase 1 of 4"; what part of it was traced; and by which GPU, if by one."""
+    """Return the position in the run: "step 12 of 153, phase 1 of 4", the traced part, and the GPU that recorded it."""
     trace, replay, phase = moment.trace, moment.replay, moment.phase
     of = f" of {replay.phases}" if trace.phases is None else ""
     where = f"phase {phase + 1}{of}" if 0 <= phase < replay.phases else ("before" if phase < 0 else "after")
     where += "" if where.startswith("phase") else " the phases"
-    found = [f"step {moment.step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(replay)]
+    parts = [f"step {moment.step + 1} of {trace.steps}, " + (where if replay.phases else "no phases"), *left_out(replay)]
     if trace.by != INTERPRETER:
-        found.append(trace.by.partition(",")[0])
-    return " · ".join(found)
+        parts.append(trace.by.partition(",")[0])
+    return " · ".join(parts)
 
 
 def no_access(moment: Moment, space: Space) -> str:
-    """That a step does not touch this memory, and which one of the watched threads' does."""
+    """Return a sentence that the step does not access this memory, with the next step of the watched threads that does."""
     what = "shared memory" if space == "shared" else "global memory"
     arrays = moment.trace.arrays
     sites = [
@@ -38,26 +38,26 @@ def no_access(moment: Moment, space: Space) -> str:
         if any(arrays[operand.array].space == space for operand in site.operands)
     ]  # fmt: skip
     step = moment.replay.next_step(sites, moment.step, moment.scope)
-    return f"Step {moment.step + 1} does not touch {what}: " + ("no step does" if step is None else f"step {step + 1} does")
+    return f"Step {moment.step + 1} does not access {what}; " + ("no step does" if step is None else f"step {step + 1} does")
 
 
 def left_out(replay: Replay) -> list[str]:
-    """What of the launch the trace holds, where that is not all of it."""
-    trace, found = replay.trace, []
+    """Return what part of the launch the trace holds; nothing if it holds all of it."""
+    trace, parts = replay.trace, []
     if trace.blocks.count < trace.launch.block_count:
-        found.append(f"{trace.blocks.count} of {trace.launch.block_count} blocks")
+        parts.append(f"{trace.blocks.count} of {trace.launch.block_count} blocks")
     if trace.phases is not None:
         first, last = trace.phases[0] + 1, replay.phases
-        found.append(f"only phase {last} traced" if first == last else f"only phases {first} to {last} traced")
-    return found
+        parts.append(f"only phase {last} traced" if first == last else f"only phases {first} to {last} traced")
+    return parts
 
 
 def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
-    """What the chosen threads do: "16 threads read A, line 31"."""
+    """Return what the watched threads do: "16 threads read A, line 31"."""
     site, active = moment.site, int((moment.arrived >= 0).sum())
     alone = moment.focus.thread is not None
     if alone and not active:
-        return "takes no part in this step"
+        return "is inactive in this step"
     who = "" if alone else f"{many(active, 'thread')} "
     ending = "s" if alone or active == 1 else ""
     verb, rest = _SYNCHRONISES.get(site.kind, ("", ""))
@@ -80,38 +80,38 @@ def action(moment: Moment, labels: LabelStyle = PLAIN) -> str:
 
 
 def element_text(array: MemoryArray, element: int, labels: LabelStyle = PLAIN) -> str:
-    """An element by its indices: "A[3, 5]"."""
+    """Return an element with its indices: "A[3, 5]"."""
     if len(array.shape) == 1:
         return f"{array.name}[{element}]"
     return (labels if array.space == "global" else PLAIN).element(array.name, *array.place(element))
 
 
 def cost(moment: Moment) -> str:
-    """What a step costs the chosen threads, and the least that it could."""
+    """Return the cost of the step for the watched threads, and the minimum."""
     stop = moment.trace.stop
     if stop is not None and moment.step == moment.replay.steps - 1:
         return f"then the run ends: {stop.sentence}"
     if not moment.touched:
         return "no memory access"
-    found = moment.cost
-    if not found.requests:
-        return "no thread is active here"
+    counts = moment.cost
+    if not counts.requests:
+        return "no active thread"
     whose = "" if moment.focus.thread is None else "its warp: "
     spaces = {touched.array.space for touched in moment.touched}
-    parts = [global_cost(found, moment.trace.rules)] if "global" in spaces else []
-    return whose + "; ".join([*parts, *([shared_cost(found, moment.trace.rules)] if "shared" in spaces else [])])
+    parts = [global_cost(counts, moment.trace.rules)] if "global" in spaces else []
+    return whose + "; ".join([*parts, *([shared_cost(counts, moment.trace.rules)] if "shared" in spaces else [])])
 
 
-def global_cost(found: Counts, rules: MemoryRules) -> str:
-    verb = "moves" if found.requests == 1 else "move"
-    moved = f"{many(found.requests, 'request')} {verb} {many(found.sectors, 'sector')} of {rules.sector_bytes} bytes"
-    lost = found.excessive_sectors
-    return f"{moved}: {f'{lost} too many, {found.ideal_sectors} would do' if lost else 'none too many'}"
+def global_cost(counts: Counts, rules: MemoryRules) -> str:
+    verb = "moves" if counts.requests == 1 else "move"
+    moved = f"{many(counts.requests, 'request')} {verb} {many(counts.sectors, 'sector')} of {rules.sector_bytes} bytes"
+    lost = counts.excessive_sectors
+    return f"{moved}: {f'{counts.ideal_sectors} needed, {lost} excess' if lost else 'no excess'}"
 
 
-def shared_cost(found: Counts, rules: MemoryRules) -> str:
-    """An instruction is one request, where a warp's lanes are not served in parts."""
+def shared_cost(counts: Counts, rules: MemoryRules) -> str:
+    """Return the cost in shared memory. It is counted per instruction if a warp's lanes are served together."""
     what = "instruction" if rules.request_lanes == rules.warp_size else "request"
-    conflicts = found.excessive_wavefronts
-    tail = f"{conflicts} too many: bank conflicts" if conflicts else "no bank conflict"
-    return f"{many(found.requests, what)}, {many(found.wavefronts, 'wavefront')}: {tail}"
+    conflicts = counts.excessive_wavefronts
+    tail = f"{conflicts} excess (bank conflicts)" if conflicts else "no bank conflicts"
+    return f"{many(counts.requests, what)}, {many(counts.wavefronts, 'wavefront')}: {tail}"

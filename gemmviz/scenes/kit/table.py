@@ -1,4 +1,4 @@
-"""Tables of words: as large as their room lets them be."""
+"""Tables of text, as large as their space allows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,7 @@ _LEADING, _PAD, _AIR, _STRETCH = 1.25, 12.0, 0.55, 1.4
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell: its words (several lines where there are line ends), their colour and the cell's ("" for those of the theme), and
-    what is said where one points at it.
-    """
+    """A cell: its text (with line breaks), text colour and fill ("" for the theme's), and its hover text."""
 
     text: str = ""
     ink: str = ""
@@ -30,7 +28,7 @@ class TableCell:
 def table(
     key: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, theme: Theme, largest: float = 34.0
 ) -> list[Primitive]:
-    """Heads above, rows below, in the largest size of text that lets all of it stand in its room."""
+    """Draw heads above rows, in the largest text size that fits."""
     size = _size(heads, rows, room, largest)
     rows = _fitting(heads, rows, room, size)
     natural = _widths(heads, rows, size)
@@ -43,20 +41,22 @@ def table(
     pitch = max(high, default=0.0)
     if rows:
         pitch = min(pitch * _STRETCH, (room.y + room.height - top) / len(rows))
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     x = room.x
     for place, (head, width) in enumerate(zip(heads, widths, strict=True)):
         if head:
-            found.append(_words(f"{key}-head-{place}", head, x, room.y, top - room.y, width, size, theme.faint, "semibold"))
-        found += _column(f"{key}-{place}", [row[place] for row in rows], (x, top, width, pitch), size, theme)
+            primitives.append(
+                _words(f"{key}-head-{place}", head, x, room.y, top - room.y, width, size, theme.faint, "semibold")
+            )
+        primitives += _column(f"{key}-{place}", [row[place] for row in rows], (x, top, width, pitch), size, theme)
         x += width
-    return found
+    return primitives
 
 
 def _fitting(
     heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, size: float
 ) -> Sequence[Sequence[TableCell]]:
-    """As many rows, and of each as many lines, as have room at all."""
+    """Return as many rows, and lines of each row, as fit."""
     high = room.height - (_height([TableCell(head) for head in heads], size) if any(heads) else 0.0)
     pitch = max((_height(row, size) for row in rows), default=0.0)
     if not rows or pitch * len(rows) <= high:
@@ -77,13 +77,15 @@ def _column(
     fill = np.array([[fills.index(entry.fill or theme.panel)] for entry in entries], np.uint8)
     tips = np.array([[entry.tip] for entry in entries]) if any(entry.tip for entry in entries) else None
     inks = tuple(theme.ink_on(each) for each in fills)
-    found: list[Primitive] = [Cells(key, x, y, width, fill, tuple(fills), inks, line=theme.background, height=pitch, tips=tips)]
+    primitives: list[Primitive] = [
+        Cells(key, x, y, width, fill, tuple(fills), inks, line=theme.background, height=pitch, tips=tips)
+    ]
     for row, entry in enumerate(entries):
         if entry.text:
             ink = entry.ink or (theme.ink_on(entry.fill) if entry.fill else theme.text)
             face: Face = "semibold" if entry.strong else "regular"
-            found.append(_words(f"{key}-{row}", entry.text, x, y + row * pitch, pitch, width, size, ink, face))
-    return found
+            primitives.append(_words(f"{key}-{row}", entry.text, x, y + row * pitch, pitch, width, size, ink, face))
+    return primitives
 
 
 def _words(key: str, text: str, x: float, y: float, high: float, width: float, size: float, ink: str, face: Face) -> Labels:
@@ -94,23 +96,23 @@ def _words(key: str, text: str, x: float, y: float, high: float, width: float, s
 
 
 def _size(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], room: Box, largest: float) -> float:
-    """The first size in which all has room, else the last."""
+    """Return the first size in which everything fits, else the last."""
     sizes = [size for size in _SIZES if size <= largest]
     for size in sizes:
         high = _height([TableCell(head) for head in heads], size) if any(heads) else 0.0
-        high += len(rows) * max((_height(row, size) for row in rows), default=0.0)  # all rows are as high as the highest
+        high += len(rows) * max((_height(row, size) for row in rows), default=0.0)  # all rows are equally high
         if sum(_widths(heads, rows, size)) <= room.width and high <= room.height:
             return size
     return sizes[-1]
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[TableCell]], size: float) -> list[float]:
-    found = [_wide(head, size, "semibold") for head in heads]
+    widths = [_wide(head, size, "semibold") for head in heads]
     for row in rows:
-        found = [
-            max(wide, _wide(e.text, size, "semibold" if e.strong else "regular")) for wide, e in zip(found, row, strict=True)
+        widths = [
+            max(wide, _wide(e.text, size, "semibold" if e.strong else "regular")) for wide, e in zip(widths, row, strict=True)
         ]
-    return [wide + 2 * _PAD for wide in found]
+    return [wide + 2 * _PAD for wide in widths]
 
 
 def _wide(text: str, size: float, face: Face) -> float:

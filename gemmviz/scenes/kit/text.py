@@ -1,4 +1,4 @@
-"""Widths of text, from the bundled fonts' own tables, so that every renderer agrees on what fits."""
+"""Widths of text from the tables of the bundled fonts, so that all renderers agree on what fits."""
 
 from functools import cache, lru_cache
 from pathlib import Path
@@ -15,23 +15,23 @@ FONT_FILES: dict[Face, str] = {
     "mono": "JetBrainsMono-Regular.ttf",
 }
 CAP_HEIGHT = 0.727
-_MOST_FITTED = 400  # characters; no frame is so wide
+_MOST_FITTED = 400  # characters; no frame is wider
 
 
 def font_path(face: Face) -> Path:
-    """Path of the font file of a face. Raises InstallationError if it is missing."""
+    """Return the path of the font file of a face. Raises InstallationError if it is missing."""
     return resource(f"assets/fonts/{FONT_FILES[face]}")
 
 
 @cache
 def bundled_font(face: Face) -> TTFont:
-    """The font file of a face, read. Raises InstallationError if it is missing or damaged."""
+    """Return the font of a face. Raises InstallationError if its file is missing or damaged."""
     path = font_path(face)
     try:
         font = TTFont(path)
         for table in ("cmap", "hmtx", "head"):
             font[table]
-    except Exception as error:  # fontTools raises whatever a damaged table brings about
+    except Exception as error:  # fontTools raises many kinds of errors for damaged tables
         raise InstallationError(f"this font can't be read: {error}", file=str(path)) from None
     return font
 
@@ -43,20 +43,20 @@ def _advances(face: Face) -> tuple[dict[int, str], dict[str, tuple[int, int]], i
 
 
 def load_faces() -> None:
-    """Reads all fonts, for texts to be measured at once from then on. Raises InstallationError as ``bundled_font``."""
+    """Read all fonts in advance. Raises InstallationError as ``bundled_font`` does."""
     for face in FONT_FILES:
         _advances(face)
 
 
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, face: Face = "regular") -> float:
-    """Width of ``text`` in scene units at this font size, kerning left out."""
+    """Return the width of ``text`` in scene units at this font size, without kerning."""
     glyphs, advances, units = _advances(face)
     return sum(advances[glyphs.get(ord(char), ".notdef")][0] for char in text) * size / units
 
 
 def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
-    """``text``, or as much of its beginning as fits ``room`` with an ellipsis."""
+    """Return ``text``, or as much of its beginning as fits ``room`` with an ellipsis."""
     beginning = text[:_MOST_FITTED]
     if beginning == text and text_width(text, size, face) <= room:
         return text
@@ -70,14 +70,16 @@ def fitted(text: str, size: float, room: float, face: Face = "regular") -> str:
 def text_line(
     key: str, at: tuple[float, float], text: str, size: float, width: float, colour: str, face: Face = "regular"
 ) -> Labels:
-    """Labels of one line of text that starts at ``at`` (x, baseline), cut with an ellipsis where it exceeds ``width``."""
+    """Return the Labels of one line of text at (x, baseline), cut with an ellipsis at ``width``."""
     return Labels(key, points(at), (fitted(text, size, width, face),), size, colour, "start", face)
 
 
 @lru_cache(maxsize=1024)
-def wrapped(text: str, size: float, room: float, most: int, face: Face = "regular") -> tuple[str, ...]:
-    """``text`` in lines that fit ``room``, broken between words; at most so many, the last one with an ellipsis then."""
-    lines, words = [""], text.split(" ")  # narrow spaces hold the digits of a number together
+def wrap_text(text: str, size: float, room: float, most: int, face: Face = "regular") -> tuple[str, ...]:
+    """Return the lines of ``text`` within ``room``, broken between words; at most ``most`` lines, the last with an ellipsis
+    then.
+    """
+    lines, words = [""], text.split(" ")  # narrow spaces keep the digits of a number together
     for number, word in enumerate(words):
         longer = f"{lines[-1]} {word}".strip()
         if not lines[-1] or text_width(longer, size, face) <= room:

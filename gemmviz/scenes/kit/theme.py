@@ -1,7 +1,8 @@
-"""Colours: one accent for each matrix and one for each warp, the same everywhere. A theme is a file in ``assets/themes``.
+"""Colours: one accent per matrix and one per warp, the same everywhere. A theme is a file in ``assets/themes``.
 
-Accents are of the Okabe-Ito palette. Those of warps were searched for: of all colours far from these, the eight that differ
-most from each other for normal vision, deuteranopia and protanopia. Those of lanes are of viridis: they grow lighter in order.
+Accents are of the Okabe-Ito palette. The colours of warps were found by search: of all colours far from the accents, the
+eight that differ most for normal vision, deuteranopia and protanopia. The colours of lanes are of viridis and grow lighter
+in order.
 """
 
 from dataclasses import dataclass, field
@@ -17,8 +18,10 @@ LANE_ACCENTS = ("#46307E", "#3B528B", "#2C718E", "#21908D", "#27AD81", "#5CC863"
 
 @dataclass(frozen=True, slots=True)
 class TypeSizes:
-    """Sizes of text in units of a frame; a slide is 900 high, and none of its words is smaller than 2.2 % of that. Labels of
-    cells and numbers along their sides (``axis``) may be, and are faint then.
+    """Text sizes in units of a frame.
+
+    A slide is 900 high, and no word on it is smaller than 2.2 % of that, except labels of cells and numbers along their
+    sides (``axis``), which are faint then.
     """
 
     title: float = 30.0
@@ -33,8 +36,10 @@ class TypeSizes:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """``accents`` are keyed by matrix name; other colours by what they are for. ``is_dark``: light on dark; ``type``: sizes of
-    text; ``is_grey``: without colours; ``warps`` and ``lanes``: colours of eight groups of threads, in turn and in order.
+    """The colours and text sizes of a theme.
+
+    ``accents`` are keyed by matrix name; other colours are named by their use. ``is_dark``: light on dark; ``type``: text
+    sizes; ``is_grey``: without colours; ``warps`` and ``lanes``: colours of eight groups of threads, distinct and in order.
     """
 
     title: str
@@ -61,18 +66,20 @@ class Theme:
         return accents[place] if place < len(accents) else self.warps[(place - len(accents)) % len(self.warps)]
 
     def tint(self, name: str, strength: float) -> str:
-        """The accent mixed into the background: 0 is the background, 1 the accent itself."""
+        """Return the accent mixed into the background: 0 is the background, 1 the accent."""
         return mixed(self.background, self.accent(name), strength)
 
     def ink_on(self, colour: str) -> str:
-        """Text that can be read on ``colour``: black or white, whichever contrasts more (WCAG relative luminance)."""
+        """Return a readable text colour on ``colour``: black or white, whichever has more contrast (WCAG relative
+        luminance).
+        """
         luminance = _luminance(colour)
         return "#10141A" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
 
 
 @cache
 def load_theme(name: str) -> Theme:
-    """The theme of ``assets/themes/NAME.toml``. Raises UsageError for a name without a file."""
+    """Return the theme of ``assets/themes/NAME.toml``. Raises UsageError for a name without a file."""
     if name not in theme_names():
         raise UsageError(f"there is no theme {name!r}", remedy=f"choose {', '.join(theme_names())}")
     return read_toml(resource(f"assets/themes/{name}.toml"), Theme)
@@ -80,19 +87,19 @@ def load_theme(name: str) -> Theme:
 
 @cache
 def theme_names() -> tuple[str, ...]:
-    """The names of all theme files."""
+    """Return the names of all theme files."""
     return tuple(path.stem for path in resources("assets/themes", "*.toml"))
 
 
 @cache
 def mixed(a: str, b: str, share: float) -> str:
-    """``share`` of colour ``b`` in colour ``a``."""
+    """Return ``share`` of colour ``b`` mixed into colour ``a``."""
     return "#" + "".join(f"{round(x + (y - x) * share):02X}" for x, y in zip(channels(a), channels(b), strict=True))
 
 
 @cache
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue, 0 to 255, of #RRGGBB."""
+    """Return red, green and blue of #RRGGBB, 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 

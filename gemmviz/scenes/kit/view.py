@@ -1,4 +1,4 @@
-"""What a view is: a title, the kind of subject that it shows, and the functions that make scenes of one."""
+"""The definition of a view: a title, the type of its subject, and the functions that make scenes of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,12 +19,13 @@ def _nothing_moves(subject: Any, options: ViewOptions) -> tuple[Primitive, ...]:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``still`` draws a subject; ``motion`` what is on its way in it at ``options.moment``; ``order``: its place among views.
+    """A view, defined by a file in ``gemmviz.scenes.views`` that ends with ``VIEW = View(...)``. Its name is the file's
+    name.
 
-    ``subject`` is the type of what it shows: a Moment of a replay, a Benchmark, ... ``chart``: of a view that is one, the chart
-    of a subject, which can be drawn in other ways too. ``is_ready``: whether what it needs of a subject has been worked out, so
-    that it is drawn at once. A view is one file in ``gemmviz.scenes.views`` that ends with
-    ``VIEW = View(...)``; its name is the file's.
+    ``still`` draws a subject; ``motion`` draws what moves in it at ``options.moment``; ``order``: the position among the
+    views. ``subject`` is the type of its subject: a Moment of a replay, a Benchmark, ... ``chart``: for a view that is a
+    chart, the function that returns it. ``is_ready``: whether everything that the view needs has been computed, so that
+    drawing is immediate.
     """
 
     title: str
@@ -36,6 +37,6 @@ class View:
     order: int = 99
 
     def scene(self, subject: Any, options: ViewOptions) -> Scene:
-        """The whole picture at ``options.moment``."""
+        """Return the whole picture at ``options.moment``."""
         still = self.still(subject, options)
         return replace(still, primitives=(*still.primitives, *self.motion(subject, options)))

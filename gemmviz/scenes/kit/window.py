@@ -1,4 +1,4 @@
-"""Which rows and columns of the three matrices are on the stage: all of them, or, through the lens, those that matter now."""
+"""The visible rows and columns of the three matrices: all of them, or, through the lens, those in use."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,13 +8,13 @@ from gemmviz.model.threads import Range
 
 Lens = Literal["auto", "lens", "whole"]
 LENSES: tuple[Lens, ...] = ("auto", "lens", "whole")
-_LEAST_STRETCH = 16  # of k: the least that is seen at once
+_LEAST_STRETCH = 16  # smallest visible range of k
 _MOST_AROUND = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Half-open ranges of the rows of C (``m``), of its columns (``n``), and of ``k``; ``whole``: M, N and K."""
+    """Half-open ranges of the rows (``m``) and columns (``n``) of C, and of ``k``; ``whole``: M, N and K."""
 
     m: Range
     n: Range
@@ -27,20 +27,20 @@ class Window:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many rows of C, columns of C, and values of k there are."""
+        """Numbers of visible rows of C, columns of C, and values of k."""
         return self.m[1] - self.m[0], self.n[1] - self.n[0], self.k[1] - self.k[0]
 
     @property
     def is_lens(self) -> bool:
-        """Whether it leaves anything out."""
+        """Whether a part is left out."""
         return self.counts != self.whole
 
     def of(self, name: str) -> tuple[Range, Range]:
-        """The rows and columns of a matrix, by its name."""
+        """Return the visible rows and columns of a matrix."""
         return {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}[name]
 
     def extents(self, name: str) -> tuple[int, int]:
-        """How many rows and columns the whole matrix has."""
+        """Return the rows and columns of the whole matrix."""
         m, n, k = self.whole
         return {"A": (m, k), "B": (k, n), "C": (m, n)}[name]
 
@@ -51,7 +51,7 @@ def whole_of(moment: Moment) -> Window:
 
 
 def lens_of(moment: Moment) -> Window:
-    """What the watched block or warp touches around this step, and a little of what is beside it."""
+    """Return a window on what the watched block or warp accesses around this step, with a margin."""
     (m, n, k) = whole_of(moment).whole
     areas = {array.name: moment.area(n) for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
     a, b, c = (areas.get(name) for name in "ABC")
@@ -63,7 +63,7 @@ def lens_of(moment: Moment) -> Window:
 
 
 def _end_of_k(moment: Moment, k: int) -> Range:
-    """Where nothing of A and B is touched: what was touched last, or what will be touched first."""
+    """Return the last accessed k of A and B, else the first that will be accessed."""
     return (0, 1) if moment.phase < 0 else (k - 1, k)
 
 
@@ -74,7 +74,7 @@ def _around(inside: tuple[int, ...], extent: int) -> Range:
 
 
 def _stretch(inside: Range, extent: int) -> Range:
-    """A stretch of k that holds ``inside`` and stays where it is as long as that is within."""
+    """Return a stretch of k that contains ``inside`` and stays constant while ``inside`` is within it."""
     first, last = inside
     length = max(_LEAST_STRETCH, last - first)
     start = first // length * length

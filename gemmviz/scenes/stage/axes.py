@@ -1,4 +1,4 @@
-"""Row and column numbers along the outer sides of the matrices, as many as have room."""
+"""Row and column numbers along the outer sides of the matrices, as many as fit."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +21,7 @@ Clip = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What of the options axes depend on."""
+    """The options that axes depend on."""
 
     theme: Theme
     zoom: float
@@ -30,21 +30,22 @@ class _Look:
 
 
 def axis_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Of A at its left and below, of B at its right and above, of C at its right and below. Where somebody looks closely, the
-    numbers stand at the edge of what is seen.
+    """Draw the numbers of A on its left and below, of B on its right and above, of C on its right and below.
+
+    In a zoomed view they stand at the edge of the visible part.
     """
-    return _kept(plan, options.theme, options.zoom, options.clip, options.labels.first)
+    return _cached_axes(plan, options.theme, options.zoom, options.clip, options.labels.first)
 
 
 @lru_cache(maxsize=32)
-def _kept(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, counted_from: int) -> list[Primitive]:
-    """They stay as they are from step to step."""
+def _cached_axes(plan: Plan, theme: Theme, zoom: float, clip: Clip | None, counted_from: int) -> list[Primitive]:
+    """Return the axes, cached because they stay the same from step to step."""
     look = _Look(theme, zoom, clip, counted_from)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for name, sides in _SIDES.items():
         for side in sides:
-            found += _along(name, plan.matrices[name], side, look)
-    return found
+            primitives += _along(name, plan.matrices[name], side, look)
+    return primitives
 
 
 def _along(name: str, table: CellGrid, side: str, options: _Look) -> list[Primitive]:
@@ -95,7 +96,7 @@ def _beside(
 
 
 def _numbers(first: int, count: int, cell: float, size: float, is_row: bool) -> npt.NDArray[np.int64]:
-    """Multiples of a power of two that leave some air between each other."""
+    """Return multiples of a power of two with space between them."""
     needed = 1.35 * size if is_row else text_width(str(first + count - 1), size) + 0.7 * size
     step = 1
     while step * cell < needed:

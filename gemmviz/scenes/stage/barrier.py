@@ -1,4 +1,4 @@
-"""A barrier: the threads of a block come to a gate and wait; it opens once all that are still running are there."""
+"""A barrier: the threads of a block wait at a gate, which opens once all threads that are still running have arrived."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from gemmviz.scenes.kit.groups import thread_colours
 from gemmviz.scenes.kit.primitives import Primitive, Rects, Squares
 from gemmviz.scenes.stage.layout import Plan
 
-_ARRIVED, _OPEN = 0.45, 0.7  # of the step: all wait; the gate is open
-_CROWD = 0.3  # how near to the gate those wait who come from the farthest row
+_ARRIVED, _OPEN = 0.45, 0.7  # shares of the step: all threads wait; the gate is open
+_CROWD = 0.3  # distance from the gate of the threads of the farthest row
 _HIGH, _AIR = 5.0, 3.0
 
 
 def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Above the block's part of C: shut until all are there. Nothing at a step that is no barrier."""
+    """Draw the gate above the block's part of C, closed until all threads have arrived. Nothing for other steps."""
     box = _block(moment, plan) if moment.site.is_barrier else None
     if box is None:
         return []
@@ -26,15 +26,15 @@ def barrier_gate(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primi
 
 
 def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
-    """A square for each thread that has come: from where it computes to the gate, and on when that is open."""
+    """Draw a square for each thread that arrives: from its element of C to the gate, and through it."""
     box = _block(moment, plan)
     if box is None:
         return ()
     row = moment.trace.element[int(moment.trace.row[moment.step]), moment.scope.of_block]
     threads = np.flatnonzero(row >= 0)
     homes, table = moment.homes[threads], plan.matrices["C"]
-    seen = table.holds(homes[:, 0], homes[:, 1]) & ~np.isnan(homes).any(axis=1)
-    middle, threads = table.middle(homes[seen, 0], homes[seen, 1]), threads[seen]
+    visible = table.holds(homes[:, 0], homes[:, 1]) & ~np.isnan(homes).any(axis=1)
+    middle, threads = table.middle(homes[visible, 0], homes[visible, 1]), threads[visible]
     if not len(middle):
         return ()
     come = min(1.0, options.moment / _ARRIVED)
@@ -50,7 +50,7 @@ def barrier_motion(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Pr
 
 
 def _block(moment: Moment, plan: Plan) -> tuple[float, float, float, float] | None:
-    """What is seen of the block's part of C."""
+    """Return the visible part of the block's area of C."""
     number = moment.trace.number_of("C")
     area = None if number is None else moment.area(number)
     if area is None:

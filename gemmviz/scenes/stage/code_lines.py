@@ -1,4 +1,4 @@
-"""The lines of the kernel around the one that runs, with its expression lit."""
+"""The source lines around the current one, with its expression highlighted."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ _LINES, _LEAST_LEADING, _MOST_LEADING, _PADDING = 16, 26.0, 32.0, 12.0
 
 
 def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
-    """As many source lines as fit ``room``, the running one in the middle; nothing where fewer than three fit."""
+    """Draw as many source lines as fit, the current one in the middle; nothing if fewer than three fit."""
     leading = max(_LEAST_LEADING, min(_MOST_LEADING, room.height / _LINES))
     font_size = leading * 0.62
     count = int((room.height - _PADDING) // leading)
@@ -28,16 +28,16 @@ def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     y = room.y + _PADDING / 2
     advance = text_width("0", font_size, "mono")
     at = [(room.x + _PADDING, y + (i + 0.72) * leading) for i in range(len(shown))]
-    row = max(0, min(place.line - 1 - first, len(shown) - 1))  # a line of the header lights the first one shown
+    row = max(0, min(place.line - 1 - first, len(shown) - 1))  # a line of the header highlights the first visible line
     most = int((room.width - 2 * _PADDING) / advance)
     stop = place.end_column - 1 - indent if place.end_line == place.line else len(shown[row]) - indent
-    hidden = max(0, stop + 1 - most)  # the running line is moved left where its expression would be cut
+    hidden = max(0, stop + 1 - most)  # the current line scrolls left if its expression would be cut
     texts = [fitted(line[indent:].rstrip(), font_size, room.width - 2 * _PADDING, "mono") for line in shown]
     if hidden:
         texts[row] = fitted("…" + shown[row][indent + hidden + 1 :].rstrip(), font_size, room.width - 2 * _PADDING, "mono")
     name = None if moment.main is None else tile_matrix(moment) or moment.main.array.name
     accent = theme.text if name is None else theme.accent(name)
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Rects("code-panel", boxes((room.x, room.y, room.width, len(shown) * leading + _PADDING)), theme.panel, radius=6.0),
         Rects("code-line", boxes((room.x, y + row * leading, room.width, leading)), theme.line),
         Labels("code", points(*at), tuple(texts), font_size, theme.faint, "start", "mono"),
@@ -47,16 +47,16 @@ def code_primitives(moment: Moment, room: Box, theme: Theme) -> list[Primitive]:
     lit = texts[row][max(0, start) : stop]
     if lit:
         x = room.x + _PADDING + max(0, start) * advance
-        found.append(
+        primitives.append(
             Rects("code-lit-box", boxes((x - 2, y + row * leading + 2, len(lit) * advance + 4, leading - 4)), theme.panel)
         )
-        found.append(Rects("code-lit-line", boxes((x, y + (row + 1) * leading - 4, len(lit) * advance, 3)), accent))
-        found.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), font_size, theme.text, "start", "mono"))
-    return found
+        primitives.append(Rects("code-lit-line", boxes((x, y + (row + 1) * leading - 4, len(lit) * advance, 3)), accent))
+        primitives.append(Labels("code-lit", np.array([[x, at[row][1]]]), (lit,), font_size, theme.text, "start", "mono"))
+    return primitives
 
 
 @lru_cache(maxsize=4)
 def _lines(text: str) -> tuple[list[str], int]:
-    """The lines of a text, and where the code begins: after the header."""
+    """Return the lines of a text, and the first line after the header."""
     lines = text.removesuffix("\n").split("\n")
     return lines, next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("//")), 0)

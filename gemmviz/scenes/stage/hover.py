@@ -1,4 +1,4 @@
-"""What is said about the cell under the pointer: element, address, value, who touches it and how often."""
+"""The hover text of a cell: element, address, value, and its accesses."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _MOST_NAMED = 4
 
 
 def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
-    """The array and the (first) element that a cell stands for, None for a cell of another kind."""
+    """Return the array and the (first) element of a cell, None for cells of other kinds."""
     name = hit.cells.key.removeprefix("tile-")
     for number, array in enumerate(trace.arrays):
         if array.name == name and (array.space == "shared") == hit.cells.key.startswith("tile-"):
@@ -36,11 +36,11 @@ def pointed_at(trace: Trace, hit: Hit) -> tuple[int, int] | None:
 def hover_lines(
     moment: Moment, hit: Hit, history: ElementHistory | None = None, labels: LabelStyle = PLAIN
 ) -> list[str]:  # fmt: skip
-    """Lines of text about a cell; none for a cell that says all itself. ``history``: of its element, where that is known."""
-    found = pointed_at(moment.trace, hit)
-    if found is None:
+    """Return the lines of text about a cell; none if the cell has its own text. ``history``: that of its element, if known."""
+    target = pointed_at(moment.trace, hit)
+    if target is None:
         return []
-    number, element = found
+    number, element = target
     array = moment.trace.arrays[number]
     if hit.cells.factor > 1:
         side = hit.cells.factor
@@ -56,7 +56,7 @@ def hover_lines(
         *_value(moment, history, array),
         *_touches(moment, array, history),
         *_owner(moment, array, element),
-        *(["wrong: not what the float64 product says"] if _is_wrong(moment.trace, array, element) else []),
+        *(["wrong: differs from the float64 product"] if _is_wrong(moment.trace, array, element) else []),
     ]
 
 
@@ -74,7 +74,7 @@ def _content(moment: Moment, number: int, element: int, labels: LabelStyle) -> l
         return []
     matrix, phase = int(content.array[element]), int(content.phase[element])
     if matrix == EMPTY:
-        return ["nothing has been stored here yet"]
+        return ["nothing stored yet"]
     if matrix >= 0:
         what = element_text(moment.trace.arrays[matrix], int(content.element[element]), labels)
     elif matrix == CONSTANT:
@@ -88,7 +88,7 @@ def _value(moment: Moment, history: ElementHistory, array: MemoryArray) -> list[
     if moment.replay.value is None:
         return []
     if history.value is None or history.value_step is None:
-        return ["value: not read or written yet"]
+        return ["value: not read or written"]
     verb = "read" if moment.trace.site_of(history.value_step).kind == "load" else "written"
     first = "first " if history.value_step > moment.step else ""
     return [f"value {array.element.text(history.value, 6)}, {first}{verb} at step {history.value_step + 1}"]
@@ -106,7 +106,7 @@ def _touches(moment: Moment, array: MemoryArray, history: ElementHistory) -> lis
         lines.append(f"loads so far: {own}{history.loads_so_far} by {whole} ({history.loads} at the end)")
     if history.stores:
         lines.append(f"stored {history.stores} time{'s' if history.stores > 1 else ''} in all")
-    return lines or ["never touched by the traced blocks"]
+    return lines or ["not accessed by the traced blocks"]
 
 
 def _thread(moment: Moment, number: int, with_block: bool) -> str:
@@ -127,4 +127,4 @@ def _owner(moment: Moment, array: MemoryArray, element: int) -> list[str]:
     if thread is None:
         return []
     followed = moment.focus.thread is not None and thread == moment.scope.threads.start
-    return [f"computed by thread {_thread(moment, thread, True)}: click to {'let it go' if followed else 'follow it'}"]
+    return [f"computed by thread {_thread(moment, thread, True)}: click to {'stop following it' if followed else 'follow it'}"]

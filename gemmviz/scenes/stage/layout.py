@@ -1,5 +1,5 @@
-"""Where things stand on the stage: the cross of the three matrices as large as the frame allows, and in what is left the
-words, the shared tiles, the registers, the map of a lens, and source lines.
+"""The layout of the stage: the cross of the matrices as large as possible, and around it words, tiles, registers, the map
+of the lens, and source lines.
 """
 
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from gemmviz.scenes.kit.frame import COLUMN, MARGIN, ViewOptions, band_bottom
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.kit.window import Window, lens_of, whole_of
 
-GAP = 46.0  # between the matrices: the names of A and C stand in it
-_AXIS = 30.0  # for numbers along a side; _WIDE: where they stand beside the rows
+GAP = 46.0  # between the matrices, with the names of A and C
+_AXIS = 30.0  # for numbers along a side; _WIDE: beside the rows
 _WIDE = 52.0
 _LARGEST_CELL = 96.0
 _READABLE_CELL = 14.0  # units
-_LEAST_SEEN = 150.0  # units: what the watched block touches is no smaller, or the lens shows it
+_LEAST_SEEN = 150.0  # units: smallest size of the watched area without the lens
 _HEADING, _SPACE, _LARGEST_TILE_CELL = 36.0, 36.0, 76.0
-_TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # of the words' column: what stands above and below its middle
+_TITLES, _LEGEND, _CAPTIONS = 165.0, 110.0, 195.0  # heights of the column of words above and below its middle
 _BAND_TOP, _LEGEND_LINES = 74.0, 56.0
 _LEAST_ROOM, _LEAST_TILES, _LEAST_MAP = 130.0, 150.0, 100.0
 _WIDEST_COLUMN = 560.0
@@ -34,9 +34,7 @@ _WIDEST_COLUMN = 560.0
 
 @dataclass(frozen=True, slots=True)
 class CellGrid:
-    """A table of cells: its top left corner, the side of a cell, rows and columns, and the row and column that it begins
-    with.
-    """
+    """A table of cells: its top left corner, the side of a cell, rows and columns, and the first row and column."""
 
     x: float
     y: float
@@ -50,22 +48,22 @@ class CellGrid:
         return self.x, self.y, self.columns * self.cell, self.rows * self.cell
 
     def middle(self, row: Any, column: Any) -> npt.NDArray[np.float64]:
-        """The middles of cells: (n, 2)."""
+        """Return the centres of cells: (n, 2)."""
         return np.stack(
             [self.x + (column - self.first[1] + 0.5) * self.cell, self.y + (row - self.first[0] + 0.5) * self.cell], axis=-1
         )
 
     def corner(self, row: float, column: float) -> tuple[float, float]:
-        """The top left corner of a cell."""
+        """Return the top left corner of a cell."""
         return self.x + (column - self.first[1]) * self.cell, self.y + (row - self.first[0]) * self.cell
 
     def holds(self, row: Any, column: Any) -> npt.NDArray[np.bool_]:
-        """Which of these cells are in the table."""
+        """Return which of these cells are in the table."""
         r, c = row - self.first[0], column - self.first[1]
         return np.asarray((r >= 0) & (r < self.rows) & (c >= 0) & (c < self.columns))
 
     def part(self, rows: Range, columns: Range) -> tuple[float, float, float, float]:
-        """The box of what the table has of some rows and columns."""
+        """Return the box of the visible part of some rows and columns."""
         r0, r1 = (min(max(row - self.first[0], 0), self.rows) for row in rows)
         c0, c1 = (min(max(column - self.first[1], 0), self.columns) for column in columns)
         return self.x + c0 * self.cell, self.y + r0 * self.cell, (c1 - c0) * self.cell, (r1 - r0) * self.cell
@@ -73,8 +71,8 @@ class CellGrid:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``matrices``: where each stands, by name, and what of it; ``rooms``: what else has its place, by what it is for;
-    ``column``: how wide the words beside the cross may be, 0 where they stand above and below it.
+    """The layout. ``matrices``: the grid of each matrix by name; ``rooms``: the places of other parts by name; ``column``:
+    the width of the words beside the cross, 0 if they stand above and below it.
     """
 
     window: Window
@@ -92,14 +90,14 @@ class Plan:
 
     @property
     def box(self) -> Box:
-        """The cross as a whole."""
+        """The box of the cross."""
         a, b, c = (self.matrices[name] for name in "ABC")
         return Box(a.x, b.y, c.x + c.columns * c.cell - a.x, c.y + c.rows * c.cell - b.y)
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What a plan depends on besides the window: shapes of tiles, and what the options say."""
+    """What a layout depends on besides the window: shapes of tiles, and options."""
 
     tiles: tuple[tuple[int, int], ...]
     width: float
@@ -110,7 +108,7 @@ class _Frame:
 
 
 def plan_of(moment: Moment, options: ViewOptions) -> Plan:
-    """Where everything stands at a moment; the lens where it is asked for, or where little could be seen without."""
+    """Return the layout at a moment. The lens is used on request, or if little would be visible without it."""
     trace = moment.trace
     frame = _Frame(tile_shapes(trace), options.width, options.height, options.code, options.layer != "matrix", options.strip)
     return moment.kept((frame, options.lens), lambda: _plan_of(moment, frame, options))
@@ -125,7 +123,7 @@ def _plan_of(moment: Moment, frame: _Frame, options: ViewOptions) -> Plan:
 
 
 def needs_lens(moment: Moment, whole: Plan) -> bool:
-    """Whether what the watched threads touch would be too small to be followed by eye, and so would single elements."""
+    """Whether the watched accesses and single elements would be too small to follow."""
     number = moment.trace.number_of("C")
     area = None if number is None or moment.focus.everyone else moment.area(number)
     if area is None or whole.cell >= _READABLE_CELL:
@@ -135,7 +133,7 @@ def needs_lens(moment: Moment, whole: Plan) -> bool:
 
 @lru_cache(maxsize=64)
 def _plan(window: Window, frame: _Frame) -> Plan:
-    """The words beside the cross or above and below it: whichever leaves it more."""
+    """Return the layout with the words beside the cross or above and below it, whichever leaves more space."""
     beside, between = _cell_beside(window, frame), _cell_between(window, frame)
     return _beside(window, frame, beside) if beside >= between else _between(window, frame, between)
 
@@ -145,7 +143,7 @@ def _bottom(frame: _Frame) -> float:
 
 
 def _band_top(frame: _Frame) -> float:
-    """What the words above take; a legend takes two lines more."""
+    """Return the height of the words above; a legend adds two lines."""
     return _BAND_TOP + (_LEGEND_LINES if frame.has_legend else 0.0)
 
 
@@ -162,15 +160,15 @@ def _cell_between(window: Window, frame: _Frame) -> float:
 
 
 def _cross(window: Window, cell: float, x: float, y: float) -> dict[str, CellGrid]:
-    """The three matrices, A's left edge at ``x`` and B's upper one at ``y``."""
+    """Return the grids of the three matrices, with A's left edge at ``x`` and B's upper edge at ``y``."""
     _, _, k = window.counts
     c_x, c_y = x + k * cell + GAP, y + k * cell + GAP
     places = {"A": (x, c_y), "B": (c_x, y), "C": (c_x, c_y)}
-    found = {}
+    grids = {}
     for name, (left, top) in places.items():
         rows, columns = window.of(name)
-        found[name] = CellGrid(left, top, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
-    return found
+        grids[name] = CellGrid(left, top, cell, rows[1] - rows[0], columns[1] - columns[0], (rows[0], columns[0]))
+    return grids
 
 
 def _beside(window: Window, frame: _Frame, cell: float) -> Plan:
@@ -202,11 +200,13 @@ def _between(window: Window, frame: _Frame, cell: float) -> Plan:
 
 
 def _rooms(matrices: dict[str, CellGrid], other: Box, window: Window, frame: _Frame, is_wide: bool) -> dict[str, Box]:
-    """Tiles stand in the corner of the cross where they have room there; the rest shares what else there is."""
+    """Place the tiles in the corner of the cross if they fit there, and the other parts in the remaining space."""
     a, b, c = (matrices[name] for name in "ABC")
     corner = Box(a.x, b.y + 34, c.x - GAP - a.x, c.y - GAP - b.y - 34)
     rooms: dict[str, Box] = {}
-    others = [name for name, wanted in (("registers", True), ("code", frame.has_code), ("map", window.is_lens)) if wanted]
+    others = [
+        name for name, is_present in (("registers", True), ("code", frame.has_code), ("map", window.is_lens)) if is_present
+    ]
     in_corner = bool(frame.tiles) and (corner.height >= _LEAST_TILES and corner.width >= _LEAST_TILES)
     if in_corner:
         rooms["tiles"] = corner
@@ -232,26 +232,28 @@ _SHARES = {"tiles": 1.0, "registers": 1.3, "code": 1.0, "map": 0.6}
 
 
 def _is_room(box: Box) -> bool:
-    """Whether anything can be shown in it."""
+    """Whether a box is large enough to show anything."""
     return min(box.width, box.height) >= _LEAST_ROOM
 
 
 def _shared_out(box: Box, names: list[str], is_wide: bool) -> dict[str, Box]:
-    """A box cut for these, side by side or one below the other; who would get too little goes without."""
-    found: dict[str, Box] = {}
+    """Divide a box among parts, side by side or stacked. Parts that would get too little are left out."""
+    rooms: dict[str, Box] = {}
     extent = box.width if is_wide else box.height
     while names and min(_SHARES[name] for name in names) / sum(_SHARES[name] for name in names) * extent < 100:
         names = names[:-1]
     at, whole = 0.0, sum(_SHARES[name] for name in names)
     for name in names:
         part = extent * _SHARES[name] / whole
-        found[name] = Box(box.x + at, box.y, part - 24, box.height) if is_wide else Box(box.x, box.y + at, box.width, part - 14)
+        rooms[name] = Box(box.x + at, box.y, part - 24, box.height) if is_wide else Box(box.x, box.y + at, box.width, part - 14)
         at += part
-    return found
+    return rooms
 
 
 def shown_shape(array: MemoryArray) -> tuple[int, int]:
-    """Rows and columns of a shared array: as declared; a flat one 32 elements, one pass over the banks, a row."""
+    """Return rows and columns of a shared array: as declared, or 32 elements per row (one pass over the banks) if it is
+    flat.
+    """
     if len(array.shape) > 1:
         return array.size // array.shape[-1], array.shape[-1]
     columns = min(32, array.size)
@@ -259,13 +261,13 @@ def shown_shape(array: MemoryArray) -> tuple[int, int]:
 
 
 def tile_shapes(trace: Trace) -> tuple[tuple[int, int], ...]:
-    """Of all shared arrays."""
+    """Return the shapes of all shared arrays."""
     return tuple(shown_shape(array) for array in trace.arrays if array.space == "shared")
 
 
 @lru_cache(maxsize=16)
 def _tile_grids(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, CellGrid]:
-    """Side by side, or one below the other: whichever makes them larger."""
+    """Place the tiles side by side or stacked, whichever makes them larger."""
     shapes = {number: shown_shape(array) for number, array in enumerate(arrays) if array.space == "shared"}
     if not shapes:
         return {}
@@ -275,38 +277,40 @@ def _tile_grids(arrays: tuple[MemoryArray, ...], room: Box) -> dict[int, CellGri
 
 
 def _row_of_tiles(shapes: dict[int, tuple[int, int]], names: dict[int, float], room: Box) -> dict[int, CellGrid]:
-    """``names``: how wide the names above them are, which may be wider than they."""
+    """Place the tiles side by side. ``names``: the widths of their names, which may be wider than the tiles."""
     columns, rows = sum(shape[1] for shape in shapes.values()), max(shape[0] for shape in shapes.values())
     wide, high = room.width - _SPACE * (len(shapes) - 1), room.height - _HEADING
     cell = min(wide / columns, high / rows, _LARGEST_TILE_CELL)
     x, y = room.x + (wide - columns * cell) / 2, room.y + (high - rows * cell) / 2 + _HEADING
-    found = {}
+    grids = {}
     for number, shape in shapes.items():
-        found[number] = CellGrid(x, y, cell, *shape)
+        grids[number] = CellGrid(x, y, cell, *shape)
         x += max(shape[1] * cell, names[number]) + _SPACE
-    return found
+    return grids
 
 
 def _stack_of_tiles(shapes: dict[int, tuple[int, int]], room: Box) -> dict[int, CellGrid]:
     columns, rows = max(shape[1] for shape in shapes.values()), sum(shape[0] for shape in shapes.values())
     high = room.height - (_HEADING + 14) * len(shapes)
     cell = min(room.width / columns, high / rows, _LARGEST_TILE_CELL)
-    y, found = room.y + (high - rows * cell) / 2, {}
+    y, grids = room.y + (high - rows * cell) / 2, {}
     for number, shape in shapes.items():
         y += _HEADING + 14
-        found[number] = CellGrid(room.x + (room.width - shape[1] * cell) / 2, y, cell, *shape)
+        grids[number] = CellGrid(room.x + (room.width - shape[1] * cell) / 2, y, cell, *shape)
         y += shape[0] * cell
-    return found
+    return grids
 
 
 def tile_grids(trace: Trace, plan: Plan) -> dict[int, CellGrid]:
-    """All shared arrays, by number, in their room, with space for a name above each; none where there is no room."""
+    """Return the grids of all shared arrays by number, with space for a name above each; none if they don't fit."""
     room = plan.rooms.get("tiles")
     return {} if room is None else _tile_grids(trace.arrays, room)
 
 
 def places(moment: Moment, plan: Plan, number: int, at: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """The middles (n, 2) of elements of an array on the stage; of threads, where they compute C. NaN for what isn't there."""
+    """Return the centres (n, 2) of elements of an array on the stage; for threads, the place where they compute C. NaN if
+    not visible.
+    """
     if number == THREADS:
         return _seen(plan.matrices["C"], *moment.homes[at].T)
     array = moment.trace.arrays[number]
@@ -323,7 +327,7 @@ def _seen(table: CellGrid, rows: Any, columns: Any) -> npt.NDArray[np.float64]:
 
 
 def cell_of(trace: Trace, plan: Plan, number: int) -> float:
-    """The side of a cell of an array; of a thread's place, a cell of C."""
+    """Return the side of a cell of an array; for a thread, that of a cell of C."""
     if number == THREADS or trace.arrays[number].space == "global":
         return plan.cell
     grids = tile_grids(trace, plan)

@@ -1,4 +1,4 @@
-"""What the colours mean: chips with their texts, line after line."""
+"""The legend of colours: chips with texts, line by line."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ _SIDE, _LEADING = 18.0, 28.0
 
 
 def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Nothing for matrix colours, which name themselves."""
+    """Draw the legend; nothing for matrix colours, which need none."""
     if options.layer == "matrix":
         return []
     return _flowing(_ENTRIES[options.layer](moment, options), room, options)
@@ -25,7 +25,7 @@ def legend(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
 def _warps(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     warps = moment.trace.space.warps_per_block
     shown = min(warps, len(options.theme.warps))
-    more = ", then again" if warps > shown else ""
+    more = ", repeating" if warps > shown else ""
     entries = [(options.theme.warps[warp], f"warp {warp}" + (more if warp == shown - 1 else "")) for warp in range(shown)]
     return [*entries, (options.theme.text, "several")] if warps > 1 else entries
 
@@ -42,12 +42,12 @@ def _blocks(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
     threads = np.arange(min(len(blocks), len(options.theme.warps))) * moment.trace.space.threads_per_block
     colours = group_colours(moment.trace, threads, "block").tolist()
     entries = [(options.theme.warps[colour], f"{x}, {y}") for colour, (x, y) in zip(colours, blocks, strict=False)]
-    more = [("", "and so on")] if len(blocks) > len(entries) else []
+    more = [("", "…")] if len(blocks) > len(entries) else []
     return [("", "blocks x, y"), *entries, *more, (options.theme.text, "several")]
 
 
 def _heat(moment: Moment, options: ViewOptions) -> list[tuple[str, str]]:
-    """The same steps in the colours of A and of B."""
+    """Return the levels with the colours of A and of B."""
     top = most_loads(moment.trace.setup.problem)
     bounds = [0, *np.ceil(max(2, top) ** (np.arange(HEAT_LEVELS - 1) / (HEAT_LEVELS - 2)) - 1e-9).astype(int).tolist()]
     levels = [level for level, bound in enumerate(bounds) if level + 1 == len(bounds) or bound != bounds[level + 1]]
@@ -64,11 +64,11 @@ _ENTRIES: dict[Layer, Callable[[Moment, ViewOptions], list[tuple[str, str]]]] = 
 
 
 def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) -> list[Primitive]:
-    """From the left edge on, in as many lines as it takes. Several colours of an entry stand side by side before its text."""
+    """Draw entries from the left edge on, in as many lines as needed. Several colours of an entry stand before its text."""
     theme, size = options.theme, options.theme.type.note
     x, y = room.x, room.y
     at: list[tuple[float, float]] = []
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for number, (colours, text) in enumerate(entries):
         chips = colours.split()
         wide = (_SIDE + 4) * len(chips) + (4 if chips else 0)
@@ -77,7 +77,7 @@ def _flowing(entries: list[tuple[str, str]], room: Box, options: ViewOptions) ->
             x, y = room.x, y + _LEADING
         for place, colour in enumerate(chips):
             box = boxes((x + place * (_SIDE + 4), y, _SIDE, _SIDE))
-            found.append(Rects(f"legend-{number}-{place}", box, colour, radius=3.0))
+            primitives.append(Rects(f"legend-{number}-{place}", box, colour, radius=3.0))
         at.append((x + wide, y + 16))
         x += width + 18
-    return [*found, Labels("legend", points(*at), tuple(text for _, text in entries), size, theme.faint)]
+    return [*primitives, Labels("legend", points(*at), tuple(text for _, text in entries), size, theme.faint)]

@@ -1,4 +1,4 @@
-"""What tells a lens from the whole: torn edges where a matrix goes on, and a small map of the cross with its place marked."""
+"""Signs of the lens: torn edges where a matrix continues, and a small map of the cross with the visible part."""
 
 from functools import lru_cache
 
@@ -16,20 +16,20 @@ _CAPTION = 30.0
 
 
 def lens_primitives(plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Nothing where the whole is shown."""
-    return _kept(plan, options.theme) if plan.window.is_lens else []
+    """Draw the signs; nothing without the lens."""
+    return _cached_lens(plan, options.theme) if plan.window.is_lens else []
 
 
 @lru_cache(maxsize=32)
-def _kept(plan: Plan, theme: Theme) -> list[Primitive]:
-    """They stay as they are as long as the lens stays where it is."""
+def _cached_lens(plan: Plan, theme: Theme) -> list[Primitive]:
+    """Return the signs, cached because they stay the same while the lens stays in place."""
     torn = [_torn(name, table, plan, theme) for name, table in plan.matrices.items()]
-    found: list[Primitive] = [each for pair in torn for each in pair]
-    return [*found, *(_map(plan, plan.rooms["map"], theme) if "map" in plan.rooms else [])]
+    primitives: list[Primitive] = [each for pair in torn for each in pair]
+    return [*primitives, *(_map(plan, plan.rooms["map"], theme) if "map" in plan.rooms else [])]
 
 
 def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Primitive]:
-    """Zigzags over the edges that are no edges of the matrix, on strips that take the cells' ends away."""
+    """Draw zigzags over the cut edges, on strips that cover the ends of the cells."""
     rows, columns = plan.window.extents(name)
     x, y, width, height = table.box
     beyond = (
@@ -51,7 +51,7 @@ def _torn(name: str, table: CellGrid, plan: Plan, theme: Theme) -> list[Primitiv
 
 
 def _zigzag(start: float, length: float, at: float, is_flat: bool) -> np.ndarray:
-    """Segments (n, 4) along an edge."""
+    """Return the segments (n, 4) along an edge."""
     count = max(2, round(length / _TOOTH))
     along = start + np.linspace(0.0, length, count + 1)
     across = at + np.where(np.arange(count + 1) % 2, _DEPTH / 2, -_DEPTH / 2)
@@ -60,26 +60,26 @@ def _zigzag(start: float, length: float, at: float, is_flat: bool) -> np.ndarray
 
 
 def _map(plan: Plan, room: Box, theme: Theme) -> list[Primitive]:
-    """A, B and C as a whole, small, each with what of it the lens shows."""
+    """Draw A, B and C as a whole, small, with the visible part of each."""
     m, n, k = plan.window.whole
     gap = 8.0
     size = min(room.width - gap, 260.0) / (k + n), (room.height - _CAPTION - gap) / (k + m)
     scale = min(size)
     x, y = room.x, room.y + room.height - (k + m) * scale - gap
     corners = {"A": (x, y + k * scale + gap), "B": (x + k * scale + gap, y), "C": (x + k * scale + gap, y + k * scale + gap)}
-    words = "part seen"
-    found: list[Primitive] = [Labels("map-name", points((x, y - 10)), (words,), theme.type.note, theme.faint)]
+    words = "visible part"
+    primitives: list[Primitive] = [Labels("map-name", points((x, y - 10)), (words,), theme.type.note, theme.faint)]
     for name, (left, top) in corners.items():
         high, wide = (extent * scale for extent in plan.window.extents(name))
         (r0, r1), (c0, c1) = plan.window.of(name)
         x0, across = _marked(left + c0 * scale, (c1 - c0) * scale, left, wide)
         y0, down = _marked(top + r0 * scale, (r1 - r0) * scale, top, high)
-        found.append(Rects(f"{name}-map", boxes((left, top, wide, high)), theme.tint(name, 0.22), theme.line, 1.0))
-        found.append(Rects(f"{name}-place", boxes((x0, y0, across, down)), theme.accent(name)))
-    return found
+        primitives.append(Rects(f"{name}-map", boxes((left, top, wide, high)), theme.tint(name, 0.22), theme.line, 1.0))
+        primitives.append(Rects(f"{name}-place", boxes((x0, y0, across, down)), theme.accent(name)))
+    return primitives
 
 
 def _marked(start: float, length: float, low: float, extent: float) -> tuple[float, float]:
-    """A stretch as it is, or as long as can be seen."""
+    """Return a stretch, widened so that it stays visible."""
     longer = min(max(length, _LEAST_MARK), extent)
     return min(max(low, start + (length - longer) / 2), low + extent - longer), longer

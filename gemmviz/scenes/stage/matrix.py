@@ -1,4 +1,4 @@
-"""One matrix as a table of cells, at a resolution that makes sense on a screen."""
+"""One matrix as a table of cells, at a resolution that suits the screen."""
 
 import math
 from functools import lru_cache
@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.primitives import Cells
 from gemmviz.scenes.kit.text import text_width
 from gemmviz.scenes.stage.layout import CellGrid
 
-_LEAST_CELL = 1.7  # units: at least a pixel where a frame is at least 950 wide
+_LEAST_CELL = 1.7  # units: at least a pixel if the frame is at least 950 pixels wide
 _COUNTED_ONCE = 1 << 20
 _CROP_STEP = 16
 _MOST_LABELS = 256 * 256
@@ -24,24 +24,22 @@ _SMALLEST_LABEL = 9.0  # pixels
 
 @lru_cache(maxsize=32)
 def index_labels(rows: int, columns: int, first: tuple[int, int], labels: LabelStyle) -> npt.NDArray[np.str_]:
-    """The indices as they are written, for every cell of a table that begins with row and column ``first``."""
+    """Return the indices of every cell of a table, as text, from row and column ``first``."""
     across = range(first[1], first[1] + columns)
     return np.array([[labels.pair(row, column) for column in across] for row in range(first[0], first[0] + rows)])
 
 
 @lru_cache(maxsize=256)
 def label_size(longest: str, cell: float, pixels: float = 1.2) -> float:
-    """The font size at which ``longest`` fits a cell with some air; 0 where it is too small to be read if a unit is so many
-    pixels.
+    """Return the font size at which ``longest`` fits a cell with a margin; 0 if it would be unreadable at these pixels per
+    unit.
     """
     size = min(cell * 0.42, cell * 0.84 / max(text_width(longest, 1.0), 1e-9))
     return size if size * pixels >= _SMALLEST_LABEL else 0.0
 
 
 def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
-    """The grid that a matrix is drawn on: no cell smaller than can be seen, and no more of it than the table has and
-    ``options.clip`` lets be seen.
-    """
+    """Return the grid of a matrix: cells large enough to be visible, and only those of the table within ``options.clip``."""
     grid = in_window(Grid(array, max(1, math.ceil(_LEAST_CELL / (table.cell * options.zoom)))), table)
     if options.clip is None:
         return grid
@@ -59,14 +57,15 @@ def grid_of(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
 
 
 def in_window(grid: Grid, table: CellGrid) -> Grid:
-    """What a table shows of a grid over all of its matrix."""
+    """Return the visible part of a grid over the whole matrix."""
     (r0, c0), f = table.first, grid.factor
     return grid.cropped((r0 // f, -(-(r0 + table.rows) // f), c0 // f, -(-(c0 + table.columns) // f)))
 
 
 def counting_grid(table: CellGrid, array: MemoryArray, options: ViewOptions) -> Grid:
-    """As ``grid_of``, but all of the matrix: counts that are kept up to date can't follow what is seen. Those of a large one
-    keep one resolution, so that zooming doesn't mean counting all of it again.
+    """Return a grid like ``grid_of`` over the whole matrix, for counts that are updated step by step.
+
+    The grid of a large matrix keeps one resolution, so that zooming does not recount everything.
     """
     if array.size > _COUNTED_ONCE:
         return Grid(array, math.ceil(math.sqrt(array.size / _COUNTED_ONCE)))
@@ -77,8 +76,8 @@ def matrix_cells(
     key: str, fill: npt.NDArray[np.uint8], palette: Palette, table: CellGrid, grid: Grid, options: ViewOptions,
     labels: npt.NDArray[np.str_] | None = None,
 ) -> Cells:  # fmt: skip
-    """``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are written
-    where all of them fit their cells.
+    """Draw ``fill`` (rows, columns) on ``grid`` of a matrix that stands at ``table``. ``labels`` (default: the indices) are
+    drawn if all of them fit.
     """
     theme, zoom = options.theme, options.zoom
     rows, columns = fill.shape

@@ -1,7 +1,7 @@
-"""What is on its way at a moment of a step: copies of elements that threads move, and threads that meet at a barrier.
+"""What moves during a step: copies of elements, and threads that meet at a barrier.
 
-Copies of one element that go to many places travel as one chip that says how many it is, and fan out when they arrive; copies
-that go to one place arrive side by side.
+Copies of one element to many places travel as one chip with their number and fan out at arrival. Copies to one place arrive
+side by side.
 """
 
 import numpy as np
@@ -23,13 +23,15 @@ from gemmviz.scenes.stage.tile_cells import tile_matrix
 _SHARE_OF_CELL, _LEAST_SIDE = 0.78, 4.0
 _MOST_LABELLED, _MOST_RINGS = 80, 600
 _MOST_FANNED = 512
-FAN = 0.55  # of the way: where a chip of many begins to fan out
-_HUB = 0.7  # how near to where they go that is
+FAN = 0.55  # share of the way at which a chip of many begins to fan out
+_HUB = 0.7  # distance from the target at that point
 
 
 def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
-    """The copies that travel at ``options.moment``; nothing once all have arrived. What waits in a register stays in sight
-    until the step has passed. Where nothing is to fly, rings around what is touched fade.
+    """Draw the copies that travel at ``options.moment``; nothing after all have arrived.
+
+    Copies that wait in a register stay visible until the end of the step. Without motion, rings around the accessed cells
+    fade.
     """
     if options.moment >= 1.0:
         return ()
@@ -44,8 +46,8 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 
 
 def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
-    """Around the cells that are touched, thinner and thinner: of what has arrived, or where nothing is to fly."""
-    found = []
+    """Draw thinning rings around the accessed cells."""
+    primitives = []
     left = (1.0 - options.moment) / (1.0 - ARRIVAL if options.flies else 1.0)
     for touched in moment.touched:
         number = touched.operand.array
@@ -54,8 +56,8 @@ def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
         middle, side = middle[~np.isnan(middle).any(axis=1)], cell_of(moment.trace, plan, number)
         boxes = np.hstack([middle - side / 2, np.full((len(middle), 2), side)])
         width = max(1.0, 5.0 * left)
-        found.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
-    return tuple(each for each in found if len(each.boxes))
+        primitives.append(Rects(f"fading-{number}", boxes, None, options.theme.text, width))
+    return tuple(each for each in primitives if len(each.boxes))
 
 
 def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -> Squares | None:
@@ -68,17 +70,17 @@ def _squares(moment: Moment, group: Flights, plan: Plan, options: ViewOptions) -
     share = first + (last - first) * eased(min(1.0, options.moment / ARRIVAL))
     side = sides[0] + (sides[1] - sides[0]) * share
     start, end, texts, threads = start[known], end[known], _labels(moment, group, options.labels)[known], group.thread[known]
-    _, kept, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
+    _, firsts, which, count = np.unique(group.start[known], return_index=True, return_inverse=True, return_counts=True)
     which = which.ravel()
-    if first == 0.0 and last == 1.0 and len(kept) < len(start):
+    if first == 0.0 and last == 1.0 and len(firsts) < len(start):
         hub = start + (_means(end, which) - start) * _HUB
         if share < FAN:
-            middle = (start + (hub - start) * (share / FAN))[kept]
-            texts = np.array([_many(text, copies) for text, copies in zip(texts[kept].tolist(), count.tolist(), strict=True)])
-            threads = threads[kept]
+            middle = (start + (hub - start) * (share / FAN))[firsts]
+            texts = np.array([_many(text, copies) for text, copies in zip(texts[firsts].tolist(), count.tolist(), strict=True)])
+            threads = threads[firsts]
         elif len(start) > _MOST_FANNED:
             met = hub + (_means(end, which) - hub) * ((share - FAN) / (1 - FAN))
-            middle, texts, threads = met[kept], texts[kept], threads[kept]
+            middle, texts, threads = met[firsts], texts[firsts], threads[firsts]
         else:
             middle = hub + (_side_by_side(end, group.end[known], side) - hub) * ((share - FAN) / (1 - FAN))
     else:
@@ -102,13 +104,13 @@ def _chips(
 
 
 def _means(points: Floats, which: npt.NDArray[np.int64]) -> Floats:
-    """For each point the mean of those of its kind."""
+    """Return for each point the mean of the points of its kind."""
     count = np.bincount(which)
     return np.stack([(np.bincount(which, points[:, axis]) / count)[which] for axis in (0, 1)], axis=1)
 
 
 def _side_by_side(end: Floats, target: npt.NDArray[np.int64], side: float) -> Floats:
-    """Where copies come to rest: next to each other where several go to one place."""
+    """Return where copies come to rest: next to each other if several go to one place."""
     order = np.argsort(target, kind="stable")
     sorted_ = target[order]
     starts = np.flatnonzero(np.concatenate([[True], sorted_[1:] != sorted_[:-1]]))
@@ -126,7 +128,7 @@ def _many(text: str, copies: int) -> str:
 
 
 def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
-    """That of the matrix which the copies are of; the text's for what was computed."""
+    """Return the colour of the matrix that the copies are of; that of text for computed values."""
     if group.source == THREADS:
         return theme.text
     source = moment.trace.arrays[group.source]
@@ -135,7 +137,7 @@ def _accent(moment: Moment, group: Flights, theme: Theme) -> str:
 
 
 def _labels(moment: Moment, group: Flights, labels: LabelStyle) -> npt.NDArray[np.str_]:
-    """The indices of the element that each copy is of; nothing where there are too many to be read."""
+    """Return the indices of the element that each copy is of; none if there are too many to read."""
     starts, which = np.unique(group.start, return_inverse=True)
     if group.source == THREADS or len(starts) > _MOST_LABELLED:
         return np.full(len(group), "")

@@ -1,5 +1,6 @@
-"""The multiplication: what one thread has in its registers. Its factors of A stand left of its sums and those of B above them,
-as the matrices do; the products of the present k are lit, and a bar fills with the terms that are summed up.
+"""The multiplication in the registers of one thread: its factors of A on the left of its sums and those of B above them.
+
+The products of the current k are highlighted, and a bar shows the number of terms in the sums.
 """
 
 import re
@@ -23,14 +24,14 @@ from gemmviz.scenes.kit.text import fitted, text_width
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.matrix import label_size
 
-_MOST_SHOWN = 16  # rows and columns of one thread's sums
+_MOST_SHOWN = 16  # rows and columns of the sums of one thread
 _LARGEST, _LEAST = 84.0, 16.0
 _GAP, _BAR = 8.0, 12.0
 _NONE, _HELD, _LIT = range(3)
 
 
 def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Of the first of the watched threads; nothing for one that stores nothing of C."""
+    """Draw the registers of the first watched thread; nothing for a thread that stores nothing in C."""
     terms = moment.thread_terms
     if terms is None:
         return []
@@ -41,14 +42,14 @@ def register_primitives(moment: Moment, room: Box, options: ViewOptions) -> list
     if text_width(heading, size, "semibold") > room.width:
         heading = f"{done} of {terms.length} terms"
     at = points((room.x, room.y + size))
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Labels("registers-name", at, (fitted(heading, size, room.width, "semibold"),), size, theme.text, "start", "semibold"),
         *_bar(done / terms.length, room.x, room.y + 1.6 * size, room.width, theme),
     ]
     if len(terms.rows) <= _MOST_SHOWN and len(terms.columns) <= _MOST_SHOWN:
         top = 1.6 * size + _BAR + 14
-        found += _small_cross(moment, terms, Box(room.x, room.y + top, room.width, room.height - top), options)
-    return found
+        primitives += _small_cross(moment, terms, Box(room.x, room.y + top, room.width, room.height - top), options)
+    return primitives
 
 
 def _bar(share: float, x: float, y: float, width: float, theme: Theme) -> list[Primitive]:
@@ -59,7 +60,7 @@ def _bar(share: float, x: float, y: float, width: float, theme: Theme) -> list[P
 
 
 def _small_cross(moment: Moment, terms: ThreadTerms, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Factors of A at the left, of B above, sums where they meet; what they are called beside them."""
+    """Draw factors of A on the left, of B above, sums where they meet, and their names."""
     theme, size = options.theme, options.theme.type.note
     rows, columns = len(terms.rows), len(terms.columns)
     name_a, name_b = _names(moment, terms, options.labels)
@@ -103,7 +104,7 @@ def _factor(values: Floats) -> npt.NDArray[np.str_]:
 
 
 def _short(value: float | None) -> str:
-    """A number in as few characters as tell it."""
+    """Return a number in few characters."""
     if value is None or np.isnan(value):
         return ""
     text = f"{value:.2g}" if abs(value) < 100 else f"{value:.3g}"
@@ -111,21 +112,21 @@ def _short(value: float | None) -> str:
 
 
 def _names(moment: Moment, terms: ThreadTerms, labels: LabelStyle) -> tuple[str, str]:
-    """What the kernel calls the factors: variables where it has some, else the elements themselves."""
+    """Return the names of the factors: the kernel's variables if there are any, else the elements."""
     sums = _stored_names(moment)
     k = "k" if terms.k < 0 else str(terms.k + labels.first)
-    found = []
+    names = []
     for name, own in (("A", terms.rows), ("B", terms.columns)):
         first, last = int(own[0]) + labels.first, int(own[-1]) + labels.first
         span = str(first) if len(own) == 1 else f"{first}…{last}"
         variable = _variable_of(moment, name, sums)
         element = labels.span(name, span, k) if name == "A" else labels.span(name, k, span)
-        found.append(f"{variable} = {element}" if variable else element)
-    return found[0], found[1]
+        names.append(f"{variable} = {element}" if variable else element)
+    return names[0], names[1]
 
 
 def _statement(moment: Moment, site: Site) -> str:
-    """The text of the statement that a site belongs to."""
+    """Return the text of the statement that contains a site."""
     place = site.statement or site.place
     lines = moment.trace.setup.kernel.text.splitlines()[place.line - 1 : place.end_line]
     if not lines:
@@ -135,20 +136,20 @@ def _statement(moment: Moment, site: Site) -> str:
 
 
 def _stored_names(moment: Moment) -> list[str]:
-    """Variables of numbers whose values are stored into C."""
+    """Return the numeric variables whose values are stored into C."""
     number = moment.trace.number_of("C")
     known = moment.watched_names
     for site in moment.trace.sites:
         if any(operand.array == number and operand.access == "write" for operand in site.operands):
             _, _, value = _statement(moment, site).partition("=")
-            found = [word for word in re.findall(r"[A-Za-z_]\w*", value) if word in known]
-            if found:
-                return found
+            names = [word for word in re.findall(r"[A-Za-z_]\w*", value) if word in known]
+            if names:
+                return names
     return []
 
 
 def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
-    """The variable that what is read of a matrix, or of its copies, is put into; "" where it is used at once."""
+    """Return the variable that receives what is read from a matrix or its copies; "" if it is used immediately."""
     arrays, known = moment.trace.arrays, moment.watched_names
     own = {n for n, array in enumerate(arrays) if array.name == matrix}
     copies = {number for number, held in moment.tiles.items() if set(np.unique(held.array).tolist()) & own}
@@ -161,8 +162,8 @@ def _variable_of(moment: Moment, matrix: str, sums: Iterable[str]) -> str:
 
 
 def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] | None:
-    """The variable that holds the sums, and their values in the order of the rows and columns of C that they are of; None
-    where no variable is seen to be what the thread stores.
+    """Return the variable that holds the sums, and their values by the rows and columns of C; None if no variable is
+    recognised.
     """
     order = moment.replay.kept(
         ("sums", moment.scope.of_block.start, moment.scope.first_thread), lambda: _order_of(moment, terms)
@@ -177,8 +178,8 @@ def _sums(moment: Moment, terms: ThreadTerms) -> tuple[str, list[float | None]] 
 
 
 def _order_of(moment: Moment, terms: ThreadTerms) -> tuple[str, list[int]] | None:
-    """Which variable the thread stores into C, and where in it each of its elements stands: what is stored has to be what the
-    variable holds then.
+    """Return the variable that the thread stores into C, and the index in it of each element. The stored values must equal
+    its contents.
     """
     stored = _stored_values(moment, terms)
     for name in _stored_names(moment):
@@ -195,20 +196,20 @@ def _order_of(moment: Moment, terms: ThreadTerms) -> tuple[str, list[int]] | Non
 
 
 def _stored_values(moment: Moment, terms: ThreadTerms) -> list[tuple[int, float | None]]:
-    """When each of the thread's elements of C is stored, row by row, and which value; None for one that is not known."""
+    """Return step and value of the store of each element of C, row by row; None for unknown values."""
     replay, trace = moment.replay, moment.trace
     column, steps = moment.scope.of_block.start + moment.scope.first_thread, replay.owners.steps_of(terms.elements)
-    found: list[tuple[int, float | None]] = []
+    values: list[tuple[int, float | None]] = []
     for element, step in zip(terms.elements.tolist(), steps.tolist(), strict=True):
         row = int(trace.row[step]) if 0 <= step < trace.steps else -1
-        is_first = row >= 0 and int(trace.element[row, column]) == element  # of a wide store only the first value is known
+        is_first = row >= 0 and int(trace.element[row, column]) == element  # only the first value of a wide store is known
         known = is_first and replay.value is not None
-        found.append((step, float(replay.value[row, column]) if known and replay.value is not None else None))
-    return found
+        values.append((step, float(replay.value[row, column]) if known and replay.value is not None else None))
+    return values
 
 
 def _held_when_stored(moment: Moment, name: str, stored: list[tuple[int, float | None]]) -> list[float | None] | None:
-    """What a variable holds when the first of the elements is stored: it doesn't change any more then."""
+    """Return what a variable holds when the first element is stored; it does not change after that."""
     step = min((at for at, _ in stored), default=-1)
     if not 0 <= step < moment.trace.steps:
         return None

@@ -1,4 +1,4 @@
-"""Where a run came to its end: the elements that a thread should not have asked for, outside their array or inside it."""
+"""Marks where a run ended early: the elements of the invalid access, inside or outside their array."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,11 @@ from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
 
 _LEAST_SIDE = 10.0
-_OUTSIDE, _AIR = 26.0, 4.0  # how large an element beyond its array is drawn at most, and how far from the edge
+_OUTSIDE, _AIR = 26.0, 4.0  # largest size of an element outside its array, and its distance from the edge
 
 
 def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
-    """Frames around the elements that ended the run, at its last step."""
+    """Draw frames around the elements that ended the run, at its last step."""
     stop = moment.trace.stop
     if stop is None or stop.array < 0 or moment.step != moment.replay.steps - 1:
         return []
@@ -31,7 +31,7 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
     boxes = _boxes(table, rows, columns)
     x, y, side, _ = boxes[0]
     inside = 0 <= stop.elements[0] < array.size
-    over = table.y + table.box[3] + 26 if array.space == "shared" else y - 8  # a tile's name stands below it: cells are large
+    over = table.y + table.box[3] + 26 if array.space == "shared" else y - 8  # above the name of a tile, whose cells are large
     at = points((x + side / 2, over) if inside else (x + side + 8, y + side - 6))
     anchor: Anchor = "middle" if inside else "start"
     written = array.subscripted(stop.elements[0])
@@ -40,7 +40,7 @@ def stop_marks(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
 
 
 def _boxes(table: CellGrid, rows: Longs, columns: Longs) -> npt.NDArray[np.float64]:
-    """Cells (x, y, width, height); those beyond the table just outside its edge."""
+    """Return the cells (x, y, width, height); those outside the table just beyond its edge."""
     x, y, width, height = table.box
     side = np.full(len(rows), max(_LEAST_SIDE, table.cell))
     side[~table.holds(rows, columns)] = min(max(_LEAST_SIDE, table.cell), _OUTSIDE)

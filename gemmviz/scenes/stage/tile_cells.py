@@ -1,5 +1,5 @@
-"""The shared-memory arrays of one block: each cell in the colour of the matrix it holds a copy of, with that element's
-indices. What an earlier phase stored is faded.
+"""The shared arrays of one block: each cell in the colour of the matrix that it holds a copy of, with that element's
+indices. Cells stored in an earlier phase are faded.
 """
 
 from functools import lru_cache
@@ -34,21 +34,21 @@ from gemmviz.scenes.stage.layout import CellGrid, Plan, tile_grids
 from gemmviz.scenes.stage.matrix import label_size
 
 _HEADING = 24.0
-_NOTHING, _FIRST_MATRIX = 0, -EMPTY  # what is held: EMPTY, CONSTANT, COMPUTED, then the matrices, counted from 0
+_NOTHING, _FIRST_MATRIX = 0, -EMPTY  # contents: EMPTY, CONSTANT, COMPUTED, then the matrices, from 0
 _MOST_LABELS = 96 * 96
 
 
 def tile_primitives(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """All shared arrays of the focus's block, in their room."""
+    """Draw all shared arrays of the watched block."""
     contents = moment.tiles if options.arrived else moment.tiles_before
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for number, table in tile_grids(moment.trace, plan).items():
-        found += _tile(moment, number, table, contents.get(number), options)
-    return found
+        primitives += _tile(moment, number, table, contents.get(number), options)
+    return primitives
 
 
 def tile_matrix(moment: Moment) -> str | None:
-    """The matrix whose copies are read or written in a tile at this moment, where that is one."""
+    """Return the matrix whose copies are read or written in a tile at this moment, None if there is no single one."""
     for touched in moment.touched:
         content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
         cells = touched.block_cells
@@ -87,8 +87,9 @@ def _tile(moment: Moment, number: int, table: CellGrid, content: TileContent | N
 
 @lru_cache(maxsize=16)
 def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -> Palette:
-    """Threes of (stale, held, touched) for nothing, constant, computed and a copy of each matrix in the trace's order; then
-    touched by several groups of threads, and by each (``accents``).
+    """Return three colours (stale, held, accessed) for empty cells, constants, computed values and copies of each matrix.
+
+    They are followed by accessed by several groups of threads, and by each group (``accents``).
     """
     threes = [(theme.empty, theme.empty, theme.faint), *[(theme.empty, theme.line, theme.text)] * 2]
     for array in arrays:
@@ -99,7 +100,7 @@ def tile_palette(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette
 
 @lru_cache(maxsize=16)
 def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -> Palette:
-    """Text on ``tile_palette``: faint on what an earlier phase stored."""
+    """Return the text colours on ``tile_palette``, faint on what an earlier phase stored."""
     palette = tile_palette(arrays, theme, accents)
     return tuple(
         theme.faint if entry < _first_group_entry(arrays) and entry % 3 == STALE else theme.ink_on(colour)
@@ -108,14 +109,14 @@ def tile_inks(arrays: tuple[MemoryArray, ...], theme: Theme, accents: Palette) -
 
 
 def _first_group_entry(arrays: tuple[MemoryArray, ...]) -> int:
-    """The entry of ``tile_palette`` after its threes: touched by several groups of threads."""
+    """Return the first entry of ``tile_palette`` after the threes: accessed by several groups of threads."""
     return 3 * (_FIRST_MATRIX + sum(array.space == "global" for array in arrays))
 
 
 def _look(
     moment: Moment, number: int, kinds: npt.NDArray[np.uint8], content: TileContent | None, options: ViewOptions
 ) -> npt.NDArray[np.uint8]:
-    """The palette's entry for every element, flat."""
+    """Return the palette entry of every element, flat."""
     stale = np.zeros(len(kinds), bool) if content is None else content.phase < moment.phase
     fill = (kinds * 3 + np.where(stale, STALE, HELD)).astype(np.uint8)
     for touched in moment.of_array(number):
@@ -130,7 +131,7 @@ def _look(
 
 
 def _group_entries(moment: Moment, touched: Touched, size: int, layer: Layer) -> npt.NDArray[Any]:
-    """For each touched cell 0 where several groups of threads touch it, else 1 + the group's colour."""
+    """Return for each accessed cell 0 if several groups access it, else 1 + the group's colour."""
     threads = np.repeat(np.flatnonzero(touched.in_block >= 0) + moment.scope.in_block.start, touched.operand.width)
     several = shared_cells(touched.block_cells, group_numbers(moment.trace, threads, layer), size)
     return np.where(several, 0, 1 + group_colours(moment.trace, threads, layer))
@@ -139,7 +140,7 @@ def _group_entries(moment: Moment, touched: Touched, size: int, layer: Layer) ->
 def _heat(
     moment: Moment, number: int, array: MemoryArray, kinds: npt.NDArray[np.uint8], theme: Theme
 ) -> tuple[npt.NDArray[np.uint8], Palette, npt.NDArray[np.str_] | None]:
-    """Loads of what every cell holds, since it was stored: fill, palette and labels."""
+    """Return the loads of the current content of every cell: fill, palette and labels."""
     counts = moment.tile_loads(number)
     levels = heat_levels(counts, 1, most_loads(moment.trace.setup.problem))
     names = [each.name for each in moment.trace.arrays if each.space == "global"]
@@ -152,7 +153,7 @@ def _heat(
 
 
 def _conflicts(moment: Moment, number: int, table: CellGrid, theme: Theme) -> list[Primitive]:
-    """A frame around each cell in which two threads collide at this step."""
+    """Draw a frame around each cell with a hazard at this step."""
     cells = moment.replay.conflicts.cells(moment.step, number, moment.scope.block_number)
     if not len(cells):
         return []

@@ -1,1 +1,1 @@
-"""The views, one a file, found here by their files' names: what the window, the command line and the exporters offer."""
+"""The views, one file each. The window, the command line and the exporters find them by file name."""

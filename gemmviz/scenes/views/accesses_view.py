@@ -1,4 +1,6 @@
-"""Who reads what from global memory: a table of threads by k that fills as the run goes on; what several read is marked."""
+"""Reads from global memory: a table of threads by k that fills during the run. Elements that several threads read are
+marked.
+"""
 
 from collections import Counter
 
@@ -16,10 +18,11 @@ from gemmviz.scenes.kit.text import fitted
 from gemmviz.scenes.kit.view import View
 
 _MOST_THREADS, _MOST_KS = 8, 8
+_MOST_COMPARED = 64  # threads of a block whose reads are compared
 
 
 def shown_ks(moment: Moment) -> range:
-    """The k that are shown: a stretch that holds what the first of the watched threads read last."""
+    """Return the visible k: a stretch that contains the last read of the first watched thread."""
     depth = moment.trace.setup.problem.K
     latest = reads_at(moment).latest(moment.scope.first_thread, moment.step)
     first = 0 if latest < _MOST_KS else latest // _MOST_KS * _MOST_KS
@@ -27,7 +30,7 @@ def shown_ks(moment: Moment) -> range:
 
 
 def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Rows are the block's first threads, or those around the watched one."""
+    """Draw the table. Its rows are the block's first threads, or those around the watched one."""
     reads = reads_at(moment)
     if not len(reads.step):
         return framed([message("No thread of this block reads A or B from global memory.", options)], moment, options)
@@ -35,33 +38,24 @@ def accesses_scene(moment: Moment, options: ViewOptions) -> Scene:
     count = trace.space.threads_per_block
     first = max(0, min(moment.scope.first_thread - _MOST_THREADS // 2, count - _MOST_THREADS))
     threads, ks = range(first, min(count, first + _MOST_THREADS)), shown_ks(moment)
-    readers = (
-        Counter(
-            (number, element)
-            for thread in range(count)
-            for k in ks
-            for number, element in set(reads.of(thread, k, moment.step))
-        )
-        if count <= 64
-        else Counter()
-    )
-    now = {(each.operand.array, element) for each in moment.touched for element in each.block_cells.tolist()}
-    stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to here
+    readers = _readers(moment, reads, ks)
+    now = {(each.operand.array, element) for each in moment.touched for element in each.in_block.tolist()}
+    stops = [ks.stop] if len(ks) < 2 else [ks.stop - 1, ks.stop]  # reads so far for products up to this k
     rows = []
     for thread in threads:
         x, y, _ = thread_place(thread, trace.launch)
         row = [TableCell("T" + labels.thread_of(x, y), strong=True)]
         for k in ks:
-            found, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
+            reads_now, later = reads.of(thread, k, moment.step), reads.of(thread, k, moment.trace.steps)
             texts = []
-            for number, element in found or later:
+            for number, element in reads_now or later:
                 array = trace.arrays[number]
                 texts.append(labels.element(array.name, *array.place(element)))
-            shared = any(readers[each] > 1 for each in found)
-            lit = moment.site.kind == "load" and any(each in now for each in found) and _reads_now(moment, thread)
-            fill = theme.line if lit else theme.tint(trace.arrays[found[0][0]].name, 0.22) if shared else ""
-            tip = "Other threads of the block read these elements from global memory too" if shared else ""
-            row.append(TableCell("\n".join(texts), "" if found else theme.faint, fill, tip=tip))
+            shared = any(readers[each] > 1 for each in reads_now)
+            lit = moment.site.kind == "load" and any(each in now for each in reads_now) and _reads_now(moment, thread)
+            fill = theme.line if lit else theme.tint(trace.arrays[reads_now[0][0]].name, 0.22) if shared else ""
+            tip = "Elements that other threads of the block read as well" if shared else ""
+            row.append(TableCell("\n".join(texts), "" if reads_now else theme.faint, fill, tip=tip))
         row += [TableCell(str(reads.count(thread, stop, moment.step)), strong=True) for stop in stops]
         rows.append(row)
     heads = ["thread", *(f"k = {labels.first + k}" for k in ks), *(f"to k = {labels.first + stop - 1}" for stop in stops)]
@@ -82,8 +76,15 @@ def _reads_now(moment: Moment, thread: int) -> bool:
     return main is not None and int(moment.trace.element[row, moment.scope.of_block.start + thread]) >= 0
 
 
+def _readers(moment: Moment, reads: Reads, ks: range) -> Counter[tuple[int, int]]:
+    """Return how many threads of the block have read each (array, element); nothing for large blocks."""
+    count = moment.trace.space.threads_per_block
+    threads = range(count if count <= _MOST_COMPARED else 0)
+    return Counter(each for thread in threads for k in ks for each in set(reads.of(thread, k, moment.step)))
+
+
 def _sentence(moment: Moment, reads: Reads, rows: int) -> str:
-    """What all of the block has read so far."""
+    """Return a sentence about what the whole block has read so far."""
     total = int(np.searchsorted(reads.step, moment.step, side="right"))
     different = reads.different(moment.step)
     count = moment.trace.space.threads_per_block

@@ -1,4 +1,4 @@
-"""One warp's access to shared memory as a punchcard: 32 banks across, wavefronts down, and in each hole the lanes it serves."""
+"""One warp's access to shared memory as a punchcard: 32 banks across, wavefronts down, and the served lanes in each hole."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,8 +28,10 @@ NVIDIA = MemoryRules()
 
 @dataclass(frozen=True)
 class Punchcard:
-    """``first`` (wavefronts, banks): the first lane that each hole serves, -1 for none; ``served``: how many lanes it serves;
-    ``starts``: the wavefront that each group of lanes begins with.
+    """The access by wavefront and bank.
+
+    ``first`` (wavefronts, banks): the first lane that each hole serves, -1 for none; ``served``: the number of lanes it
+    serves; ``starts``: the first wavefront of each group of lanes.
     """
 
     first: npt.NDArray[np.int64]
@@ -38,7 +40,7 @@ class Punchcard:
 
 
 def banks_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """The access of the chosen warp (or of the block's first that makes one)."""
+    """Draw the access of the watched warp, or of the first active warp of the block."""
     shared = moment.touched_in("shared")
     request = None if shared is None else moment.request_of(shared.row)
     if shared is None or request is None:
@@ -65,9 +67,10 @@ def access_card(lanes: Longs, operand: Operand, array: MemoryArray, rules: Memor
 def punchcard(
     words: npt.NDArray[np.int64], per_lane: int = 1, is_load: bool = True, rules: MemoryRules = NVIDIA
 ) -> Punchcard:  # fmt: skip
-    """``words``: the first 4-byte word of each lane (-1 inactive), of ``per_lane`` that it touches.
+    """Return the punchcard of an access.
 
-    Within a bank, words come in the order of their first lanes; equal words are one (a broadcast).
+    ``words``: the first 4-byte word of each lane (-1 inactive), of ``per_lane`` words. Within a bank, words are ordered by
+    their first lanes; equal words are one (a broadcast).
     """
     firsts, counts, starts, rows = [], [], [], 0
     for first, served in _groups(words, per_lane, is_load, rules):
@@ -81,7 +84,7 @@ def punchcard(
 def _groups(
     words: npt.NDArray[np.int64], per_lane: int, is_load: bool, rules: MemoryRules
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Holes of what is served together, group after group; where one word is broadcast in a pass, half a warp each time."""
+    """Return the holes of lanes that are served together, group by group; half a warp each if a pass broadcasts one word."""
     if rules.broadcast == "each word":
         for group in served_groups(words, per_lane, is_load):
             yield _group(words, per_lane, group, rules.banks)
@@ -115,7 +118,7 @@ def _group(
 
 
 def _card(card: Punchcard, who: str, accent: str, options: ViewOptions, followed: int | None = None) -> list[Primitive]:
-    """Banks across and wavefronts down; where there is little height, wavefronts across and the banks that are used down."""
+    """Draw banks across and wavefronts down; in a low frame, wavefronts across and the used banks down."""
     rows, banks = card.first.shape
     top, bottom = options.top + 62, options.bottom - 8
     used = np.flatnonzero((card.first >= 0).any(axis=0))
@@ -124,13 +127,13 @@ def _card(card: Punchcard, who: str, accent: str, options: ViewOptions, followed
         return _lying(card, used, who, accent, options, followed)
     cell, high = (options.width - _LEFT - MARGIN) / banks, min((bottom - top) / rows, 42.0)
     x, y = _LEFT, top + max(0.0, (bottom - top - rows * high) / 4)
-    found = _holes(card, (x, y, cell, high), accent, options, followed)
+    primitives = _holes(card, (x, y, cell, high), accent, options, followed)
     theme = options.theme
     every = max(1, int(np.ceil(22 / high)))
     shown = [0, *range(every - 1 if every > 1 else 1, rows, every)] if rows > 1 else [0]
     shown = [row for place, row in enumerate(shown) if place == 0 or row >= every]
     names = tuple(f"wavefront {row + 1}" for row in shown)
-    found += [
+    primitives += [
         Labels("bank-name", points((x - 14, y - 8)), ("bank",), 16.0, theme.faint, "end"),
         Labels("wavefront-names", points(*((x - 14, y + (row + 0.5) * high + 6) for row in shown)), names, 18.0, theme.faint,
                "end"),
@@ -141,24 +144,24 @@ def _card(card: Punchcard, who: str, accent: str, options: ViewOptions, followed
     ]  # fmt: skip
     if len(card.starts) > 1:
         cuts = np.array([(x - 8, y + row * high, x + banks * cell, y + row * high) for row in card.starts[1:]])
-        found.append(Lines("groups", cuts, theme.text, 2.0))
-    return found
+        primitives.append(Lines("groups", cuts, theme.text, 2.0))
+    return primitives
 
 
 def _lying(
     card: Punchcard, used: npt.NDArray[np.int64], who: str, accent: str, options: ViewOptions, followed: int | None
 ) -> list[Primitive]:
-    """Turned on its side, without the banks that nobody uses."""
+    """Draw the card on its side, without unused banks."""
     theme, (rows, _) = options.theme, card.first.shape
     turned = Punchcard(card.first[:, used].T, card.served[:, used].T, card.starts)
     top = options.top + 62
     cell, high = (options.width - _LEFT - MARGIN) / rows, min((options.bottom - 8 - top) / len(used), 42.0)
-    found = _holes(turned, (_LEFT, top, cell, high), accent, options, followed, across=True)
+    primitives = _holes(turned, (_LEFT, top, cell, high), accent, options, followed, across=True)
     every = max(1, int(np.ceil(18 / high)))
     banks = used[::every]
     at = points(*((_LEFT - 14, top + (place * every + 0.5) * high + 6) for place in range(len(banks))))
     return [
-        *found,
+        *primitives,
         Labels("bank-numbers", at, tuple(f"bank {bank}" for bank in banks), 18.0, theme.faint, "end"),
         Labels("wavefront-name", points((_LEFT - 14, top - 8)), ("wavefront",), 16.0, theme.faint, "end"),
         Labels("wavefront-names", points(*((_LEFT + (row + 0.5) * cell, top - 8) for row in range(rows))),
@@ -172,7 +175,7 @@ def _heading(card: Punchcard, who: str) -> str:
     rows = len(card.first)
     count = f"{rows} wavefront{'s' if rows > 1 else ''}"
     needed = f", in {len(card.starts)} groups of {32 // len(card.starts)} lanes" if len(card.starts) > 1 else ""
-    shared = "; ×n: n lanes share one word, a broadcast" if (card.served > 1).any() else ""
+    shared = "; ×n: a broadcast to n lanes" if (card.served > 1).any() else ""
     return f"{who}: {count}{needed}; numbers are lanes{shared}"
 
 
@@ -180,7 +183,9 @@ def _holes(
     card: Punchcard, at: tuple[float, float, float, float], accent: str, options: ViewOptions, followed: int | None,
     across: bool = False,
 ) -> list[Primitive]:  # fmt: skip
-    """The cells, with a ring around the one that serves the followed lane first. ``across``: wavefronts are the columns."""
+    """Draw the cells, with a ring around the first one that serves the followed lane. ``across``: wavefronts are the
+    columns.
+    """
     theme, first, served, (x, y, cell, high) = options.theme, card.first, card.served, at
     rows, columns = first.shape
     starts = np.isin(np.arange(columns if across else rows), card.starts)
@@ -191,15 +196,15 @@ def _holes(
     size = label_size("×32" if (served > 1).any() else "31", min(cell, 1.6 * high), options.pixels)
     inks = (theme.faint, theme.ink_on(palette[1]), theme.ink_on(palette[2]))
     line = theme.background if high > 7 else None
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Cells("banks", x, y, cell, fill, palette, inks, texts if size else None, size, line, 1, high),
         Rects("banks-frame", boxes((x, y, columns * cell, rows * high)), None, theme.line, 1.5),
     ]
     own = np.argwhere(first == followed) if followed is not None else np.zeros((0, 2), np.int64)
     if len(own):
         row, column = own[0].tolist()
-        found.append(Rects("followed-lane", boxes((x + column * cell, y + row * high, cell, high)), None, theme.text, 4.0))
-    return found
+        primitives.append(Rects("followed-lane", boxes((x + column * cell, y + row * high, cell, high)), None, theme.text, 4.0))
+    return primitives
 
 
 VIEW = View("Banks of shared memory", Moment, banks_scene, order=3)

@@ -1,5 +1,5 @@
-"""Blocks and tiles: C in the colours of the blocks that compute it; of the watched block the rows of A and columns of B that it
-needs in all phases, those of the present phase brighter.
+"""Blocks and tiles: C in the colours of its blocks, and the rows of A and columns of B that the watched block needs, those
+of the current phase brighter.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _MOST_BLOCKS, _MOST_CELLS = 1024, 256
 
 
 def tiles_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """The cross: B above C, A at its left."""
+    """Draw the cross: B above C, A on its left."""
     return framed(_cross(moment, options), moment, options)
 
 
@@ -37,17 +37,17 @@ def _cross(moment: Moment, options: ViewOptions) -> list[Primitive]:
     a = Box(x, y + k * unit + _GAP, k * unit, m * unit)
     b = Box(x + k * unit + _GAP, y, n * unit, k * unit)
     c = Box(b.x, a.y, n * unit, m * unit)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for name, box in (("A", a), ("B", b), ("C", c)):
-        found.append(Rects(f"{name}-ground", boxes((box.x, box.y, box.width, box.height)), options.theme.panel))
-    found += _blocks(moment, c, unit, options)
+        primitives.append(Rects(f"{name}-ground", boxes((box.x, box.y, box.width, box.height)), options.theme.panel))
+    primitives += _blocks(moment, c, unit, options)
     for name, box in (("A", a), ("B", b)):
-        found += _strips(moment, name, box, unit, options)
+        primitives += _strips(moment, name, box, unit, options)
     for name, box, rows, columns in (("A", a, m, k), ("B", b, k, n), ("C", c, m, n)):
-        found += _lines(name, box, rows, columns, options)
-    found += _block_names(moment, c, unit, options)
-    found += _numbers(a, b, c, (m, n), unit, options)
-    return [*found, *_names(moment, {"A": a, "B": b, "C": c}, room, options)]
+        primitives += _lines(name, box, rows, columns, options)
+    primitives += _block_names(moment, c, unit, options)
+    primitives += _numbers(a, b, c, (m, n), unit, options)
+    return [*primitives, *_names(moment, {"A": a, "B": b, "C": c}, room, options)]
 
 
 def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float]:
@@ -57,8 +57,8 @@ def _part(area: Area, box: Box, unit: float) -> tuple[float, float, float, float
 
 @dataclass(frozen=True)
 class _Blocks:
-    """The traced blocks that store in C: their ``numbers`` (n,), the half-open ``areas`` (n, 4) that they store, as r0, r1, c0
-    and c1, and their ``colours`` (n,), numbers of a theme's warp colours.
+    """The traced blocks that store into C: ``numbers`` (n,), half-open ``areas`` (n, 4) as r0, r1, c0 and c1, and
+    ``colours`` (n,), indices of the theme's warp colours.
     """
 
     numbers: Longs
@@ -66,13 +66,13 @@ class _Blocks:
     colours: Longs
 
     def parts(self, box: Box, unit: float) -> Floats:
-        """The areas as drawn: (n, 4), x, y, width and height."""
+        """Return the areas as drawn: (n, 4), x, y, width and height."""
         r0, r1, c0, c1 = self.areas.T
         return np.column_stack([box.x + c0 * unit, box.y + r0 * unit, (c1 - c0) * unit, (r1 - r0) * unit])
 
 
 def _blocks_of(moment: Moment) -> _Blocks:
-    """The blocks of the trace; they are kept with it."""
+    """Return the blocks of the trace, cached with it."""
     return moment.replay.kept("block areas", lambda: _stored_areas(moment))
 
 
@@ -94,23 +94,23 @@ def _stored_areas(moment: Moment) -> _Blocks:
 
 
 def _blocks(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
-    """Every traced block's part of C in its colour; the watched one framed."""
+    """Draw the part of C of every traced block in its colour; the watched one is framed."""
     theme, blocks = options.theme, _blocks_of(moment)
     parts = blocks.parts(box, unit)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     if len(parts) > _MOST_BLOCKS:
-        found.append(_as_cells(moment, box, options))
+        primitives.append(_as_cells(moment, box, options))
     else:
         for colour in np.unique(blocks.colours).tolist():
-            found.append(Rects(f"blocks-{colour}", parts[blocks.colours == colour], theme.warps[colour]))
+            primitives.append(Rects(f"blocks-{colour}", parts[blocks.colours == colour], theme.warps[colour]))
     here = parts[blocks.numbers == moment.scope.block_number]
     if len(here) and not moment.focus.everyone:
-        found.append(Rects("block-here", here, None, theme.text, 5.0))
-    return found
+        primitives.append(Rects("block-here", here, None, theme.text, 5.0))
+    return primitives
 
 
 def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
-    """More blocks than can be told apart, as cells of C in their colours."""
+    """Draw very many blocks as cells of C in their colours."""
     (rows, columns), replay = moment.trace.setup.problem.shapes["C"], moment.replay
     shape = min(rows, _MOST_CELLS), min(columns, _MOST_CELLS)
 
@@ -129,12 +129,12 @@ def _as_cells(moment: Moment, box: Box, options: ViewOptions) -> Primitive:
 
 
 def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
-    """The x and y of every traced block in the middle of its part, where they can be read, on a ground that hides the lines."""
+    """Draw x and y of every traced block in the middle of its part, if readable, over the lines."""
     trace, theme, blocks = moment.trace, options.theme, _blocks_of(moment)
     parts = blocks.parts(box, unit)
     if not len(parts) or 0.3 * parts[:, 3].min() < _LEAST_NAME:
         return []
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     starts = (blocks.numbers * trace.space.threads_per_block).tolist()
     texts = [f"{x}, {y}" for x, y in (trace.space.indices(start)[0][:2] for start in starts)]
     widest = max(text_width(text, 1.0) for text in texts)
@@ -145,28 +145,28 @@ def _block_names(moment: Moment, box: Box, unit: float, options: ViewOptions) ->
         middle, wide = (x + width / 2, y + height / 2), text_width(text, size) + 0.4 * size
         ground = boxes((middle[0] - wide / 2, middle[1] - 0.6 * size, wide, 1.2 * size))
         ink = theme.ink_on(theme.warps[colour])
-        found.append(Rects(f"block-ground-{text}", ground, theme.warps[colour]))
+        primitives.append(Rects(f"block-ground-{text}", ground, theme.warps[colour]))
         at = points((middle[0], middle[1] + 0.35 * size))
-        found.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
-    return found
+        primitives.append(Labels(f"block-{text}", at, (text,), size, ink, "middle", "semibold"))
+    return primitives
 
 
 def _strips(moment: Moment, name: str, box: Box, unit: float, options: ViewOptions) -> list[Primitive]:
-    """What the watched block touches in all phases, then what it touches in this one."""
+    """Draw what the watched block accesses in all phases, then what it accesses in the current one."""
     theme, areas = options.theme, moment.areas(name)
     parts = [_part(area, box, unit) for area in areas.values()]
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     if parts:
-        found.append(Rects(f"{name}-strip", np.array(parts), theme.tint(name, 0.38)))
-        found.append(Rects(f"{name}-tiles", np.array(parts), None, theme.background, 2.0))
+        primitives.append(Rects(f"{name}-strip", np.array(parts), theme.tint(name, 0.38)))
+        primitives.append(Rects(f"{name}-tiles", np.array(parts), None, theme.background, 2.0))
     here = areas.get(moment.phase)
     if here is not None:
-        found.append(Rects(f"{name}-phase", boxes(_part(here, box, unit)), theme.accent(name)))
-    return found
+        primitives.append(Rects(f"{name}-phase", boxes(_part(here, box, unit)), theme.accent(name)))
+    return primitives
 
 
 def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -> list[Primitive]:
-    """Between single elements, where there are few."""
+    """Draw lines between single elements if there are few."""
     if max(rows, columns) >= _MOST_LINES:
         return []
     down = [(box.x, box.y + r * box.height / rows, box.x + box.width, box.y + r * box.height / rows) for r in range(1, rows)]
@@ -179,7 +179,7 @@ def _lines(name: str, box: Box, rows: int, columns: int, options: ViewOptions) -
 
 
 def _numbers(a: Box, b: Box, c: Box, shape: tuple[int, int], unit: float, options: ViewOptions) -> list[Primitive]:
-    """Rows and columns of C below and at its right, where they can be read."""
+    """Draw row and column numbers below C and on its right, if readable."""
     size, first = min(options.theme.type.axis, 0.6 * unit), options.labels.first
     if size < _SMALLEST:
         return []
@@ -195,7 +195,7 @@ def _numbers(a: Box, b: Box, c: Box, shape: tuple[int, int], unit: float, option
 def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptions) -> list[Primitive]:
     theme, sizes = options.theme, options.theme.type
     a, b, c = (places[name] for name in "ABC")
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Labels("A-name", points((a.x - 14, a.y + a.height / 2 + 10)), ("A",), sizes.name, theme.accent("A"), "end", "semibold"),
         Labels("B-name", points((b.x + b.width / 2, b.y - 10)), ("B",), sizes.name, theme.accent("B"), "middle", "semibold"),
         Labels(
@@ -209,7 +209,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
         ),
     ]
     tall, phases = list(moment.areas("A").values()), moment.replay.phases
-    lines = ["C: the blocks x, y"]
+    lines = ["C: blocks x, y"]
     has_tiles = any(array.space == "shared" for array in moment.trace.arrays)
     if tall and has_tiles and moment.focus.warp is None and moment.focus.thread is None and not moment.focus.everyone:
         r0, r1, c0, c1 = tall[0]
@@ -218,7 +218,7 @@ def _names(moment: Moment, places: dict[str, Box], room: Box, options: ViewOptio
     at = [(room.x, room.y + 24 + 1.35 * size * n) for n in range(len(lines))]
     wide = max(text_width(line, size) for line in lines)
     scale = min(1.0, (b.x - room.x - 20) / wide)
-    return [*found, Labels("tiles-words", points(*at), tuple(lines), size * scale, theme.text)]
+    return [*primitives, Labels("tiles-words", points(*at), tuple(lines), size * scale, theme.text)]
 
 
 VIEW = View("Blocks and their tiles", Moment, tiles_scene, order=33)

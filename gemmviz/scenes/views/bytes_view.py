@@ -1,4 +1,4 @@
-"""Bytes of a whole launch at each level of memory: what threads ask for, what the sectors move, what DRAM moved."""
+"""Bytes of a whole launch at each level of memory: requested by threads, moved in sectors, and moved by DRAM."""
 
 from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import number, spaced
@@ -13,42 +13,41 @@ _BYTES = 4
 
 
 def bytes_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """A bar for each level, all on one scale; the least that the multiplication needs is marked."""
+    """Draw a bar for each level on one scale, and the minimum that the multiplication needs."""
     title = f"Bytes: {case.what}"
     sizes = case.problem
     least = _BYTES * (sizes.M * sizes.K + sizes.K * sizes.N + sizes.M * sizes.N)
-    asked = _BYTES * sizes.M * sizes.N * 2 * sizes.K
-    whole = f"{size_text(asked)} for all {spaced(sizes.M * sizes.N)}"
-    note = f"each thread that reads its own row and column asks for 2 · 4 · K bytes: {whole}"
+    requested = _BYTES * sizes.M * sizes.N * 2 * sizes.K
+    whole = f"{size_text(requested)} for all {spaced(sizes.M * sizes.N)}"
+    note = f"A thread that reads its own row and column requests 2 · 4 · K bytes: {whole}"
     if not case.traffic:
-        waiting = f"The launch is not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         return titled([message(waiting, options)], title, note, options)
     room = Box(MARGIN, 140.0, options.width - 2 * MARGIN, options.height - 180.0)
     most = max(each.size_bytes for each in (*case.traffic, Traffic("", least, "")))
-    rows = [*case.traffic, Traffic("the least: A, B and C once", least, "counted from the sizes")]
+    rows = [*case.traffic, Traffic("minimum: A, B and C once", least, "counted from the sizes")]
     pitch = room.height / len(rows)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for place, row in enumerate(rows):
         colour = options.theme.level(place) if row in case.traffic else options.theme.faint
-        found += _bar(row, most, colour, Box(room.x, room.y + place * pitch, room.width, pitch), options)
-    return titled(found, title, note, options)
+        primitives += _bar(f"bytes-{place}", row, most, colour, Box(room.x, room.y + place * pitch, room.width, pitch), options)
+    return titled(primitives, title, note, options)
 
 
-def _bar(row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) -> list[Primitive]:
+def _bar(key: str, row: Traffic, most: int, colour: str, room: Box, options: ViewOptions) -> list[Primitive]:
     theme = options.theme
     size, small = min(theme.type.heading, 0.2 * room.height), min(theme.type.note, 0.16 * room.height)
     high = min(0.4 * room.height, 70.0)
     y = room.y + 1.5 * size
     wide = max(3.0, room.width * row.size_bytes / most)
-    said = f"{size_text(row.size_bytes)} {row.level}"
+    name = f"{size_text(row.size_bytes)} {row.level}"
     exact = f"{spaced(row.size_bytes)} bytes, {number(row.size_bytes / 1e9)} GB; {row.source}"
-    key = row.level.replace(" ", "-")
     return [
-        text_line(f"{key}-name", (room.x, room.y + size), said, size, room.width, theme.text, "semibold"),
+        text_line(f"{key}-name", (room.x, room.y + size), name, size, room.width, theme.text, "semibold"),
         Rects(f"{key}-track", boxes((room.x, y, room.width, high)), theme.empty, radius=4.0),
         Rects(f"{key}-bar", boxes((room.x, y, wide, high)), colour, radius=4.0),
         text_line(f"{key}-exact", (room.x, y + high + 1.25 * small), exact, small, room.width, theme.faint),
     ]
 
 
-VIEW = View("Bytes asked, moved and from DRAM", SpeedCase, bytes_scene, order=46)
+VIEW = View("Bytes requested, moved and from DRAM", SpeedCase, bytes_scene, order=46)

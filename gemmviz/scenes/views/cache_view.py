@@ -1,4 +1,4 @@
-"""What fits the device's last-level cache, by size."""
+"""The matrices that fit the device's last-level cache, by size."""
 
 from gemmviz.model.launch_case import LaunchCase
 from gemmviz.scenes.charts.scaling import cache_chart

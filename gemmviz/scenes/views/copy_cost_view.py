@@ -1,4 +1,4 @@
-"""Compute, and compute + copies, of a benchmark."""
+"""Rates of a benchmark with and without copies."""
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.scenes.charts.speeds import transfer_chart

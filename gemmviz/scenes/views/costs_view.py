@@ -1,4 +1,4 @@
-"""What every step costs, of a replay."""
+"""The cost of each step of a replay."""
 
 from dataclasses import replace
 
@@ -16,4 +16,4 @@ def _is_ready(moment: Moment) -> bool:
     return moment.replay.knows_costs(moment.scope)
 
 
-VIEW = replace(chart_view("Cost of every step", Moment, _chart, order=6), is_ready=_is_ready)
+VIEW = replace(chart_view("Cost per step", Moment, _chart, order=6), is_ready=_is_ready)

@@ -1,6 +1,4 @@
-"""A device as its makers describe it: one of its multiprocessors with cores and on-chip memories, all of them on the chip, and
-the memory that they share.
-"""
+"""A device: one multiprocessor with cores and on-chip memories, the whole chip, and the memory off the chip."""
 
 import numpy as np
 
@@ -19,7 +17,7 @@ _REGISTER_BYTES = 4
 
 
 def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
-    """One multiprocessor at the left, the chip at the right, what is off the chip below."""
+    """Draw one multiprocessor on the left, the chip on the right, and the memory off the chip below."""
     device, width, height = case.device, options.width, options.height
     room = Box(MARGIN, 120.0, width - 2 * MARGIN, height - 120.0 - 40.0)
     low = 0.2 * room.height
@@ -27,14 +25,14 @@ def device_scene(case: LaunchCase, options: ViewOptions) -> Scene:
     one = Box(room.x, room.y, 0.46 * room.width, upper)
     chip = Box(room.x + 0.5 * room.width, room.y, 0.5 * room.width, upper)
     below = Box(room.x, room.y + upper + 30, room.width, low)
-    found = [*_one(device, one, options), *_chip(device, chip, options), *_memory(device, below, options)]
-    found.append(
+    primitives = [*_one(device, one, options), *_chip(device, chip, options), *_memory(device, below, options)]
+    primitives.append(
         Lines("zoom", boxes((one.x + one.width, one.y + 40, chip.x + 24, chip.y + 74)), options.theme.faint, 1.5, dashed=True)
     )
     bus = room.x + 0.75 * room.width
-    found.append(Lines("bus", boxes((bus, room.y + upper, bus, below.y)), options.theme.text, 4.0))
-    made = f"{device.architecture}, {'a toy that nobody sells' if device.is_toy else 'figures as its maker publishes them'}"
-    return titled(found, device.name, made, options)
+    primitives.append(Lines("bus", boxes((bus, room.y + upper, bus, below.y)), options.theme.text, 4.0))
+    note = f"{device.architecture}, {'an imaginary device' if device.is_toy else 'figures published by the vendor'}"
+    return titled(primitives, device.name, note, options)
 
 
 def _frame(key: str, name: str, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -52,12 +50,12 @@ def _frame(key: str, name: str, room: Box, options: ViewOptions) -> list[Primiti
 def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, words = options.theme, device.words
     small = theme.type.small
-    found = _frame("one", f"one of its {many(device.sms, words['sm'])}", room, options)
+    primitives = _frame("one", f"one of its {many(device.sms, words['sm'])}", room, options)
     inner = Box(room.x + 20, room.y + 54, room.width - 40, room.height - 70)
     text = f"{many(device.fp32_per_sm, words['core'])}, up to {spaced(device.max_threads_per_sm)} threads at once"
-    found.append(text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text))
+    primitives.append(text_line("cores-name", (inner.x, inner.y + small), text, small, inner.width, theme.text))
     cores = Box(inner.x, inner.y + 1.5 * small, inner.width, 0.42 * inner.height)
-    found.append(_cells("cores", device.fp32_per_sm, cores, theme.accent("C"), options))
+    primitives.append(_cells("cores", device.fp32_per_sm, cores, theme.accent("C"), options))
     y = cores.y + cores.height + 14
     held = size_text(_REGISTER_BYTES * device.registers_per_sm)
     bars = (
@@ -65,7 +63,7 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
         (
             "shared",
             "A",
-            f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {size_text(device.shared_per_block)} a "
+            f"{words['shared memory']}: {size_text(device.shared_per_sm)}, up to {size_text(device.shared_per_block)} per "
             f"{words['block']}",
         ),
         *(
@@ -75,26 +73,26 @@ def _one(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
         ),
     )
     bar = (inner.y + inner.height - y) / len(bars)
-    for key, colour, said in bars:
+    for key, colour, label in bars:
         high = bar - 12
         size = min(small, 0.5 * high)
-        found.append(
+        primitives.append(
             Rects(
                 f"{key}-bar", boxes((inner.x, y, inner.width, high)), theme.tint(colour, 0.45), theme.accent(colour), 2.0, 6.0
             )
         )
         at = points((inner.x + 14, y + high / 2 + 0.35 * size))
-        found.append(
+        primitives.append(
             Labels(
-                f"{key}-said", at, (fitted(said, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
+                f"{key}-said", at, (fitted(label, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
             )
         )
         y += bar
-    return found
+    return primitives
 
 
 def _cells(key: str, count: int, room: Box, colour: str, options: ViewOptions) -> Cells:
-    """So many squares, as large as their room lets them be."""
+    """Return ``count`` squares, as large as they fit."""
     columns = max(range(1, count + 1), key=lambda c: min(room.width / c, room.height / -(-count // c)))
     rows = -(-count // columns)
     size = min(room.width / columns, room.height / rows, 110.0)
@@ -110,24 +108,24 @@ def _chip(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     theme = options.theme
     cores = device.sms * device.fp32_per_sm
     name = f"the chip: {many(device.sms, device.words['sm'])}, {spaced(cores)} {device.words['core']}s"
-    found = _frame("chip", name, room, options)
+    primitives = _frame("chip", name, room, options)
     caches = [each for each in device.levels[1:-1] if each.shared_by == "device"]
     cache = 0.16 * room.height
     inner = Box(room.x + 20, room.y + 62, room.width - 40, room.height - 80 - cache * len(caches))
-    found.append(_cells("sms", device.sms, inner, mixed(theme.panel, theme.accent("C"), 0.7), options))
+    primitives.append(_cells("sms", device.sms, inner, mixed(theme.panel, theme.accent("C"), 0.7), options))
     for place, each in enumerate(reversed(caches)):
         key = f"cache{'-' + str(place) if place else ''}"
         y = room.y + room.height - cache * (place + 1) - 6
         size = min(theme.type.small, 0.5 * cache)
-        said = f"{each.name} for all of them: {size_text(each.size_bytes)}"
-        found.append(Rects(f"{key}-bar", boxes((inner.x, y, inner.width, cache - 8)), theme.empty, theme.faint, 2.0, 6.0))
+        label = f"{each.name} of all multiprocessors: {size_text(each.size_bytes)}"
+        primitives.append(Rects(f"{key}-bar", boxes((inner.x, y, inner.width, cache - 8)), theme.empty, theme.faint, 2.0, 6.0))
         at = points((inner.x + 14, y + (cache - 8) / 2 + 0.35 * size))
-        found.append(
+        primitives.append(
             Labels(
-                f"{key}-said", at, (fitted(said, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
+                f"{key}-said", at, (fitted(label, size, inner.width - 28, "semibold"),), size, theme.text, "start", "semibold"
             )
         )
-    return found
+    return primitives
 
 
 def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
@@ -135,7 +133,7 @@ def _memory(device: Device, room: Box, options: ViewOptions) -> list[Primitive]:
     first = f"Global memory: {size_text(device.memory_bytes)}, off the chip"
     rate = device.bandwidth_gb_s
     per_flop = device.peak_gflops / rate if rate else 0.0
-    second = f"{number(rate)} GB/s; at {number(device.peak_gflops)} GFLOP/s {per_flop:.3g} operations for every byte"
+    second = f"{number(rate)} GB/s; at {number(device.peak_gflops)} GFLOP/s, {per_flop:.3g} operations per byte"
     return [
         Rects(
             "memory-box", boxes((room.x, room.y, room.width, room.height)), theme.tint("B", 0.3), theme.accent("B"), 3.0, 10.0

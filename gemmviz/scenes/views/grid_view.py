@@ -1,5 +1,5 @@
-"""The blocks of a whole launch over C: which wait, which run on which SM, which are done; beside it SMs as lanes of time. Two
-launches, or one on two devices, stand side by side.
+"""The blocks of a launch over C: waiting, running on an SM, or done; beside them the SMs over time. Two launches, or one on
+two devices, stand side by side.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, title_size
 from gemmviz.scenes.kit.magnify import moved
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrapped
+from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.matrix import label_size
@@ -30,7 +30,7 @@ _WIDE = 1.2
 
 
 def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
-    """At ``options.instant``, a share of the whole time: of the longer one's, where two launches share it."""
+    """Draw the grid at ``options.instant``, a share of the total time; of the longer one of two launches."""
     if case.beside is None:
         return _alone(case, options, case.schedule.duration_ns)
     sides = case.beside, case
@@ -38,19 +38,19 @@ def grid_scene(case: GridCase, options: ViewOptions) -> Scene:
     half = replace(options, width=options.width / 2, clip=None)
     own = not case.shares_time
     scenes = [_alone(side, half, side.schedule.duration_ns if own else span, own) for side in sides]
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Lines("between", np.array([[half.width, 12.0, half.width, options.height - 12]]), options.theme.line, 2.0)
     ]
     words: list[Primitive] = []
     for place, scene in enumerate(scenes):
         x, prefix = place * half.width, ("left-", "right-")[place]
-        found += [moved(each, x, 0.0, prefix) for each in scene.primitives]
+        primitives += [moved(each, x, 0.0, prefix) for each in scene.primitives]
         words += [moved(each, x, 0.0, prefix) for each in scene.words]
-    return Scene(options.width, options.height, options.theme.background, tuple(found), words=tuple(words))
+    return Scene(options.width, options.height, options.theme.background, tuple(primitives), words=tuple(words))
 
 
 def _alone(case: GridCase, options: ViewOptions, span_ns: int, has_own_time: bool = False) -> Scene:
-    """One launch, on an axis of so many nanoseconds; ``has_own_time``: what stands beside it has another."""
+    """Draw one launch on an axis of ``span_ns``; ``has_own_time``: whether the other half has another axis."""
     width, height = options.width, options.height
     top, bottom = (_TOP, height - _FOOT) if options.words else (14.0, height - 14.0)
     if _is_narrow(options):
@@ -63,13 +63,13 @@ def _alone(case: GridCase, options: ViewOptions, span_ns: int, has_own_time: boo
         lanes = Box(0.5 * width + _NUMBERS_ROOM, top, 0.5 * width - MARGIN - _NUMBERS_ROOM, bottom - top)
     at_ns = options.instant * span_ns
     state = states(case.schedule, at_ns)
-    found = [*_blocks(case, state, blocks, options), *_lanes(case, at_ns, span_ns, lanes, options, has_own_time)]
+    primitives = [*_blocks(case, state, blocks, options), *_lanes(case, at_ns, span_ns, lanes, options, has_own_time)]
     words = _words(case, state, at_ns, options) if options.words else []
-    return Scene(width, height, options.theme.background, tuple(found), words=tuple(words))
+    return Scene(width, height, options.theme.background, tuple(primitives), words=tuple(words))
 
 
 def _blocks(case: GridCase, state: npt.NDArray[np.int8], room: Box, options: ViewOptions) -> list[Primitive]:
-    """One cell for each block, planes of z below one another."""
+    """Draw one cell for each block, planes of z stacked."""
     theme, (columns, rows, planes) = options.theme, case.grid
     high = rows * planes
     cell = min(room.width / columns, (room.height - 34) / high, 170.0)
@@ -94,20 +94,20 @@ def _block_labels(state: npt.NDArray[np.int8], sm: npt.NDArray[np.int32]) -> npt
 
 
 def _lanes(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewOptions, has_own_time: bool) -> list[Primitive]:
-    """A row for each SM: the stronger its colour, the more blocks it holds; time goes to the right, up to ``span_ns``."""
-    theme, held = options.theme, residents_of(case, span_ns)
-    most = max(1, int(held.max()))
-    level = np.ceil(held * _LEVELS / most).astype(np.uint8)
+    """Draw a row for each SM, coloured by the number of blocks it holds, over time up to ``span_ns``."""
+    theme, counts = options.theme, residents_of(case, span_ns)
+    most = max(1, int(counts.max()))
+    level = np.ceil(counts * _LEVELS / most).astype(np.uint8)
     palette = _shades(theme)
     y, high = room.y + 34, room.height - 34 - 34
     table = Cells("lanes", room.x, y, room.width / _COLUMNS, level, palette, palette, height=high / case.sms)
     x = room.x + room.width * at_ns / max(1, span_ns)
     size = theme.type.note
-    time = f"{many(-(-span_ns // WAVE_NS), 'wave')} of a model" if case.is_model else f"{number(span_ns / 1e3)} µs"
+    time = f"{many(-(-span_ns // WAVE_NS), 'wave')} (model)" if case.is_model else f"{number(span_ns / 1e3)} µs"
     time = f"its own time: {time}" if has_own_time else time
     ticks = [0, case.sms - 1] if case.sms > 1 else [0]
     at = points(*((room.x - 10, y + (sm + 0.5) * high / case.sms + 0.36 * size) for sm in ticks))
-    heading = fitted(f"{case.sms} SMs; stronger: more blocks, up to {most}", theme.type.heading, room.width, "semibold")
+    heading = fitted(f"{case.sms} SMs; colour: blocks held, up to {most}", theme.type.heading, room.width, "semibold")
     return [
         table,
         Rects("lanes-frame", boxes(table.box), None, theme.line, 1.5),
@@ -121,7 +121,7 @@ def _lanes(case: GridCase, at_ns: float, span_ns: int, room: Box, options: ViewO
 
 @lru_cache(maxsize=4)
 def residents_of(case: GridCase, span_ns: int) -> npt.NDArray[np.int32]:
-    """How many blocks each SM holds, in each column of its lane."""
+    """Return the number of blocks that each SM holds: (SMs, columns)."""
     return residents(case.schedule, case.sms, _COLUMNS, span_ns)
 
 
@@ -151,7 +151,7 @@ def _words(case: GridCase, state: npt.NDArray[np.int8], at_ns: float, options: V
 
 
 def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]:
-    """Which launch, where, when, and whence that is known; on a narrow frame in more lines."""
+    """Draw device, launch, time and source; on several lines in a narrow frame."""
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     title = case.device if _is_narrow(options) else f"{case.device}: {case.what}"
     beside = room - text_width(time, sizes.progress) - MARGIN
@@ -162,7 +162,7 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
     if _is_narrow(options):
         lines = [
             (fitted(case.what, sizes.small, room), theme.text),
-            *((line, ink) for line in wrapped(case.source, sizes.small, room, _SOURCE_LINES)),
+            *((line, ink) for line in wrap_text(case.source, sizes.small, room, _SOURCE_LINES)),
         ]
     return [
         Labels("title", points((MARGIN, 50)), (title,), size, theme.text, "start", "semibold"),
@@ -177,19 +177,19 @@ def _heading(case: GridCase, time: str, options: ViewOptions) -> list[Primitive]
 def _legend(options: ViewOptions) -> list[Primitive]:
     theme, size = options.theme, options.theme.type.note
     x, y = options.width - MARGIN, options.height - (106 if _is_narrow(options) else 34)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     colours = {"done": theme.tint("C", 0.5), "running, coloured by SM": theme.warps[0], "waiting": theme.empty}
     for text, colour in colours.items():
         x -= text_width(text, size)
-        found.append(Labels(f"legend-{text}", points((x, y)), (text,), size, theme.faint))
-        found.append(Rects(f"chip-{text}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
+        primitives.append(Labels(f"legend-{text}", points((x, y)), (text,), size, theme.faint))
+        primitives.append(Rects(f"chip-{text}", boxes((x - 26, y - 16, 18, 18)), colour, theme.line, 1.0, 3.0))
         x -= 48
-    return found
+    return primitives
 
 
 def _is_narrow(options: ViewOptions) -> bool:
-    """Whether lanes have no room beside the blocks, but below them."""
+    """Whether the rows of the SMs stand below the blocks instead of beside them."""
     return options.width < _WIDE * options.height
 
 
-VIEW = View("Grid: every block of the launch", GridCase, grid_scene, order=21)
+VIEW = View("Grid: all blocks of the launch", GridCase, grid_scene, order=21)

@@ -1,4 +1,4 @@
-"""GFLOP/s by size, with the blocks that there are for each SM."""
+"""GFLOP/s by size, with the blocks per SM."""
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.scenes.charts.growth import growth_chart

@@ -1,5 +1,5 @@
-"""The host's part: the calls around a kernel beside the code that makes them, as long as they take; once from ordinary memory
-of the host and once from pinned memory.
+"""The host's part: the calls around a kernel and the code that makes them, with their durations, for pageable and for
+pinned memory.
 """
 
 from gemmviz.model.host_run import HostCall, HostRun, TransferCase
@@ -14,7 +14,7 @@ _COLOURS = {"Malloc": "", "Memcpy": "B", "launch": "C", "Free": ""}
 
 
 def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
-    """Code at the left, a row of bars for each kind of memory at the right, all on one scale."""
+    """Draw the code on the left, and a row of bars for each kind of memory on one scale on the right."""
     room = Box(MARGIN, 124.0, options.width - 2 * MARGIN, options.height - 124.0 - 40.0)
     most = max(run.total() for run in case.runs)
     calls = case.runs[0].calls
@@ -25,24 +25,24 @@ def transfers_scene(case: TransferCase, options: ViewOptions) -> Scene:
     size = min(size, 0.46 * room.width / longest)
     wide = longest * size + 10
     half = (room.width - wide - 60) / 2
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     y = room.y + 1.4 * pitch
     for place, line in enumerate(code):
         at = points((room.x, y + (place + 0.5) * pitch + 0.35 * size))
-        found.append(
+        primitives.append(
             Labels(f"code-{place}", at, (fitted(line, size, wide, "mono"),), size, options.theme.text, "start", "mono")
         )
     for place, run in enumerate(case.runs):
         box = Box(room.x + wide + 30 + place * (half + 30), y, half, len(calls) * pitch)
-        found += _timeline(run, most, box, pitch, options)
+        primitives += _timeline(run, most, box, pitch, options)
     n = case.runs[0].n
-    title = f"The host's part at N = {n}: {'three copies' if case.copies_c else 'two copies'} in, one out"
-    note = case.source if n == case.wanted else f"{case.source}. N = {case.wanted} was not recorded: this is the nearest"
-    return titled(found, title, note, options)
+    title = f"Host at N = {n}: {'three copies' if case.copies_c else 'two copies'} in, one out"
+    note = case.source if n == case.wanted else f"{case.source}. N = {case.wanted} was not recorded; this is the nearest size"
+    return titled(primitives, title, note, options)
 
 
 def code_of(call: HostCall, prefix: str) -> str:
-    """The line of the host's program that makes a call."""
+    """Return the line of the host's program that makes a call."""
     if call.name == "launch":
         return f"kernel<<<grid, block>>>({call.what});"
     if call.name == "Memcpy":
@@ -56,7 +56,7 @@ def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewO
     theme = options.theme
     size = min(theme.type.note, 0.42 * pitch)
     heading = f"{run.memory} memory: {number(run.total())} µs"
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         text_line(
             f"{run.memory}-name", (room.x, room.y - 0.4 * pitch), heading, 1.1 * size, room.width, theme.text, "semibold"
         ),
@@ -68,13 +68,13 @@ def _timeline(run: HostRun, most: float, room: Box, pitch: float, options: ViewO
         wide = max(3.0, room.width * call.us / most)
         colour = _COLOURS.get(call.name, "")
         fill = theme.accent(colour) if colour else theme.faint
-        found.append(Rects(f"{run.memory}-{place}", boxes((x, y + 0.16 * pitch, wide, 0.68 * pitch)), fill, radius=3.0))
+        primitives.append(Rects(f"{run.memory}-{place}", boxes((x, y + 0.16 * pitch, wide, 0.68 * pitch)), fill, radius=3.0))
         text = f"{number(call.us)} µs"
         after = x + wide + 8 + text_width(text, size) <= room.x + room.width
         at = points((x + wide + 8, y + 0.5 * pitch + 0.35 * size) if after else (x - 8, y + 0.5 * pitch + 0.35 * size))
-        found.append(Labels(f"{run.memory}-{place}-time", at, (text,), size, theme.text, "start" if after else "end"))
+        primitives.append(Labels(f"{run.memory}-{place}-time", at, (text,), size, theme.text, "start" if after else "end"))
         begun += call.us
-    return found
+    return primitives
 
 
 VIEW = View("Host and device: copies over time", TransferCase, transfers_scene, order=50)

@@ -1,4 +1,6 @@
-"""Latency hiding: the warps of one scheduler over time, issuing or waiting; drag a block's threads to have more or fewer."""
+"""Latency hiding: the warps of one scheduler over time, issuing or waiting. Drag the number of threads to change the number
+of warps.
+"""
 
 import numpy as np
 
@@ -17,22 +19,20 @@ _MOST_ROWS = 16
 
 
 def latency_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
-    """A row for each warp above, what the scheduler does below them, and the curve of what can be tried."""
-    found, theme, size = hiding_of(case), options.theme, options.theme.type.note
+    """Draw a row for each warp, the scheduler below them, and the curve of values to try."""
+    hiding, theme, size = hiding_of(case), options.theme, options.theme.type.note
     note = (
-        f"a model, not measured: each warp issues for {BUSY} cycles, then waits {LATENCY} for memory; one warp issues at a time"
+        f"model, not measured: each warp issues for {BUSY} cycles, then waits {LATENCY} for memory; one warp issues at a time"
     )
-    title = f"Latency hiding: {many(found.warps, 'warp')} on one scheduler of {case.device.name}"
+    title = f"Latency hiding: {many(hiding.warps, 'warp')} on one scheduler of {case.device.name}"
     room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 120.0 - 30.0)
     rows = Box(room.x + 110, room.y + 10, room.width - 110, 0.5 * room.height)
     line = Box(rows.x, rows.y + rows.height + 16, rows.width, 44.0)
-    pieces = [*_rows(found, rows, options), *_scheduler(found, line, options)]
+    pieces = [*_rows(hiding, rows, options), *_scheduler(hiding, line, options)]
     y = line.y + line.height + 1.6 * size
-    more = (
-        "all of the latency is hidden" if found.warps >= found.enough else f"{found.enough} warps would hide all of the latency"
-    )
-    said = f"the scheduler issues in {100 * found.used:.3g} % of the cycles; {more}"
-    pieces.append(text_line("latency-said", (rows.x, y), said, theme.type.heading, rows.width, theme.text, "semibold"))
+    more = "all latency is hidden" if hiding.warps >= hiding.enough else f"{hiding.enough} warps would hide all latency"
+    summary = f"the scheduler issues in {100 * hiding.used:.3g} % of the cycles; {more}"
+    pieces.append(text_line("latency-said", (rows.x, y), summary, theme.type.heading, rows.width, theme.text, "semibold"))
     threads = what_ifs(case.device, case.needs)[0]
     below = Box(rows.x, y + 20, rows.width, room.y + room.height - y - 20)
     if below.height > 80:
@@ -44,8 +44,8 @@ def _x(room: Box, cycle: float) -> float:
     return room.x + room.width * cycle / CYCLES
 
 
-def _rows(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
-    theme, shown = options.theme, min(found.warps, _MOST_ROWS)
+def _rows(hiding: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
+    theme, shown = options.theme, min(hiding.warps, _MOST_ROWS)
     if not shown:
         return []
     pitch = min(room.height / shown, 48.0)
@@ -53,7 +53,7 @@ def _rows(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
     pieces: list[Primitive] = []
     unit = room.width * BUSY / CYCLES
     for warp in range(shown):
-        y, starts = room.y + warp * pitch, found.busy[warp][found.busy[warp] >= 0]
+        y, starts = room.y + warp * pitch, hiding.busy[warp][hiding.busy[warp] >= 0]
         waits = [
             (
                 _x(room, s + BUSY),
@@ -72,16 +72,16 @@ def _rows(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
             pieces.append(Rects(f"issues-{warp}", boxes(*busy), colour, radius=2.0))
         at = points((room.x - 14, y + 0.5 * high + 0.35 * size))
         pieces.append(Labels(f"warp-{warp}", at, (f"warp {warp}",), size, theme.faint, "end"))
-    if shown < found.warps:
+    if shown < hiding.warps:
         at = points((room.x + room.width, room.y - 4))
         pieces.append(
-            Labels("more-warps", at, (f"and {found.warps - shown} more",), options.theme.type.note, theme.faint, "end")
+            Labels("more-warps", at, (f"and {hiding.warps - shown} more",), options.theme.type.note, theme.faint, "end")
         )
     return pieces
 
 
-def _scheduler(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
-    """When it issues, in the colours of the warps, and when it has nothing to issue."""
+def _scheduler(hiding: Hiding, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw when the scheduler issues, in the colours of the warps, and when it is idle."""
     theme, size, unit = options.theme, options.theme.type.note, room.width * BUSY / CYCLES
     pieces: list[Primitive] = [
         Rects("scheduler-track", boxes((room.x, room.y, room.width, room.height)), theme.empty),
@@ -90,7 +90,7 @@ def _scheduler(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive
         ),
     ]
     for colour in range(len(theme.warps)):
-        starts = [s for warp in range(colour, found.warps, len(theme.warps)) for s in found.busy[warp].tolist() if s >= 0]
+        starts = [s for warp in range(colour, hiding.warps, len(theme.warps)) for s in hiding.busy[warp].tolist() if s >= 0]
         if starts:
             pieces.append(
                 Rects(
@@ -107,4 +107,4 @@ def _scheduler(found: Hiding, room: Box, options: ViewOptions) -> list[Primitive
     return pieces
 
 
-VIEW = View("Latency hiding (a model)", OccupancyCase, latency_scene, order=47)
+VIEW = View("Latency hiding (model)", OccupancyCase, latency_scene, order=47)

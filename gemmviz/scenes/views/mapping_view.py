@@ -1,5 +1,5 @@
-"""Which thread computes which element: the block's threads in the order in which they make warps, and where in C each one's
-element stands. The watched warp's lanes have the colours of their order.
+"""The mapping of threads to elements: the block's threads in the order of its warps, and the elements of C that they
+compute. The lanes of the watched warp are coloured in order.
 """
 
 import numpy as np
@@ -18,14 +18,14 @@ from gemmviz.scenes.kit.text import text_line, text_width
 from gemmviz.scenes.kit.theme import mixed
 from gemmviz.scenes.kit.view import View
 
-_REST = 8  # the colour of threads of other warps
+_REST = 8  # colour of the threads of other warps
 
 
 def mapping_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Threads at the left, the block's part of C at the right."""
+    """Draw the threads on the left, and the block's part of C on the right."""
     elements, threads = moment.replay.owners.of(moment.scope.of_block)
     if not len(elements):
-        return framed([message("This block stores nothing of C.", options)], moment, options)
+        return framed([message("This block stores no element of C.", options)], moment, options)
     theme = options.theme
     room = Box(MARGIN, options.top + 30, options.width - 2 * MARGIN, options.bottom - options.top - 30)
     half = (room.width - 60) / 2
@@ -47,7 +47,7 @@ def _fill(moment: Moment, threads: np.ndarray, warp: int) -> np.ndarray:
 def _threads(
     moment: Moment, warp: int, room: Box, palette: tuple[str, ...], inks: tuple[str, ...], options: ViewOptions
 ) -> list[Primitive]:
-    """All threads of the block, x to the right, y and z down; their lanes where they have room."""
+    """Draw all threads of the block, x to the right, y and z down, with their lanes if they fit."""
     dx, dy, dz = moment.trace.launch.block
     rows, size = dy * dz, moment.trace.rules.warp_size
     cell = min(room.width / dx, room.height / rows, 90.0)
@@ -100,8 +100,8 @@ def _elements(
     inks: tuple[str, ...],
     options: ViewOptions,
 ) -> list[Primitive]:
-    """The block's part of C, each element in the colour of its thread; at its left and above it what the warp reads of A and of
-    B for one k.
+    """Draw the block's part of C in the colours of the threads; on its left and above it what the warp reads of A and B for
+    one k.
     """
     array, theme = moment.replay.owners.array, options.theme
     assert array is not None
@@ -113,29 +113,38 @@ def _elements(
     fill = np.full((rows, columns), _REST + 1, np.uint8)
     fill[r - r0, c - c0] = _fill(moment, threads, warp)
     size = moment.trace.rules.warp_size
-    texts = np.full((rows, columns), "", "<U3")
-    tips = np.full((rows, columns), "nobody of this block stores this", "<U80")
-    for row, column, thread in zip(r - r0, c - c0, threads.tolist(), strict=True):
-        texts[row, column] = str(thread % size) if thread // size == warp else ""
-        tips[row, column] = f"{options.labels.element('C', int(row) + r0, int(column) + c0)}\n{_tip(moment, int(thread))}"
+    texts, tips = _element_texts(moment, warp, r, c, threads, options)
     font = min(22.0, 0.5 * cell, (cell - 3) / text_width("31", 1.0))
     own = threads // size == warp
     heading = f"their elements of C: warp {warp} stores {_shape(r[own], c[own])}"
     base = theme.type.note
     name = text_line("elements-name", (room.x, room.y - 34), heading, base, room.width, theme.text, "semibold")
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         name,
         Cells("elements", x, y, cell, fill, palette, inks, texts if font >= 8 else None, font, theme.background, tips=tips),
     ]
     words = []
     for matrix, place in (("A", (r0, rows)), ("B", (c0, columns))):
-        made = _read(moment, warp, matrix, place, (x, y, cell), palette, inks, options)
-        if made is not None:
-            found += made[0]
-            words.append(made[1])
-    note = "; ".join(words) or f"{options.labels.element('C', r0, c0)} and what follows"
-    found.append(text_line("elements-note", (room.x, room.y - 10), note, base, room.width, theme.text))
-    return found
+        reads = _read(moment, warp, matrix, place, (x, y, cell), palette, inks, options)
+        if reads is not None:
+            primitives += reads[0]
+            words.append(reads[1])
+    note = "; ".join(words) or f"{options.labels.element('C', r0, c0)} onwards"
+    primitives.append(text_line("elements-note", (room.x, room.y - 10), note, base, room.width, theme.text))
+    return primitives
+
+
+def _element_texts(
+    moment: Moment, warp: int, r: np.ndarray, c: np.ndarray, threads: np.ndarray, options: ViewOptions
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels and the hover texts of the block's part of C, (rows, columns) each."""
+    size, r0, c0 = moment.trace.rules.warp_size, int(r.min()), int(c.min())
+    shape = int(r.max()) - r0 + 1, int(c.max()) - c0 + 1
+    texts, tips = np.full(shape, "", "<U3"), np.full(shape, "not stored by this block", "<U80")
+    for row, column, thread in zip(r.tolist(), c.tolist(), threads.tolist(), strict=True):
+        texts[row - r0, column - c0] = str(thread % size) if thread // size == warp else ""
+        tips[row - r0, column - c0] = f"{options.labels.element('C', row, column)}\n{_tip(moment, thread)}"
+    return texts, tips
 
 
 def _read(
@@ -148,8 +157,10 @@ def _read(
     inks: tuple[str, ...],
     options: ViewOptions,
 ) -> tuple[list[Primitive], str] | None:
-    """What the lanes of the warp read of A or of B for the present k: a column or a row of cells in the colours of the lanes,
-    and what their request moves. None where they read nothing of it from global memory.
+    """Draw what the lanes of the warp read of A or B for the current k, as a column or a row in their colours, with the
+    cost of the request.
+
+    Return None if they read nothing of it from global memory.
     """
     reads, trace, theme = reads_at(moment), moment.trace, options.theme
     number, size = trace.number_of(name), trace.rules.warp_size

@@ -1,7 +1,7 @@
-"""One warp's request on the address line: lanes above, the 128-byte lines that they touch below, cut into 32-byte sectors.
+"""One warp's request on the address line: lanes above, the 128-byte lines below, cut into 32-byte sectors.
 
-What lanes ask for is lit; what a touched sector brings along unasked is marked; sectors that stay away are empty. Where there
-is room, each line has a row of its own below, with the lanes in its elements.
+Requested bytes are highlighted, other bytes of moved sectors are marked, and sectors that are not moved are empty. If there
+is space, each line is repeated below as a row of its elements with their lanes.
 """
 
 from dataclasses import dataclass
@@ -26,15 +26,15 @@ from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.stage.matrix import label_size
 
 Shades = tuple[str, str, str]
-_AWAY, _BROUGHT, _ASKED = range(3)
+_AWAY, _MOVED, _REQUESTED = range(3)
 _LEFT, _RIGHT, _HEADING = 230.0, 350.0, 24.0
 _STRIP_HEIGHT, _LEAST_TABLE = 300.0, 200.0
 _LINE_GAP = 10.0
-_LEAST_ASKED = 4.0  # units: wide enough to be seen
+_LEAST_REQUESTED = 4.0  # units: wide enough to be visible
 
 
 def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """The request of the chosen warp (or of the block's first that makes one)."""
+    """Draw the request of the watched warp, or of the first active warp of the block."""
     main = moment.touched_in("global")
     request = None if main is None else moment.request_of(main.row)
     if main is None or request is None:
@@ -47,19 +47,19 @@ def memory_scene(moment: Moment, options: ViewOptions) -> Scene:
     palette = _palette(main.array.name, cost.excessive_sectors > 0, options.theme)
     strip = _Strip(request.lanes, lines, main.array, rules, palette, options, followed_lane(moment))
     sentence = f"{main.array.name}, warp {request.warp}: {request_sentence(cost)}"
-    found = strip.primitives(top, _STRIP_HEIGHT if tall else room, sentence)
+    primitives = strip.primitives(top, _STRIP_HEIGHT if tall else room, sentence)
     if tall:
-        found += _rows(lines, main.array, rules, palette, top + _STRIP_HEIGHT + 40, options)
-    return framed(found, moment, options)
+        primitives += _rows(lines, main.array, rules, palette, top + _STRIP_HEIGHT + 40, options)
+    return framed(primitives, moment, options)
 
 
 def followed_lane(moment: Moment) -> int | None:
-    """The lane of the followed thread; None where none is followed."""
+    """Return the lane of the followed thread, None without one."""
     return None if moment.focus.thread is None else moment.focus.thread % moment.trace.rules.warp_size
 
 
 def request_sentence(cost: Counts) -> str:
-    """What one request moves, and what it needs."""
+    """Return what a request moves, and what it needs."""
     lanes = f"{cost.lanes} lane{'s' if cost.lanes > 1 else ''}"
     sectors = f"{cost.sectors} sector{'s' if cost.sectors > 1 else ''}"
     needed = f"{sectors} of {cost.ideal_sectors} needed" if cost.sectors == cost.ideal_sectors else (
@@ -70,8 +70,10 @@ def request_sentence(cost: Counts) -> str:
 
 @dataclass(frozen=True)
 class TouchedLines:
-    """``numbers``: the touched lines, ascending; for each of their elements ``first``, the first lane that asks for it, -1
-    where none does and -2 where not even its sector is moved, (lines, elements of a line); and ``asking``, how many lanes do.
+    """The accessed lines.
+
+    ``numbers``: line numbers, ascending. ``first`` (lines, elements of a line): the first lane that requests each element,
+    -1 for none, -2 if its sector is not moved. ``asking``: the number of lanes that request it.
     """
 
     numbers: Longs
@@ -80,7 +82,7 @@ class TouchedLines:
 
 
 def touched_lines(lanes: Longs, itemsize: int, layout: Layout, rules: MemoryRules) -> TouchedLines:
-    """What the lanes of one request touch (lanes,), -1 inactive."""
+    """Return the lines that the lanes of a request access. Lanes (lanes,), -1 inactive."""
     per_line, per_sector = rules.line_bytes // itemsize, rules.sector_bytes // itemsize
     lane = np.flatnonzero(lanes >= 0)
     elements = layout.spread(lanes[lane], lane).ravel()
@@ -96,17 +98,19 @@ def touched_lines(lanes: Longs, itemsize: int, layout: Layout, rules: MemoryRule
 
 
 def _fill(table: Longs) -> npt.NDArray[np.uint8]:
-    return np.where(table >= 0, _ASKED, np.where(table == -1, _BROUGHT, _AWAY)).astype(np.uint8)
+    return np.where(table >= 0, _REQUESTED, np.where(table == -1, _MOVED, _AWAY)).astype(np.uint8)
 
 
 def _palette(name: str, wasteful: bool, theme: Theme) -> Shades:
-    """Sectors that stay away; what comes along unasked, red where fewer sectors would do; what is asked for."""
+    """Return the colours of sectors that are not moved, of moved bytes (red if fewer sectors would suffice), and of
+    requested bytes.
+    """
     brought = mixed(theme.background, theme.warning, 0.45) if wasteful else theme.tint(name, 0.3)
     return theme.empty, brought, theme.accent(name)
 
 
 class _Strip:
-    """The address line: all touched lines side by side, lanes above them, and threads of light between."""
+    """The address line: all accessed lines side by side, the lanes above them, and threads of light between."""
 
     def __init__(
         self, lanes: Longs, lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, options: ViewOptions,
@@ -123,7 +127,7 @@ class _Strip:
         self.x = (self.width - across) / 2
 
     def primitives(self, top: float, height: float, sentence: str) -> list[Primitive]:
-        """Everything in a band ``height`` units high."""
+        """Draw everything in a band ``height`` units high."""
         lane_y, bar = top + 26, max(18.0, min(44.0, height * 0.16))
         line_y = top + height - bar - 84
         return [
@@ -142,16 +146,16 @@ class _Strip:
         return np.asarray(MARGIN + (np.arange(len(self.lanes)) + 0.5) * pitch)
 
     def _threads(self, top: float, bottom: float) -> list[Primitive]:
-        """One for each lane; that of the followed one over the others."""
+        """Draw a line for each lane, that of the followed one on top."""
         active = np.flatnonzero(self.lanes >= 0)
         elements = self.lanes[active]
         row = np.searchsorted(self.numbers, elements // self.per_line)
         x = self.line_x(row) + (elements % self.per_line + 0.5) * self.cell
         ends = np.stack([self._lane_x()[active], np.full(len(active), top), x, np.full(len(active), bottom)], axis=1)
-        found: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)]
+        primitives: list[Primitive] = [Lines("lane-threads", ends, self.theme.accent(self.array.name), 1.6)]
         if self.followed in active.tolist():
-            found.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4.0))
-        return found
+            primitives.append(Lines("followed-thread", ends[active == self.followed], self.theme.text, 4.0))
+        return primitives
 
     def _lanes(self, y: float) -> list[Primitive]:
         x, theme = self._lane_x(), self.theme
@@ -177,21 +181,21 @@ class _Strip:
         theme, palette = self.theme, self.palette
         fill = _fill(self.table)
         x = self.line_x(np.arange(len(self.numbers)))
-        found: list[Primitive] = []
+        primitives: list[Primitive] = []
         for state, colour in enumerate(palette):
             row, column = np.nonzero(fill == state)
-            wide = max(self.cell, _LEAST_ASKED) if state == _ASKED else self.cell
+            wide = max(self.cell, _LEAST_REQUESTED) if state == _REQUESTED else self.cell
             boxes = np.stack([x[row] + column * self.cell, np.full(len(row), y), np.full(len(row), wide),
                               np.full(len(row), bar)], axis=1)  # fmt: skip
-            found.append(Rects(f"line-bytes-{state}", boxes, colour))
+            primitives.append(Rects(f"line-bytes-{state}", boxes, colour))
         sector = self.rules.sector_bytes // self.array.itemsize * self.cell
         cuts = self.rules.line_bytes // self.rules.sector_bytes
         marks = [(at + i * sector, y, at + i * sector, y + bar) for at in x.tolist() for i in range(cuts + 1)]
-        found.append(Lines("sectors", np.array(marks), theme.background, 2.0))
-        return [*found, *self._addresses(x, y + bar + 22)]
+        primitives.append(Lines("sectors", np.array(marks), theme.background, 2.0))
+        return [*primitives, *self._addresses(x, y + bar + 22)]
 
     def _addresses(self, x: npt.NDArray[np.float64], y: float) -> list[Primitive]:
-        """Of every line, or of every second or so where they would touch."""
+        """Draw the address of every line, or of every n-th one if they would overlap."""
         texts = [spaced(int(number) * self.rules.line_bytes) for number in self.numbers]
         pitch = self.per_line * self.cell + _LINE_GAP
         every = max(1, int(np.ceil((max(text_width(text, 18.0) for text in texts) + 20) / pitch)))
@@ -209,7 +213,7 @@ class _Strip:
 def _rows(
     lines: TouchedLines, array: MemoryArray, rules: MemoryRules, palette: Shades, top: float, options: ViewOptions
 ) -> list[Primitive]:
-    """Each line as a row of its elements, which bear their lanes."""
+    """Draw each line as a row of its elements with their lanes."""
     table, counts = lines.first, lines.asking
     theme, (rows, columns) = options.theme, table.shape
     cell, high = (options.width - _LEFT - _RIGHT) / columns, min((options.bottom - top - 12) / rows, 34.0)
@@ -217,23 +221,23 @@ def _rows(
     many = np.char.add("×", counts.astype("<U3"))
     texts = np.where(table < 0, "", np.where(counts > 1, many, table.astype("<U4")))
     size = label_size("×32" if (counts > 1).any() else "31", min(cell, 1.6 * high), options.pixels)
-    inks = (theme.faint, theme.text, theme.ink_on(palette[_ASKED]))
-    heading = "the same lines, one below the other; numbers are lanes, ×n: so many share"
+    inks = (theme.faint, theme.text, theme.ink_on(palette[_REQUESTED]))
+    heading = "the same lines, one per row; numbers are lanes, ×n: n lanes share"
     step, cuts = rules.sector_bytes // array.itemsize * cell, rules.line_bytes // rules.sector_bytes
     marks = np.array([(_LEFT + i * step, y, _LEFT + i * step, y + rows * high) for i in range(cuts + 1)])
     line = theme.background if high > 7 else None
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Cells("lines", _LEFT, y, cell, _fill(table), palette, inks, texts if size else None, size, line, 1, high),
         Lines("sector-marks", marks, theme.text, 2.0),
         Labels("memory-heading", points((_LEFT, y - 12)), (heading,), 20.0, theme.faint),
     ]
-    return found + _row_words(lines, array, rules, (_LEFT, y, cell, high), theme)
+    return primitives + _row_words(lines, array, rules, (_LEFT, y, cell, high), theme)
 
 
 def _row_words(
     lines: TouchedLines, array: MemoryArray, rules: MemoryRules, at: tuple[float, float, float, float], theme: Theme
 ) -> list[Primitive]:
-    """The address of each line at its left, what it brings at its right; every second or so where rows are narrow."""
+    """Draw the address of each line on its left and its use on its right; only every n-th one if rows are low."""
     x, y, cell, high = at
     table = lines.first
     rows, columns = table.shape

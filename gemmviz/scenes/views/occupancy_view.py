@@ -1,5 +1,5 @@
-"""Occupancy as gauges: how many blocks an SM holds by each of its limits, the one that holds it lit; and how that would change
-with the block's size, its registers and its shared memory.
+"""Occupancy as gauges: the blocks per SM by each limit, the smallest one highlighted, and the effect of block size,
+registers and shared memory.
 """
 
 import numpy as np
@@ -10,20 +10,20 @@ from gemmviz.model.words import many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Face, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, wrapped
+from gemmviz.scenes.kit.text import fitted, wrap_text
 from gemmviz.scenes.kit.theme import Theme, mixed
 from gemmviz.scenes.kit.view import View
 
-_NAMES = {"threads": "threads a block", "registers": "registers a thread", "shared": "shared bytes a block"}
+_NAMES = {"threads": "threads per block", "registers": "registers per thread", "shared": "shared bytes per block"}
 _BAR_NAME = 210.0
-_MOST_TIMES, _CUT = 4, 26.0  # a bar this many times the least is cut, so far from its end
-_CURVE_WITH_SCALE = "shared"  # where it covers least
-WHAT_IF = "what-if-"  # the keys of what can be tried out begin so
+_MOST_TIMES, _CUT = 4, 26.0  # bars longer than this multiple of the shortest are cut, at this distance from the end
+_CURVE_WITH_SCALE = "shared"  # where it covers the least
+WHAT_IF = "what-if-"  # prefix of the keys of values to try
 
 
 def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
-    """Bars and their sum above, curves below; in a low frame beside each other."""
-    found = occupancy_limits(case.device, case.needs)
+    """Draw bars and their result above, curves below; in a low frame side by side."""
+    limits = occupancy_limits(case.device, case.needs)
     width, height = options.width, options.height
     if options.words:
         top, bottom = 130.0, height - 40.0
@@ -35,7 +35,7 @@ def occupancy_scene(case: OccupancyCase, options: ViewOptions) -> Scene:
         bars = Box(14, 14, 0.34 * width, height - 28)
         sums = Box(0.37 * width, 14, 0.2 * width, height - 28)
         curves = Box(0.585 * width, 14, 0.405 * width, height - 28)
-    pieces = [*_bars(found, bars, options.theme), *_sums(case, found, sums, options)]
+    pieces = [*_bars(limits, bars, options.theme), *_sums(case, limits, sums, options)]
     for number, each in enumerate(what_ifs(case.device, case.needs)):
         wide = curves.width / 3
         room = Box(curves.x + number * wide, curves.y, wide - 26, curves.height)
@@ -48,25 +48,25 @@ def _words(case: OccupancyCase, options: ViewOptions) -> list[Primitive]:
         return []
     theme, sizes, room = options.theme, options.theme.type, options.width - 2 * MARGIN
     title = fitted(f"Occupancy of {case.what}", sizes.title, room, "semibold")
-    note = fitted(f"on one SM of an {case.device.name}: by the rules of its maker, not measured", sizes.small, room)
+    note = fitted(f"one SM of {case.device.name}; by the vendor's rules, not measured", sizes.small, room)
     return [
         Labels("title", points((MARGIN, 50)), (title,), sizes.title, theme.text, "start", "semibold"),
         Labels("note", points((MARGIN, 86)), (note,), sizes.small, theme.faint),
     ]
 
 
-def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
-    """One for each limit, as long as it lets blocks in; what lies beyond the least of them is of no use, and much more of it
-    is cut short.
+def _bars(limits: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
+    """Draw a bar for each limit, as long as the number of blocks it allows. The part beyond the smallest limit is faint,
+    and very long bars are cut.
     """
-    pitch = room.height / len(found.limits)
+    pitch = room.height / len(limits.limits)
     high, size = min(0.56 * pitch, 46.0), min(theme.type.heading, 0.5 * pitch)
-    least = found.blocks_per_sm
-    known = [limit for limit in found.limits.values() if limit is not None]
+    least = limits.blocks_per_sm
+    known = [limit for limit in limits.limits.values() if limit is not None]
     most = max(1, min(max(known), _MOST_TIMES * max(least, 1)))
     across = room.width - _BAR_NAME - 140
     pieces: list[Primitive] = []
-    for number, (name, limit) in enumerate(found.limits.items()):
+    for number, (name, limit) in enumerate(limits.limits.items()):
         y = room.y + number * pitch + (pitch - high) / 2
         x, base = room.x + _BAR_NAME, y + high / 2 + 0.36 * size
         is_least = limit == least
@@ -74,7 +74,7 @@ def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
         face: Face = "semibold" if is_least else "regular"
         pieces.append(Labels(f"limit-{name}-name", points((room.x, base)), (name,), size, ink, "start", face))
         pieces.append(Rects(f"limit-{name}-track", boxes((x, y, across, high)), theme.empty, radius=4.0))
-        words, spot = "nobody knows them: try some", points((x + 10, base))
+        words, spot = "unknown: click to try values", points((x + 10, base))
         if limit is not None:
             words, spot = many(limit, "block"), points((x + across + 12, base))
             colour = theme.warning if is_least else theme.faint
@@ -88,25 +88,25 @@ def _bars(found: OccupancyLimits, room: Box, theme: Theme) -> list[Primitive]:
     return pieces
 
 
-def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewOptions) -> list[Primitive]:
-    """What comes of it, in figures."""
+def _sums(case: OccupancyCase, limits: OccupancyLimits, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the resulting numbers."""
     theme, sizes = options.theme, options.theme.type
     device, needs = case.device, case.needs
-    at_most = "" if found.is_certain else "at most "
+    at_most = "" if limits.is_certain else "at most "
     registers = "unknown registers" if needs.registers is None else many(needs.registers, "register")
-    source = "tried out" if needs.registers != case.own.registers else case.registers_source
-    limiting = " and ".join(found.limiting)
-    warps = f"{found.warps_percent:.4g} % of warps: {found.warps} of {device.max_warps_per_sm}"
-    threads = f"{found.threads_percent:.4g} % of threads: {found.threads} of {device.max_threads_per_sm}"
-    block = f"a block: {many(needs.threads, 'thread')} in {many(found.warps_per_block, 'warp')},"
+    source = "trial values" if needs.registers != case.own.registers else case.registers_source
+    limiting = " and ".join(limits.limiting)
+    warps = f"{limits.warps_percent:.4g} % of warps: {limits.warps} of {device.max_warps_per_sm}"
+    threads = f"{limits.threads_percent:.4g} % of threads: {limits.threads} of {device.max_threads_per_sm}"
+    block = f"a block: {many(needs.threads, 'thread')} in {many(limits.warps_per_block, 'warp')},"
     lines = [
-        (f"{at_most}{many(found.blocks_per_sm, 'block')} an SM", sizes.title, theme.text, True),
+        (f"{at_most}{many(limits.blocks_per_sm, 'block')} per SM", sizes.title, theme.text, True),
         (f"limited by {limiting}", sizes.caption, theme.warning, True),
         (warps, sizes.caption, theme.text, False),
         (threads, sizes.small, theme.faint, False),
         (block, sizes.small, theme.faint, False),
-        (f"{registers} a thread,", sizes.small, theme.faint, False),
-        *((line, sizes.note, theme.faint, False) for line in wrapped(source, sizes.note, room.width, 2)),
+        (f"{registers} per thread,", sizes.small, theme.faint, False),
+        *((line, sizes.note, theme.faint, False) for line in wrap_text(source, sizes.note, room.width, 2)),
         (f"{spaced(needs.shared_bytes)} bytes of shared memory", sizes.small, theme.faint, False),
     ]
     scale = min(1.0, room.height / sum(1.36 * size for _, size, _, _ in lines))
@@ -121,7 +121,7 @@ def _sums(case: OccupancyCase, found: OccupancyLimits, room: Box, options: ViewO
 
 
 def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """Columns as high as the share of warps that would be taken; the present one lit."""
+    """Draw columns as high as the share of resident warps; the current value is highlighted."""
     theme, size = options.theme, options.theme.type.note if options.words else 17.0
     now = {"threads": case.needs.threads, "registers": case.needs.registers, "shared": case.needs.shared_bytes}[each.name]
     top, high = room.y + 8, room.height - 2.9 * size - 12
@@ -158,11 +158,11 @@ def what_if_curve(each: WhatIf, case: OccupancyCase, room: Box, options: ViewOpt
 
 
 def value_at(case: OccupancyCase, key: str, column: int) -> Needs | None:
-    """What a column of a curve would have a block need; None for what is no curve."""
+    """Return the value that a column of a curve stands for, None for other cells."""
     for each in what_ifs(case.device, case.needs):
         if key == f"{WHAT_IF}{each.name}" and 0 <= column < len(each.values):
             return tried(case.needs, each.name, int(each.values[column]))
     return None
 
 
-VIEW = View("Occupancy: blocks that an SM holds", OccupancyCase, occupancy_scene, order=20)
+VIEW = View("Occupancy: blocks per SM", OccupancyCase, occupancy_scene, order=20)

@@ -1,4 +1,4 @@
-"""The phases as a table: what each thread copies into shared memory in a phase, and what it adds to its sum from there."""
+"""The phases as a table: what each thread copies to shared memory in a phase, and what it adds to its sum from there."""
 
 import numpy as np
 
@@ -16,16 +16,16 @@ _MOST_THREADS, _MOST_CELLS, _MOST_PRODUCTS = 8, 2, 4
 
 
 def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """Two phases side by side, the present one lit; what has not happened yet is faint."""
+    """Draw two phases side by side, the current one highlighted; what has not happened yet is faint."""
     trace, theme, labels, scope = moment.trace, options.theme, options.labels, moment.scope
     if not len(trace.origin_step) or not moment.replay.phases:
-        return framed([message("This kernel copies nothing into shared memory.", options)], moment, options)
+        return framed([message("This kernel copies nothing to shared memory.", options)], moment, options)
     is_plain = has_plain_products(moment.replay, scope)
     first = max(0, min(moment.phase, moment.replay.phases - 1) // _MOST_CELLS * _MOST_CELLS)
     phases = range(first, min(moment.replay.phases, first + _MOST_CELLS))
     count = trace.space.threads_per_block
     per_phase = trace.setup.problem.K // max(1, moment.replay.phases)
-    most = _MOST_THREADS // 2 if is_plain and per_phase > 2 else _MOST_THREADS  # so that a sum's lines can be read
+    most = _MOST_THREADS // 2 if is_plain and per_phase > 2 else _MOST_THREADS  # keeps the lines of a sum readable
     start = max(0, min(scope.first_thread - most // 2, count - most))
     rows = []
     for thread in range(start, min(count, start + most)):
@@ -46,13 +46,13 @@ def phases_scene(moment: Moment, options: ViewOptions) -> Scene:
         rows.append(row)
     heads = ["thread"]
     for phase in phases:
-        heads += [f"phase {phase + 1}: copy", "", "sum up"]
+        heads += [f"phase {phase + 1}: copy", "", "sum"]
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
     return framed(table("phases", heads, rows, room, theme), moment, options)
 
 
 def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[TableCell]:
-    """One cell for the first copy of each of two matrices."""
+    """Return one cell for the first copy of each of two matrices."""
     labels, theme = options.labels, options.theme
     copied = moment.replay.kept("copied", lambda: np.unique(moment.trace.origin_array[moment.trace.origin_array >= 0]))
     found = []
@@ -61,7 +61,7 @@ def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[Ta
         if not own:
             is_copied = any(moment.trace.arrays[int(number)].name == name for number in copied)
             zero = is_copied and bool(copies)
-            found.append(TableCell("0" if zero else "", theme.faint, tip="outside of the matrix: a zero" if zero else ""))
+            found.append(TableCell("0" if zero else "", theme.faint, tip="outside the matrix: zero" if zero else ""))
             continue
         each = own[0]
         more = f" +{len(own) - 1}" if len(own) > 1 else ""
@@ -71,9 +71,9 @@ def _copied(moment: Moment, copies: list[Copy], options: ViewOptions) -> list[Ta
 
 
 def _of_many(moment: Moment, thread: int) -> TableCell:
-    """In place of single products, where a thread keeps what it reads in registers, each read for several of them."""
+    """Return the cell of a thread that keeps several sums in registers, instead of single products."""
     count = int((moment.replay.owners.of(moment.scope.of_block)[1] == thread).sum())
-    return TableCell(f"{many(count, 'sum')}, from registers", tip="The view of the registers shows them: watch one thread")
+    return TableCell(f"{many(count, 'sum')}, from registers", tip="To see them, watch one thread and its registers")
 
 
 def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> TableCell:
@@ -86,7 +86,7 @@ def _summed(moment: Moment, products: list[Product], options: ViewOptions) -> Ta
 
 
 def _dress(moment: Moment, steps: list[int], name: str, options: ViewOptions) -> tuple[str, str]:
-    """Ink and ground: what happens now is lit, what has not begun is faint."""
+    """Return ink and fill: highlighted for the current phase, faint for later ones."""
     theme = options.theme
     if not steps or moment.step < min(steps) - 1:
         return theme.faint, ""

@@ -1,4 +1,6 @@
-"""A race, run: who went ahead of whom, what was read too early or too late, and the C that came of it beside the right one."""
+"""A race as it ran: the order of the threads, the value that was read too early or too late, and the wrong C beside the
+right one.
+"""
 
 from collections.abc import Sequence
 
@@ -9,59 +11,61 @@ from gemmviz.model.words import capital, many, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions, titled
 from gemmviz.scenes.kit.primitives import Cells, Labels, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import text_line, text_width, wrapped
+from gemmviz.scenes.kit.text import text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
 _MOST_TURNS, _MOST_ROWS, _MOST_SIDE = 64, 12, 16
-_GLOBAL_READ, _SHARED_WRITE, _SHARED_READ, _BARRIER, _STORE, _SPOILT, _NOBODY = range(7)
+_GLOBAL_READ, _SHARED_WRITE, _SHARED_READ, _BARRIER, _STORE, _DIFFERENT, _NO_TURN = range(7)
 _MEANINGS = (
     "read from global memory",
     "write into a tile",
     "read from a tile",
     "wait",
     "store of C",
-    "another value than in lockstep",
+    "value differs from lockstep",
 )
 
 
 def race_scene(case: RaceCase, options: ViewOptions) -> Scene:
-    """The order at the left, both Cs at the right."""
+    """Draw the order on the left, and both results on the right."""
     room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 120.0 - 30.0)
     left = Box(room.x, room.y, 0.6 * room.width, room.height)
     right = Box(room.x + 0.64 * room.width, room.y, 0.36 * room.width, room.height)
     one = case.kind[:-1]
     if case.ahead < 0:
-        title = f"No order was found that spoils C: {case.what}"
+        title = f"No order found that makes C wrong: {case.what}"
         whose = f"of the {many(case.units, one)} of a block"
-        note = f"{many(case.tried, 'order')} {whose} were run: one ahead of the others, by 1 step and more"
+        note = f"{many(case.tried, 'order')} {whose} were run, each with one ahead by 1 step or more"
         if case.tried < case.orders:
-            note += f". The search stopped there: {spaced(case.orders - case.tried)} more were not tried"
+            note += f". {spaced(case.orders - case.tried)} more were not tried"
     else:
-        wrong = int(case.spoilt.sum())
-        verb = "is" if wrong == 1 else "are"
-        title = f"{one} {case.ahead} runs ahead by {many(case.lead, 'step')}, and {many(wrong, 'element')} of C {verb} wrong"
-        note = f"{case.what}: run, not told. {many(case.tried, 'order')} were tried; this one needs the shortest lead"
+        wrong_count = int(case.spoilt.sum())
+        verb = "is" if wrong_count == 1 else "are"
+        title = (
+            f"{one} {case.ahead} runs ahead by {many(case.lead, 'step')}, and {many(wrong_count, 'element')} of C {verb} wrong"
+        )
+        note = f"{case.what}. {many(case.tried, 'order')} were run; this one has the shortest lead"
     return titled([*_order(case, left, options), *_results(case, right, options)], capital(title), note, options)
 
 
 def story(case: RaceCase) -> list[str]:
-    """What went wrong, in sentences."""
+    """Return sentences about what went wrong."""
     one = case.kind[:-1]
     turn = next((turn for turn in case.turns if turn.is_spoilt), None)
     if turn is None:
-        return [f"every one of the {many(case.tried, 'order')} that were tried gives the same C"]
+        return [f"all {many(case.tried, 'order')} that were run give the same C"]
     values = f"gives {_value(turn.value)}; in lockstep it gives {_value(turn.expected)}"
-    found = [f"{one} {turn.unit}, line {turn.line}: {turn.does} {values}"]
+    sentences = [f"{one} {turn.unit}, line {turn.line}: {turn.does} {values}"]
     place = case.turns.index(turn)
     cell = turn.does.removeprefix("read ")
     before = [t for t in case.turns[:place] if t.does == f"write {cell}" and t.unit != turn.unit]
     after = [t for t in case.turns[place:] if t.does == f"write {cell}"]
     if after and not before:
-        found.append(f"{one} {after[0].unit} writes it only {many(case.turns.index(after[0]) - place, 'turn')} later")
+        sentences.append(f"{one} {after[0].unit} writes it {many(case.turns.index(after[0]) - place, 'turn')} too late")
     elif before:
-        found.append(f"{one} {before[-1].unit} had written it for the next phase already, line {before[-1].line}")
-    return found
+        sentences.append(f"{one} {before[-1].unit} already wrote it for the next phase, line {before[-1].line}")
+    return sentences
 
 
 def _value(value: float | None) -> str:
@@ -70,7 +74,7 @@ def _value(value: float | None) -> str:
 
 def _kind(turn: Turn) -> int:
     if turn.is_spoilt:
-        return _SPOILT
+        return _DIFFERENT
     if not turn.array:
         return _BARRIER
     if turn.does.startswith("write"):
@@ -79,7 +83,7 @@ def _kind(turn: Turn) -> int:
 
 
 def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """A row for each unit, a column for each turn; below it what the colours mean and what went wrong."""
+    """Draw a row for each unit and a column for each turn, with the legend and the sentences below."""
     theme, size = options.theme, options.theme.type.note
     one = case.kind[:-1]
     first = next((place for place, turn in enumerate(case.turns) if turn.is_spoilt), 0)
@@ -94,8 +98,8 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
     top = room.y + 34
     inks = tuple(theme.ink_on(each) for each in palette)
     names = points(*((room.x + name - 12, top + (row + 0.5) * pitch + 0.35 * size) for row in range(shown)))
-    heading = "who made which step when: time goes to the right"
-    found: list[Primitive] = [
+    heading = "steps in order, from left to right"
+    primitives: list[Primitive] = [
         text_line("race-heading", (room.x, room.y + 18), heading, size, room.width, theme.faint),
         Labels("race-units", names, tuple(f"{one} {unit}" for unit in range(shown)), size, theme.text, "end"),
         Cells("race", room.x + name, top, cell, fill, palette, inks, line=theme.background, height=pitch, tips=tips),
@@ -105,20 +109,20 @@ def _order(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
         if lead:
             x = room.x + name + lead[0] * cell
             box = boxes((x, top + case.ahead * pitch, (lead[-1] - lead[0] + 1) * cell, pitch))
-            found.append(Rects("race-lead", box, None, theme.text, 3.0))
+            primitives.append(Rects("race-lead", box, None, theme.text, 3.0))
     legend, y = _legend(turns, palette, Box(room.x, top + shown * pitch + 30, room.width, 0.0), options)
-    return [*found, *legend, *_told(case, Box(room.x, y, room.width, room.y + room.height - y), options)]
+    return [*primitives, *legend, *_story(case, Box(room.x, y, room.width, room.y + room.height - y), options)]
 
 
 def _palette(theme: Theme) -> tuple[str, ...]:
-    """By kind of turn."""
+    """Return the colours by kind of turn."""
     a, b, c = (theme.accent(name) for name in "ABC")
     return a, b, theme.tint("B", 0.5), theme.faint, c, theme.warning, theme.panel
 
 
 def _table(turns: Sequence[Turn], shown: int, one: str) -> tuple[np.ndarray, np.ndarray]:
-    """Kinds of turns and what is told of them: (units, turns)."""
-    fill = np.full((shown, len(turns)), _NOBODY, np.uint8)
+    """Return the kind and the hover text of each turn: (units, turns)."""
+    fill = np.full((shown, len(turns)), _NO_TURN, np.uint8)
     tips = np.full((shown, len(turns)), "", "<U120")
     for place, turn in enumerate(turns):
         if turn.unit < shown:
@@ -129,39 +133,39 @@ def _table(turns: Sequence[Turn], shown: int, one: str) -> tuple[np.ndarray, np.
 
 
 def _legend(turns: Sequence[Turn], palette: tuple[str, ...], room: Box, options: ViewOptions) -> tuple[list[Primitive], float]:
-    """What the colours mean, and where it ends below."""
+    """Draw the legend, and return its lower edge."""
     theme, size = options.theme, options.theme.type.note
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     x, y = room.x, room.y
     for kind in sorted({_kind(turn) for turn in turns}):
         words = _MEANINGS[kind]
         wide = 30 + text_width(words, size) + 26
         if x + wide > room.x + room.width:
             x, y = room.x, y + 1.5 * size
-        found.append(Rects(f"race-chip-{kind}", boxes((x, y, 20.0, 20.0)), palette[kind], radius=3.0))
-        found.append(Labels(f"race-meaning-{kind}", points((x + 28, y + 17)), (words,), size, theme.faint))
+        primitives.append(Rects(f"race-chip-{kind}", boxes((x, y, 20.0, 20.0)), palette[kind], radius=3.0))
+        primitives.append(Labels(f"race-meaning-{kind}", points((x + 28, y + 17)), (words,), size, theme.faint))
         x += wide
-    return found, y + 2.6 * size
+    return primitives, y + 2.6 * size
 
 
-def _told(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """What went wrong, in as many lines as have room."""
+def _story(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
+    """Draw the sentences in as many lines as fit."""
     size = options.theme.type.caption
-    lines = [line for sentence in story(case) for line in wrapped(sentence, size, room.width, 3, "semibold")]
+    lines = [line for sentence in story(case) for line in wrap_text(sentence, size, room.width, 3, "semibold")]
     lines = lines[: max(0, int(room.height / (1.3 * size)))]
     at = points(*((room.x, room.y + 1.3 * size * (number + 1)) for number in range(len(lines))))
     return [Labels("race-story", at, tuple(lines), size, options.theme.text, "start", "semibold")] if lines else []
 
 
 def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """C in lockstep above, C in this order below; what is wrong lit."""
+    """Draw C in lockstep above and C in this order below, with wrong elements highlighted."""
     theme, size = options.theme, options.theme.type.small
     rows, columns = (min(each, _MOST_SIDE) for each in case.right.shape)
     high = room.height / 2
     cell = min(room.width / columns, (high - 1.8 * size) / rows, 96.0)
     palette = (theme.tint("C", 0.45), theme.warning, theme.empty)
     inks = tuple(theme.ink_on(each) for each in palette)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for place, (name, table) in enumerate((("C in lockstep", case.right), ("C in this order", case.wrong))):
         y = room.y + place * high
         some, bad = table[:rows, :columns], case.spoilt[:rows, :columns]
@@ -173,8 +177,10 @@ def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]
         heading = f"{name}: {many(int(bad.sum()), 'element')} wrong{part}" if place else f"{name}{part}"
         if place and not case.spoilt.any():
             heading = f"{name}: the same"
-        found.append(text_line(f"result-{place}-name", (room.x, y + size), heading, size, room.width, theme.text, "semibold"))
-        found.append(
+        primitives.append(
+            text_line(f"result-{place}-name", (room.x, y + size), heading, size, room.width, theme.text, "semibold")
+        )
+        primitives.append(
             Cells(
                 f"result-{place}",
                 room.x,
@@ -188,7 +194,7 @@ def _results(case: RaceCase, room: Box, options: ViewOptions) -> list[Primitive]
                 theme.background,
             )
         )
-    return found
+    return primitives
 
 
-VIEW = View("Race: an order that spoils C", RaceCase, race_scene, order=49)
+VIEW = View("Race: an order that makes C wrong", RaceCase, race_scene, order=49)

@@ -1,4 +1,4 @@
-"""The request of this step in the picture that suits it: the address line for global memory, the banks for shared memory."""
+"""The request of this step: the address line for global memory, the banks for shared memory."""
 
 from gemmviz.analysis.replay.moment import Moment
 from gemmviz.scenes.kit.frame import ViewOptions, framed, message
@@ -10,8 +10,8 @@ from gemmviz.scenes.views.memory_view import memory_scene
 
 def request_scene(moment: Moment, options: ViewOptions) -> Scene:
     if moment.main is None:
-        return framed([message("A barrier: no memory is touched.", options)], moment, options)
+        return framed([message("This step is a barrier and accesses no memory.", options)], moment, options)
     return (memory_scene if moment.main.array.space == "global" else banks_scene)(moment, options)
 
 
-VIEW = View("Request: memory or banks, whichever is touched", Moment, request_scene, order=5)
+VIEW = View("Request: memory or banks", Moment, request_scene, order=5)

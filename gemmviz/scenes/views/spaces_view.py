@@ -1,8 +1,7 @@
-"""The memories that CUDA names: where each lies, whether it is cached, who may do what, how long it lasts; and which word of
-the source puts a variable there.
+"""The memory spaces of CUDA: location, caching, access, scope, lifetime, and the declaration that selects them.
 
 Sources: CUDA C++ Best Practices Guide, Device Memory Spaces (Table 1, Salient Features of Device Memory); CUDA C++
-Programming Guide, Variable Memory Space Specifiers; of devices without a cache for global memory NVIDIA CUDA Programming
+Programming Guide, Variable Memory Space Specifiers; for devices without a cache for global memory NVIDIA CUDA Programming
 Guide 1.0, 5.1.2.
 """
 
@@ -15,11 +14,11 @@ from gemmviz.scenes.kit.table import TableCell, table
 from gemmviz.scenes.kit.view import View
 from gemmviz.scenes.views.hierarchy_view import size_text
 
-_HEADS = ("memory", "where", "cached", "access", "who", "lasts as long as", "in the source", "size here")
+_HEADS = ("memory", "where", "cached", "access", "who", "lifetime", "declaration", "size")
 
 
 def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
-    """A row for each; those that the kernel uses are lit."""
+    """Draw a row for each memory; those that the kernel uses are highlighted."""
     device, theme = case.device, options.theme
     used = used_spaces(case.setup.kernel.text)
     rows = []
@@ -27,20 +26,20 @@ def spaces_scene(case: LaunchCase, options: ViewOptions) -> Scene:
         fill = theme.tint(colour, 0.45) if name in used else ""
         rows.append([TableCell(name, strong=True, fill=fill), *(TableCell(fact, fill=fill) for fact in facts)])
     room = Box(MARGIN, 120.0, options.width - 2 * MARGIN, options.height - 160.0)
-    note = f"lit: what {case.setup.kernel.name} uses. {_note(device)}"
+    note = f"Highlighted: used by {case.setup.kernel.name}. {_note(device)}"
     return titled(table("spaces", _HEADS, rows, room, theme), f"Memories of {device.name}", note, options)
 
 
 def used_spaces(text: str) -> frozenset[str]:
-    """Which memories a kernel's text names; global memory and registers by being a kernel."""
+    """Return the memories that a kernel's text names, and global memory and registers, which every kernel uses."""
     named = {"shared": "__shared__", "constant": "__constant__", "texture": "tex1D"}
     return frozenset({"register", "global", *(name for name, word in named.items() if word in text)})
 
 
 def _note(device: Device) -> str:
     if device.levels[1:-1]:
-        return "Arrays whose indices the compiler does not know, and what registers can't hold, lie in local memory"
-    return "Automatic arrays lie in local memory, which is as slow as global memory here"
+        return "Arrays with indices unknown at compile time, and spilled registers, are in local memory"
+    return "Automatic arrays are in local memory, which is as slow as global memory"
 
 
 def _rows(device: Device) -> list[tuple[str, ...]]:
@@ -49,9 +48,9 @@ def _rows(device: Device) -> list[tuple[str, ...]]:
     sm, on = device.words["sm"], "on the chip"
     memory = size_text(device.memory_bytes)
     return [
-        ("register", "C", on, "–", "read, write", "one thread", "its thread", "int x;", f"{registers} a {sm}"),
+        ("register", "C", on, "–", "read, write", "one thread", "its thread", "int x;", f"{registers} per {sm}"),
         ("local", "", "off the chip", cached, "read, write", "one thread", "its thread", "int x[9];", "part of global"),
-        ("shared", "A", on, "–", "read, write", "a block's threads", "its block", "__shared__ int x;", f"{shared} a {sm}"),
+        ("shared", "A", on, "–", "read, write", "a block's threads", "its block", "__shared__ int x;", f"{shared} per {sm}"),
         ("global", "B", "off the chip", cached, "read, write", "all threads, host", "the program", "__device__ int x;", memory),
         ("constant", "B", "off the chip", "yes", "read", "all threads, host", "the program", "__constant__ int x;", "64 KiB"),
         ("texture", "B", "off the chip", "yes", "read", "all threads, host", "the program", "tex1D…", "part of global"),

@@ -1,4 +1,4 @@
-"""Speed-up over untiled, of a benchmark."""
+"""Speed-up over untiled kernels, of a benchmark."""
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.scenes.charts.speeds import speed_up_chart

@@ -1,7 +1,8 @@
-"""The stage: B above C, A to its left, the block's shared tiles in the corner between, and words that say what happens.
+"""The stage: B above C, A on its left, the block's shared tiles in the corner between them, and words that describe the
+step.
 
-On a slide a frame is 1600 units wide and 900 high, so that 22 units of text are readable from the last row. A window may ask
-for another size, so that no room is lost.
+A slide is 1600 units wide and 900 high, so that text of 22 units is readable from the last row. The window uses other sizes
+to fill its space.
 """
 
 from typing import Any
@@ -48,31 +49,31 @@ from gemmviz.scenes.stage.stop_marks import stop_marks
 from gemmviz.scenes.stage.tile_cells import tile_primitives
 
 _LEAST_ORDERED, _LEAST_RING = 8.0, 10.0
-_LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # units of a cell of C with a bar in it, and how many have one
+_LEAST_BARRED, _MOST_BARRED = 16.0, 1024  # smallest cell of C with a bar, in units, and the most bars
 
 
 def stage_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """The stage after a step, as the focus sees it; without what moves."""
+    """Draw the stage after a step for the watched threads, without motion."""
     theme, plan = options.theme, plan_of(moment, options)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for number, array in enumerate(moment.trace.arrays):
         if array.space == "global":
-            found += _matrix(moment, number, array, plan, options)
-    found += _sums(moment, plan, theme)
-    found += _guides(moment, plan, theme)
-    found += _wrong(moment, plan, theme)
-    found += _followed(moment, plan, theme)
-    found += _marked(plan, options)
-    found += _lane_order(moment, plan, options)
-    found += lens_primitives(plan, options)
-    found += tile_primitives(moment, plan, options)
-    found += register_primitives(moment, plan.rooms["registers"], options) if "registers" in plan.rooms else []
-    found += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
-    found += barrier_gate(moment, plan, options)
-    found += stop_marks(moment, plan, theme)
+            primitives += _matrix(moment, number, array, plan, options)
+    primitives += _sums(moment, plan, theme)
+    primitives += _guides(moment, plan, theme)
+    primitives += _wrong(moment, plan, theme)
+    primitives += _followed(moment, plan, theme)
+    primitives += _marked(plan, options)
+    primitives += _lane_order(moment, plan, options)
+    primitives += lens_primitives(plan, options)
+    primitives += tile_primitives(moment, plan, options)
+    primitives += register_primitives(moment, plan.rooms["registers"], options) if "registers" in plan.rooms else []
+    primitives += code_primitives(moment, plan.rooms["code"], theme) if "code" in plan.rooms else []
+    primitives += barrier_gate(moment, plan, options)
+    primitives += stop_marks(moment, plan, theme)
     names = [_name(array, plan, theme) for array in moment.trace.arrays if array.space == "global"]
     above = (*names, *axis_primitives(plan, options), *legend(moment, plan.rooms["legend"], options))
-    return Scene(options.width, options.height, theme.background, tuple(found), above, _words(moment, plan, options))
+    return Scene(options.width, options.height, theme.background, tuple(primitives), above, _words(moment, plan, options))
 
 
 def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
@@ -83,7 +84,7 @@ def _words(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive,
 
 
 def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix") -> npt.NDArray[np.uint8]:
-    """What each cell of a matrix is, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``."""
+    """Return the state of each cell of a matrix, uint8 (rows, columns): see ``gemmviz.scenes.kit.palette``."""
     by_group = layer in GROUPED
     flat = grid.table()
     state = grid.shaped(flat)
@@ -113,7 +114,7 @@ def matrix_state(moment: Moment, number: int, grid: Grid, layer: Layer = "matrix
 
 
 def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
-    """Elements of C whose sums are on their way, by how many of their terms are there."""
+    """Set the states of incomplete sums in C by the share of their terms."""
     terms = moment.terms
     if terms is not None:
         done = moment.done
@@ -124,33 +125,33 @@ def _fill_sums(moment: Moment, flat: npt.NDArray[np.uint8], grid: Grid) -> None:
 def lit_by_group(
     moment: Moment, touched: Touched, cells: npt.NDArray[np.int64], size: int, layer: Layer
 ) -> npt.NDArray[np.uint8]:
-    """For each touched cell, as ``Touched.cells`` orders them, the state of the group that touches it, or SEVERAL."""
+    """Return for each accessed cell (in the order of ``spread``) the state of the group that accesses it, or SEVERAL."""
     active = np.repeat(np.flatnonzero(touched.elements >= 0) + moment.scope.threads.start, touched.operand.width)
     several = shared_cells(cells, group_numbers(moment.trace, active, layer), size)
     return np.where(several, SEVERAL, FIRST_GROUP + group_colours(moment.trace, active, layer)).astype(np.uint8)
 
 
 def _sources(moment: Moment, number: int) -> npt.NDArray[Any]:
-    """The elements of a matrix whose copies in shared memory are touched now."""
-    found = [np.zeros(0, np.int64)]
+    """Return the elements of a matrix whose copies in shared memory are accessed now."""
+    elements = [np.zeros(0, np.int64)]
     for touched in moment.touched:
         content = moment.tiles.get(touched.operand.array) if touched.array.space == "shared" else None
         if content is not None:
             cells = touched.block_cells
-            found.append(content.element[cells][content.array[cells] == number])
-    return np.concatenate(found)
+            elements.append(content.element[cells][content.array[cells] == number])
+    return np.concatenate(elements)
 
 
 def _matrix(moment: Moment, number: int, array: MemoryArray, plan: Plan, options: ViewOptions) -> list[Primitive]:
     theme, table = options.theme, plan.matrices[array.name]
-    found: list[Primitive] = [_cells(moment, number, table, options)]
-    found.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
+    primitives: list[Primitive] = [_cells(moment, number, table, options)]
+    primitives.append(Rects(f"{array.name}-frame", boxes(table.box), None, theme.line, 1.5))
     area = moment.area(number)
     if area is not None:
         box = table.part(area[:2], area[2:])
         if box[2] and box[3]:
-            found.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
-    return found
+            primitives.append(Rects(f"{array.name}-area", boxes(box), None, theme.accent(array.name), 4.0))
+    return primitives
 
 
 def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -> Cells:
@@ -173,7 +174,7 @@ def _cells(moment: Moment, number: int, table: CellGrid, options: ViewOptions) -
 
 
 def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
-    """Above A and C; B's at the left of its upper corner, for its column numbers stand above it."""
+    """Draw the name above A and C, and on the left of B's upper corner, because B's column numbers stand above it."""
     (rows, columns), size, table = array.shape, theme.type.name, plan.matrices[array.name]
     text = f"{array.name}  {rows} × {columns}"
     x, y, wide, _ = table.box
@@ -182,31 +183,31 @@ def _name(array: MemoryArray, plan: Plan, theme: Theme) -> Labels:
         return Labels(key, points((x - 16, y + 0.8 * size)), (text,), size, accent, "end", "semibold")
     if array.name == "A" and text_width(text, size, "semibold") > wide:
         return Labels(key, points((x + wide, y - 12)), (text,), size, accent, "end", "semibold")
-    beside = 8.0 if array.name == "C" else 0.0  # the line that comes down from B
+    beside = 8.0 if array.name == "C" else 0.0  # the guide line from B
     return Labels(key, points((x + beside, y - 12)), (text,), size, accent, "start", "semibold")
 
 
 def _sums(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
-    """In each cell of C whose sum is on its way a bar as long as the share of its terms that is there."""
+    """Draw in each cell of C with an incomplete sum a bar as long as the share of its terms."""
     terms, table, array = moment.terms, plan.matrices["C"], moment.replay.owners.array
     if terms is None or array is None or table.cell < _LEAST_BARRED or len(terms.elements) > _MOST_BARRED:
         return []
     done = moment.done
     on_the_way = (done > 0) & (moment.replay.owners.steps_of(terms.elements) > moment.step)
     rows, columns = array.row_column(terms.elements[on_the_way])
-    seen = table.holds(rows, columns)
-    if not seen.any():
+    visible = table.holds(rows, columns)
+    if not visible.any():
         return []
     inner, high = 0.8 * table.cell, max(2.0, 0.1 * table.cell)
-    middle = table.middle(rows[seen], columns[seen])
-    share = done[on_the_way][seen] / max(1, terms.length)
+    middle = table.middle(rows[visible], columns[visible])
+    share = done[on_the_way][visible] / max(1, terms.length)
     left, top = middle[:, 0] - inner / 2, middle[:, 1] + 0.5 * table.cell - 1.6 * high
     bars = np.stack([left, top, inner * share, np.full(len(left), high)], axis=1)
     return [Rects("sums", bars, theme.accent("C"))]
 
 
 def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
-    """Faint lines from the block's area of C to its rows of A and its columns of B: why a block needs just these."""
+    """Draw faint lines from the block's area of C to its rows of A and columns of B."""
     numbers = {array.name: n for n, array in enumerate(moment.trace.arrays) if array.space == "global"}
     if not {"A", "B", "C"} <= numbers.keys():
         return []
@@ -226,14 +227,14 @@ def _guides(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
 
 
 def _wrong(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
-    """Frames around the elements of C that are stored by now and wrong."""
-    wrong = np.array(moment.trace.check.wrong_elements, np.int64)
-    by_now = wrong[moment.replay.owners.steps_of(wrong) <= moment.step]
+    """Draw frames around the elements of C that were stored with wrong values."""
+    elements_ = np.array(moment.trace.check.wrong_elements, np.int64)
+    by_now = elements_[moment.replay.owners.steps_of(elements_) <= moment.step]
     return _rings("wrong", moment, by_now, plan, theme.warning)
 
 
 def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """A ring around an element that is followed."""
+    """Draw a ring around a marked element."""
     if options.marked is None or options.marked[0] not in plan.matrices:
         return []
     name, row, column = options.marked
@@ -247,9 +248,7 @@ def _marked(plan: Plan, options: ViewOptions) -> list[Primitive]:
 
 
 def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primitive]:
-    """Through the cells of C that the lanes of a warp compute, from the first lane to the last: where colours tell lanes, or
-    all blocks are watched.
-    """
+    """Draw a line through the cells of C of a warp's lanes in order, if colours mean lanes or all blocks are watched."""
     table, size = plan.matrices["C"], moment.trace.rules.warp_size
     if not (options.layer == "lane" or moment.focus.everyone) or table.cell < _LEAST_ORDERED:
         return []
@@ -266,19 +265,19 @@ def _lane_order(moment: Moment, plan: Plan, options: ViewOptions) -> list[Primit
 
 
 def _rings(key: str, moment: Moment, elements: npt.NDArray[np.int64], plan: Plan, colour: str) -> list[Primitive]:
-    """Around some elements of C; nothing around none."""
+    """Draw a ring around some elements of C; nothing for none."""
     array = moment.replay.owners.array
     if array is None or not len(elements):
         return []
     rows, columns = array.row_column(elements)
     table = plan.matrices["C"]
-    seen = table.holds(rows, columns)
-    corners = table.middle(rows[seen], columns[seen]) - table.cell / 2
+    visible = table.holds(rows, columns)
+    corners = table.middle(rows[visible], columns[visible]) - table.cell / 2
     return [Rects(key, np.hstack([corners, np.full((len(corners), 2), table.cell)]), None, colour, 4.0)]
 
 
 def _followed(moment: Moment, plan: Plan, theme: Theme) -> list[Primitive]:
-    """A ring around what the followed thread computes."""
+    """Draw a ring around what the followed thread computes."""
     if moment.focus.thread is None:
         return []
     elements, _ = moment.replay.owners.of(moment.scope.threads)

@@ -1,6 +1,4 @@
-"""One thread's way through memory: the addresses that it reads from A and from B one after the other, how far apart they are,
-and which lines they bring.
-"""
+"""The addresses that one thread reads from A and from B in order, their distances, and the lines that they move."""
 
 import numpy as np
 
@@ -17,17 +15,25 @@ _MOST = 12
 
 
 def walk_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """A above, B below: a box for each read of the first of the watched threads, those to come faint."""
+    """Draw A above and B below: a box for each read of the first watched thread, later ones faint."""
     room = Box(MARGIN, options.top, options.width - 2 * MARGIN, options.bottom - options.top)
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for place, name in enumerate("AB"):
-        walked = walk_of(moment, name)
-        if walked is not None:
-            found += _walk(
-                moment, name, *walked, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
+        walk = walk_of(moment, name)
+        if walk is not None:
+            primitives += _walk(
+                moment, name, *walk, Box(room.x, room.y + place * room.height / 2, room.width, room.height / 2), options
             )
-    nothing = message("The watched thread reads nothing of A and B from global memory.", options)
-    return framed(found or [nothing], moment, options)
+    nothing = message("The watched thread reads no element of A or B from global memory.", options)
+    return framed(primitives or [nothing], moment, options)
+
+
+def _summary(steps: np.ndarray, bytes_: np.ndarray, lines: np.ndarray) -> str:
+    """Return the number of reads, their distance, and the number of lines."""
+    stride, loads = stride_of(bytes_), len(np.unique(steps))
+    jump = "irregular stride" if stride is None else f"{spaced(abs(stride))} bytes apart"
+    reads = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
+    return f"{reads}, {jump}; {many(len(np.unique(lines)), 'line')}"
 
 
 def _walk(
@@ -44,14 +50,12 @@ def _walk(
     lines = bytes_ // rules.line_bytes
     r, c = array.row_column(elements)
     colours = (theme.empty, theme.tint(name, 0.45), theme.accent(name))
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     size = theme.type.small
-    stride = stride_of(bytes_)
-    jump = "not evenly spaced" if stride is None else f"{spaced(abs(stride))} bytes from one to the next"
-    seen, loads = len(np.unique(lines)), len(np.unique(steps))
-    made = many(len(steps), "read") if loads == len(steps) else f"{many(loads, 'read')} of {many(len(steps), 'element')}"
-    heading = f"{name}: {made}, {jump}; {many(seen, 'line')} of {rules.line_bytes} bytes"
-    found.append(text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold"))
+    heading = f"{name}: {_summary(steps, bytes_, lines)} of {rules.line_bytes} bytes"
+    primitives.append(
+        text_line(f"{name}-walk", (room.x, room.y + size), heading, size, room.width, theme.accent(name), "semibold")
+    )
     y, high = room.y + 1.9 * size, min(0.24 * room.height, 64.0)
     texts = [options.labels.element(name, int(r[at]), int(c[at])) for at in range(first, first + count)]
     font = min(22.0, *((wide - 8) / text_width(text, 1.0) for text in texts))
@@ -61,24 +65,18 @@ def _walk(
         x = room.x + place * (wide + gap)
         state = 2 if at + 1 == done and steps[at] == moment.step else 1 if at < done else 0
         ink = theme.ink_on(colours[state]) if state else theme.faint
+        label, tip = np.array([[texts[place]]]), f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"
         cells = Cells(
-            f"{name}-walk-{at}",
-            x,
-            y,
-            wide,
-            np.array([[state]], np.uint8),
-            colours,
-            (theme.faint, ink, ink),
-            np.array([[texts[place]]]) if font >= 8 else None,
-            font,
-            height=high,
-            tips=np.array([[f"{texts[place]}\n{addresses[place]}\nline {spaced(int(lines[at]))}"]]),
-        )
-        found.append(cells)
+            f"{name}-walk-{at}", x, y, wide, np.array([[state]], np.uint8), colours, (theme.faint, ink, ink),
+            label if font >= 8 else None, font, height=high, tips=np.array([[tip]]),
+        )  # fmt: skip
+        primitives.append(cells)
         under = [addresses[place], f"line {spaced(int(lines[at]))}" if at == 0 or lines[at] != lines[at - 1] else "same line"]
         spots = points((x + wide / 2, y + high + 1.3 * small), (x + wide / 2, y + high + 2.6 * small))
-        found.append(Labels(f"{name}-address-{at}", spots, tuple(under), small, theme.text if state else theme.faint, "middle"))
-    return found
+        primitives.append(
+            Labels(f"{name}-address-{at}", spots, tuple(under), small, theme.text if state else theme.faint, "middle")
+        )
+    return primitives
 
 
-VIEW = View("One thread's way through memory", Moment, walk_scene, order=37)
+VIEW = View("Addresses of one thread", Moment, walk_scene, order=37)

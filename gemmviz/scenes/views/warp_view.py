@@ -1,4 +1,4 @@
-"""One warp, lane by lane: its threadIdx, the element and the byte that it touches, the value, and whether it takes part."""
+"""One warp lane by lane: threadIdx, element and byte address of the access, value, and whether the lane is active."""
 
 import numpy as np
 
@@ -17,11 +17,11 @@ _GAP = 8.0
 
 
 def warp_scene(moment: Moment, options: ViewOptions) -> Scene:
-    """The chosen warp, or the block's first with an active lane."""
+    """Draw the watched warp, or the block's first one with an active lane."""
     request, chosen = moment.request, moment.focus.warp
     warp = chosen if chosen is not None else request.warp if request else None
     if warp is None:
-        return framed([message("No thread of this block takes part in this step.", options)], moment, options)
+        return framed([message("No thread of this block is active in this step.", options)], moment, options)
     return framed(_lanes(moment, warp, options), moment, options)
 
 
@@ -71,7 +71,7 @@ def _heading(moment: Moment, options: ViewOptions) -> str:
 
 
 def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[str, str | None]:
-    """Two lines of text for one lane; None for the second where it does nothing."""
+    """Return two lines of text for a lane; the second is None if the lane is inactive."""
     trace, value = moment.trace, moment.replay.value
     thread = warp * trace.rules.warp_size + lane
     if thread >= trace.space.threads_per_block:
@@ -93,4 +93,4 @@ def _lane(moment: Moment, warp: int, lane: int, options: ViewOptions) -> tuple[s
     return title, ", ".join(parts)
 
 
-VIEW = View("Warp: every lane of it", Moment, warp_scene, order=4)
+VIEW = View("Warp: all lanes", Moment, warp_scene, order=4)

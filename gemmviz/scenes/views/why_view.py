@@ -1,5 +1,5 @@
-"""Why this speed: the kernel on its device's roofline, once for each level of memory, what holds it back with the counts that
-prove it, and what may help, to be tried.
+"""The reason for a kernel's speed: its rooflines by level of memory, the limit with the counts that prove it, and
+suggestions to run.
 """
 
 import math
@@ -7,28 +7,28 @@ import math
 import numpy as np
 
 from gemmviz.analysis.memory.counts import intensity
-from gemmviz.model.speed_case import SpeedCase
+from gemmviz.model.speed_case import SpeedCase, Traffic
 from gemmviz.model.words import letter, number, spaced
 from gemmviz.scenes.kit.box import Box
 from gemmviz.scenes.kit.chart import Scale
 from gemmviz.scenes.kit.frame import MARGIN, ViewOptions
 from gemmviz.scenes.kit.primitives import Cells, Labels, Lines, Primitive, Rects, Scene, boxes, points
-from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrapped
+from gemmviz.scenes.kit.text import fitted, text_line, text_width, wrap_text
 from gemmviz.scenes.kit.theme import Theme
 from gemmviz.scenes.kit.view import View
 
-CURE = "cure-"  # the keys of what can be tried begin so
+CURE = "cure-"  # prefix of the keys of suggestions
 _LEAST_INTENSITY, _MOST_INTENSITY = 1 / 64, 1024.0
-_LOWEST_RATE = 1 / 4096  # of the peak
+_LOWEST_RATE = 1 / 4096  # share of the peak
 _SIDE = 16.0
 
 
 def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
-    """The roofline at the left, words and cures at the right."""
+    """Draw the roofline on the left, words and suggestions on the right."""
     theme, width, height = options.theme, options.width, options.height
     chart = Box(MARGIN + 80, 128.0, 0.52 * width - MARGIN - 80, height - 128.0 - 96.0)
     beside = Box(0.56 * width, 128.0, 0.44 * width - MARGIN, height - 128.0 - 30.0)
-    found = [*_roofline(case, chart, theme), *_words(case, beside, options)]
+    primitives = [*_roofline(case, chart, theme), *_words(case, beside, options)]
     room = width - 2 * MARGIN
     title = f"Why this speed: {case.what}"
     title = case.what if text_width(title, theme.type.title, "semibold") > room else title
@@ -38,12 +38,12 @@ def why_scene(case: SpeedCase, options: ViewOptions) -> Scene:
         Labels("title", points((MARGIN, 50)), (title,), theme.type.title, theme.text, "start", "semibold"),
         Labels("note", points((MARGIN, 86)), (speed,), theme.type.small, theme.faint),
     )
-    return Scene(width, height, theme.background, tuple(found), words=words)
+    return Scene(width, height, theme.background, tuple(primitives), words=words)
 
 
 def _speed(case: SpeedCase) -> str:
     if case.rate is None:
-        return f"Its time is not known: {case.rate_source or 'nobody has measured it yet'}"
+        return f"Time unknown: {case.rate_source or 'not measured yet'}"
     share = "" if case.share_of_cublas is None else f", {case.share_of_cublas:.1%} of cuBLAS"
     peak = f"{case.rate / case.device.peak_gflops:.1%} of the peak of {number(case.device.peak_gflops)}"
     return f"{number(case.rate)} GFLOP/s: {peak}{share}; {case.rate_source}"
@@ -67,10 +67,10 @@ def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
     below = points(*((x.at(at), room.y + room.height + 1.3 * size) for at in powers))
     beside = points(*((room.x - 10, y.at(at) + 0.36 * size) for at in rates))
     numbers = tuple(f"{at:g}" if at >= 1 else f"1/{round(1 / at)}" for at in powers)
-    axis = "flop for each byte at a level of memory; up: GFLOP/s"
+    axis = "flop per byte at a level of memory; vertical: GFLOP/s"
     top = f"peak {number(peak)} GFLOP/s"
     slope = f"DRAM {number(device.bandwidth_gb_s)} GB/s"
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Lines("roof-grid", np.vstack([down, across]), theme.line, 1.0),
         Labels("roof-x", below, numbers, size, theme.faint, "middle"),
         Labels("roof-y", beside, tuple(number(at) for at in rates), size, theme.faint, "end"),
@@ -86,92 +86,97 @@ def _roofline(case: SpeedCase, room: Box, theme: Theme) -> list[Primitive]:
         ),
     ]
     for place, each in enumerate(case.traffic):
-        side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each is still seen
+        side = _SIDE + 8.0 * (len(case.traffic) - 1 - place)  # where levels meet, each stays visible
         flops_per_byte = intensity(case.problem.flops, each.size_bytes)
-        found += _level(case, each.level, flops_per_byte, theme.level(place), (x, y), side, theme)
-    return [*found, *_so_far(case, x, y, room, theme)]
+        primitives += _level(case, each.level, flops_per_byte, theme.level(place), (x, y), side, theme)
+    return [*primitives, *_so_far(case, x, y, room, theme)]
 
 
 def _level(
     case: SpeedCase, level: str, flops_per_byte: float, accent: str, at: tuple[Scale, Scale], side: float, theme: Theme
 ) -> list[Primitive]:
-    """A filled mark at the rate that the kernel has, a hollow one on the roof above or below it."""
+    """Draw a filled mark at the kernel's rate, and a hollow one on the roof above or below it."""
     x, y = at
     device, key = case.device, f"level-{level.replace(' ', '-')}"
     seen = min(max(flops_per_byte, _LEAST_INTENSITY), _MOST_INTENSITY)
     across, hollow = x.at(seen), y.at(max(device.roof(seen), device.peak_gflops * _LOWEST_RATE))
     half = side / 2
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Rects(f"{key}-roof", boxes((across - half, hollow - half, side, side)), theme.background, accent, 3.0, half)
     ]
     if case.rate is not None:
         filled = y.at(max(case.rate, device.peak_gflops * _LOWEST_RATE))
-        found.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
-        found.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
-    return found
+        primitives.append(Lines(f"{key}-gap", np.array([[across, hollow, across, filled]]), accent, 2.0, dashed=True))
+        primitives.append(Rects(key, boxes((across - half, filled - half, side, side)), accent, radius=half))
+    return primitives
 
 
 def _so_far(case: SpeedCase, x: Scale, y: Scale, room: Box, theme: Theme) -> list[Primitive]:
-    """Where the watched block's own intensity is by now: ticks along the lower edge that move as it plays."""
+    """Draw ticks at the current intensity of the watched block along the lower edge."""
     if case.so_far is None:
         return []
     flops, sizes = case.so_far
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
     for place, size_bytes in enumerate(sizes):
         if flops <= 0 or size_bytes <= 0:
             continue
         at = x.at(min(max(flops / size_bytes, _LEAST_INTENSITY), _MOST_INTENSITY))
         base = room.y + room.height
-        found.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), theme.level(place), 5.0))
-    if found:
+        primitives.append(Lines(f"so-far-{letter(place)}", np.array([[at, base - 26, at, base]]), theme.level(place), 5.0))
+    if primitives:
         words = points((room.x + 8, room.y + room.height - 34))
-        found.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
-    return found
+        primitives.append(Labels("so-far-name", words, ("ticks: this block so far",), theme.type.note, theme.faint))
+    return primitives
 
 
 def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     theme, sizes = options.theme, options.theme.type
     y = room.y
-    found: list[Primitive] = []
+    primitives: list[Primitive] = []
 
     def say(key: str, text: str, size: float, colour: str, most: int = 2, strong: bool = False) -> None:
         nonlocal y
         face = "semibold" if strong else "regular"
-        for line_number, line in enumerate(wrapped(text, size, room.width, most, face)):  # type: ignore[arg-type]
+        for line_number, line in enumerate(wrap_text(text, size, room.width, most, face)):  # type: ignore[arg-type]
             y += 1.3 * size
             at = points((room.x, y - 0.3 * size))
-            found.append(Labels(f"{key}-{line_number}", at, (line,), size, colour, "start", face))  # type: ignore[arg-type]
+            primitives.append(Labels(f"{key}-{line_number}", at, (line,), size, colour, "start", face))  # type: ignore[arg-type]
 
     if case.reason:
         say("reason", case.reason, sizes.caption, theme.warning, 3, strong=True)
         say("proof", case.proof, sizes.small, theme.text, 2)
     else:
-        waiting = f"The launch is not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
+        waiting = f"The launch was not counted: {case.no_counts}" if case.no_counts else "The launch is being counted"
         say("reason", waiting, sizes.caption, theme.faint)
     y += 16
     for place, each in enumerate(case.traffic):
         key = letter(place)
-        per_byte = intensity(case.problem.flops, each.size_bytes)
-        roof = case.device.roof(per_byte)
-        beyond = case.rate is not None and case.rate > roof
-        tail = ": it is faster, so a cache serves it" if beyond else ""
-        tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; beyond the edge of the chart"
-        what = f"{_bytes(each.size_bytes)} {each.level}: {number(per_byte)} flop a byte; from DRAM {number(roof)} GFLOP/s{tail}"
-        found.append(Rects(f"level-chip-{key}", boxes((room.x, y + 8, 16, 16)), theme.level(place), radius=8.0))
+        what = _level_text(case, each)
+        primitives.append(Rects(f"level-chip-{key}", boxes((room.x, y + 8, 16, 16)), theme.level(place), radius=8.0))
         inner = Box(room.x + 28, y, room.width - 28, room.height)
-        for line_number, line in enumerate(wrapped(what, sizes.note, inner.width, 3)):
+        for line_number, line in enumerate(wrap_text(what, sizes.note, inner.width, 3)):
             y += 1.3 * sizes.note
-            found.append(
+            primitives.append(
                 Labels(f"level-{key}-{line_number}", points((inner.x, y - 0.2 * sizes.note)), (line,), sizes.note, theme.text)
             )
         y += 6
     if case.traffic and case.lacks_dram:
-        say("unknown", "what DRAM moved: not recorded for this launch", sizes.note, theme.faint)
+        say("unknown", "DRAM bytes: not recorded for this launch", sizes.note, theme.faint)
     y += 10
-    found += _cures(case, Box(room.x, y, room.width, room.height), options)
+    primitives += _cures(case, Box(room.x, y, room.width, room.height), options)
     y += 54.0 * len(case.cures) + (34 if case.cures else 0)
-    found += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
-    return found
+    primitives += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
+    return primitives
+
+
+def _level_text(case: SpeedCase, traffic: Traffic) -> str:
+    """Return bytes, intensity and roof of a level of memory in words."""
+    per_byte = intensity(case.problem.flops, traffic.size_bytes)
+    roof = case.device.roof(per_byte)
+    tail = "; it is faster, so a cache serves it" if case.rate is not None and case.rate > roof else ""
+    tail += "" if _LEAST_INTENSITY <= per_byte <= _MOST_INTENSITY else "; outside the chart"
+    name = f"{_bytes(traffic.size_bytes)} {traffic.level}"
+    return f"{name}: {number(per_byte)} flop per byte; from DRAM {number(roof)} GFLOP/s{tail}"
 
 
 def _bytes(size: int) -> str:
@@ -182,32 +187,32 @@ def _bytes(size: int) -> str:
 
 
 def _cures(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """A button for each; a click runs it."""
+    """Draw a button for each suggestion; a click runs it."""
     theme, size = options.theme, options.theme.type.note
     if not case.cures:
         return []
-    found: list[Primitive] = [
-        Labels("cures-name", points((room.x, room.y + size)), ("What may help, to be run:",), size, theme.faint)
+    primitives: list[Primitive] = [
+        Labels("cures-name", points((room.x, room.y + size)), ("Suggestions. Click one to run it:",), size, theme.faint)
     ]
     for place, cure in enumerate(case.cures):
         y, text = room.y + 34 + 54.0 * place, fitted(cure.text, size, room.width - 40, "semibold")
         width = text_width(text, size, "semibold") + 40
         ground = np.zeros((1, 1), np.uint8)
-        found.append(Cells(f"{CURE}{place}", room.x, y, width, ground, (theme.line,), (theme.text,), height=42.0))
-        found.append(
+        primitives.append(Cells(f"{CURE}{place}", room.x, y, width, ground, (theme.line,), (theme.text,), height=42.0))
+        primitives.append(
             Labels(f"{CURE}{place}-text", points((room.x + 20, y + 28)), (text,), size, theme.text, "start", "semibold")
         )
-    return found
+    return primitives
 
 
 def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
-    """What was run, before and after."""
+    """Draw the results before and after."""
     theme, size = options.theme, options.theme.type.note
     if len(case.effects) < 2:
         return []
     columns = [("C is", 0.44), ("sectors", 0.6), ("wavefronts", 0.82), ("time", 1.0)]
     y = room.y + 20
-    found: list[Primitive] = [
+    primitives: list[Primitive] = [
         Labels(f"effects-{name}", points((room.x + share * room.width, y)), (name,), size, theme.faint, "end")
         for name, share in columns
     ]
@@ -220,15 +225,15 @@ def _effects(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive
             "unknown" if effect.time_ms is None else f"{number(effect.time_ms * 1e3)} µs",
         )
         label = fitted(effect.label, size, 0.44 * room.width - text_width("wrong", size) - 12)
-        found.append(Labels(f"effect-{number_}", points((room.x, y)), (label,), size, theme.text))
+        primitives.append(Labels(f"effect-{number_}", points((room.x, y)), (label,), size, theme.text))
         for text, (name, share) in zip(cells, columns, strict=True):
             at = points((room.x + share * room.width, y))
-            found.append(Labels(f"effect-{number_}-{name}", at, (text,), size, theme.text, "end"))
+            primitives.append(Labels(f"effect-{number_}-{name}", at, (text,), size, theme.text, "end"))
     sources = " · ".join(dict.fromkeys(effect.time_source for effect in case.effects if effect.time_source))
     if sources:
         y += 1.5 * size
-        found.append(text_line("effects-source", (room.x, y), sources, size, room.width, theme.faint))
-    return found
+        primitives.append(text_line("effects-source", (room.x, y), sources, size, room.width, theme.faint))
+    return primitives
 
 
 def _short(count: int) -> str:

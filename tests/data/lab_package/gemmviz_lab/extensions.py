@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.analysis.replay.moment import Moment
-from gemmviz.cli.command import Command, nothing
+from gemmviz.cli.command import Command, no_arguments
 from gemmviz.render.format import RenderOptions, Still
 from gemmviz.scenes.kit.frame import ViewOptions, framed, message, titled
 from gemmviz.scenes.kit.primitives import Scene
@@ -51,6 +51,6 @@ def _question(source: QuizSource) -> GeneratedQuestion:
 PLAIN = View("Plain", Moment, _scene)
 SIZES = Subject(Sizes, _sizes)
 SIZES_VIEW = View("Sizes", Sizes, _sizes_scene)
-HELLO = Command("say hello", nothing, _hello)
+HELLO = Command("say hello", no_arguments, _hello)
 TXT = Still("Text", _save)
 NAME_OF_THE_KERNEL = QuizKind("Name of the kernel", _question)

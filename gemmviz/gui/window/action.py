@@ -1,0 +1,60 @@
+"""One command of the window, and the menus that commands stand in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QMenu
+
+from gemmviz.gui.window.action_context import ActionContext
+from gemmviz.model.setting import Setting, settings_of
+from gemmviz.state.shot import Shot
+
+RunAction = Callable[[ActionContext], object]
+Text = Callable[[ActionContext], str]
+Test = Callable[[ActionContext], bool]
+
+# Drawing options that have an entry in the View menu
+MENU_OPTIONS: tuple[Setting, ...] = tuple(setting for setting in settings_of(Shot) if setting.control.menu)
+
+# Titles of the menus by id; "view.theme" is a submenu of "view".
+MENUS = {
+    "file": "&File", "file.export": "Export &as", "edit": "&Edit",
+    "view": "&View", "view.more": "&More pictures", "view.benchmark": "Benchmark &chart", "view.lock": "Loc&k runs",
+    "view.labels": "La&bels", "view.theme": "&Theme",
+    "play": "&Play", "lecture": "&Lecture", "lecture.lessons": "L&essons", "lecture.screen": "On &screen",
+    "watch": "&Watch", "help": "&Help",
+    **{f"view.option-{setting.name}": setting.control.menu for setting in MENU_OPTIONS if setting.choices},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Action:
+    """An entry of a menu. It is identified by ``id``; ``text`` is only displayed.
+
+    ``menu`` is the id of its menu in ``MENUS``, ``keys`` are its shortcuts, and ``help`` is its line in the list of shortcuts
+    ("" leaves it out). ``text_of`` returns a text that depends on the state. ``why_not`` returns why the action is disabled, ""
+    if it is enabled. ``is_on`` makes it checkable. ``fill`` makes it a submenu that is filled when it opens. ``apart`` puts a
+    separator above it.
+    """
+
+    id: str
+    menu: str
+    text: str
+    run: RunAction = lambda context: None
+    keys: tuple[str, ...] = ()
+    help: str = ""
+    text_of: Text | None = None
+    why_not: Text = lambda context: ""
+    is_on: Test | None = None
+    fill: Callable[[ActionContext, QMenu], None] | None = None
+    apart: bool = False
+
+
+def needs_picture(context: ActionContext) -> str:
+    """Return why an action on the picture is disabled, "" if there is a picture."""
+    return "" if context.desk.session.display.subject is not None else "There is no picture yet"
+
+
+def needs_time(context: ActionContext) -> str:
+    """Return why an action on steps is disabled, "" if the view has steps."""
+    return "" if context.desk.session.display.has_time else "This view has no steps. Press 1 to go back to the replay"

@@ -1,0 +1,1 @@
+"""The actions of the window, one module for each menu."""

@@ -1,0 +1,80 @@
+"""Actions that move through the steps of a run."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
+
+from gemmviz.gui.window.action import Action, needs_time
+from gemmviz.gui.window.action_context import ActionContext
+
+
+def play_actions() -> Iterator[Action]:
+    """Yield the actions of the Play menu."""
+    for name, text, run, keys, description in (
+        ("play", "&Play or pause", _press_or_play, ("Space",), "play, pause"),
+        ("play-backwards", "Play back&wards", _play_backwards, ("R",), "play backwards"),
+        ("step-forward", "Step &forward", partial(_step, 1), ("Right",), "one step forward"),
+        ("step-back", "Step &back", partial(_step, -1), ("Left",), "one step back"),
+        ("next-phase", "&Next phase", partial(_jump_phase, 1), ("PgDown",), "next phase"),
+        ("previous-phase", "Pre&vious phase", partial(_jump_phase, -1), ("PgUp",), "previous phase"),
+        ("first-step", "F&irst step", lambda c: c.desk.session.player.jump(0), ("Home",), "first step"),
+        ("last-step", "&Last step", _jump_to_end, ("End",), "last step"),
+        ("faster", "Fas&ter", lambda c: c.desk.session.player.faster(1), ("+", "="), "faster"),
+        ("slower", "&Slower", lambda c: c.desk.session.player.faster(-1), ("-",), "slower"),
+    ):  # fmt: skip
+        yield Action(name, "play", text, run, keys, description, why_not=needs_time)
+    for name, text, first, key, description in (
+        ("mark-first", "&Mark the first step to export", True, "[", "mark the first step to export"),
+        ("mark-last", "Mar&k the last step to export", False, "]", "mark the last step to export"),
+    ):  # fmt: skip
+        yield Action(name, "play", text, partial(_mark, first), (key,), description, why_not=needs_time, apart=first)
+    yield Action(
+        "animate", "play", "&Animate single steps",
+        lambda c: c.desk.session.player.animate(not c.desk.session.player.is_animated),
+        is_on=lambda c: c.desk.session.player.is_animated, apart=True,
+    )  # fmt: skip
+    yield Action(
+        "reduce-motion", "play", "R&educe motion", _toggle_motion, help="Fade copies in instead of moving them",
+        is_on=lambda c: c.desk.session.player.is_calm,
+    )  # fmt: skip
+
+
+def _press_or_play(context: ActionContext) -> None:
+    """Press the button or open the list that has the focus; otherwise play or pause."""
+    match QApplication.focusWidget():
+        case QAbstractButton() as button:
+            button.click()
+        case QComboBox() as box:
+            box.showPopup()
+        case _:
+            context.desk.session.player.toggle()
+
+
+def _play_backwards(context: ActionContext) -> None:
+    player = context.desk.session.player
+    player.reverse(not player.is_backwards)
+
+
+def _step(count: int, context: ActionContext) -> None:
+    context.desk.session.player.by(count)
+
+
+def _jump_phase(count: int, context: ActionContext) -> None:
+    session = context.desk.session
+    session.player.jump(session.navigation.phase_start(count))
+
+
+def _jump_to_end(context: ActionContext) -> None:
+    player = context.desk.session.player
+    player.jump(player.played.steps - 1)
+
+
+def _mark(first: bool, context: ActionContext) -> None:
+    context.desk.session.player.mark(first)
+
+
+def _toggle_motion(context: ActionContext) -> None:
+    player = context.desk.session.player
+    player.calm(not player.is_calm)
+    context.desk.preferences.put("motion", "calm" if player.is_calm else "")

@@ -1,0 +1,203 @@
+"""Actions that choose what the window shows and how it is drawn."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
+
+from gemmviz.analysis.replay.pairing import Lock
+from gemmviz.gui.window.action import MENU_OPTIONS, Action, needs_picture, needs_time
+from gemmviz.gui.window.action_context import ActionContext
+from gemmviz.model.setting import Setting
+from gemmviz.scenes.catalog import views
+from gemmviz.scenes.kit.theme import load_theme, theme_names
+from gemmviz.state.shot import SYSTEM_THEME, Camera
+from gemmviz.subjects.catalog import subject_of_view
+
+_TYPE_STEP = 1.25
+_FIRST_OF_SUBMENU = 30  # views from this ``order`` on are in a submenu and have no key
+_LOCKS: dict[Lock, str] = {
+    "phase": "At the same &phase", "k": "At the same &k", "step": "At the same &step", "bytes": "After the same &bytes moved",
+}  # fmt: skip
+_LABELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "row-column": ("[&row, column] from 0", {"order": "row, column", "first": 0}),
+    "column-row": ("[&column, row] from 0", {"order": "column, row", "first": 0}),
+    "column-row-1": ("[column, row] from &1", {"order": "column, row", "first": 1}),
+    "thread-xy": ("Threads (&x, y)", {"thread": "x, y"}),
+    "thread-yx": ("Threads (&y, x)", {"thread": "y, x"}),
+}
+
+
+def view_actions() -> Iterator[Action]:
+    """Yield the actions of the View menu."""
+    yield from _pictures()
+    yield Action(
+        "fit", "view", "&Fit", lambda c: c.desk.session.navigation.look(Camera()), ("F",), "show the whole picture",
+        why_not=needs_time, apart=True,
+    )  # fmt: skip
+    yield from _comparison()
+    yield from _details()
+    yield from _options()
+    yield from _labels_and_text()
+    yield from _window()
+
+
+def _pictures() -> Iterator[Action]:
+    on_stage = {name: view for name, view in views().items() if subject_of_view(name).page == "stage"}
+    number = 0
+    for name, view in on_stage.items():
+        is_direct = view.order < _FIRST_OF_SUBMENU
+        number += is_direct
+        keys = (str(number),) if is_direct and number < 10 else ()
+        menu = "view" if is_direct else "view.more"
+        yield Action(f"view-{name}", menu, view.title, partial(_show, name), keys, is_on=partial(_is_shown, name))
+    for name, view in views().items():
+        if name not in on_stage:
+            is_on = partial(_is_shown, name)
+            yield Action(f"view-{name}", "view.benchmark", view.title, partial(_show, name), is_on=is_on)
+    yield Action(
+        "benchmark", "view", "&Benchmark", lambda c: c.desk.commands.toggle_benchmark(), ("Ctrl+B",), "benchmark, replay",
+        is_on=lambda c: c.desk.session.display.is_benchmark,
+    )  # fmt: skip
+
+
+def _comparison() -> Iterator[Action]:
+    yield Action(
+        "compare", "view", "Compare wit&h this run", lambda c: c.desk.commands.toggle_comparison(), ("K",),
+        "compare: pin this run on the left",
+        text_of=lambda c: "End t&he comparison" if c.desk.session.shot.against else "Compare wit&h this run",
+        why_not=needs_picture, is_on=lambda c: c.desk.session.shot.against is not None, apart=True,
+    )  # fmt: skip
+    for lock, text in _LOCKS.items():
+        yield Action(
+            f"lock-{lock}", "view.lock", text, partial(_lock, lock), is_on=partial(_is_locked, lock),
+            why_not=lambda c: "" if c.desk.session.shot.against else "There is no comparison. Press K to start one",
+        )  # fmt: skip
+
+
+def _details() -> Iterator[Action]:
+    yield Action(
+        "lens", "view", "&Lens", lambda c: c.desk.commands.toggle_lens(), ("Z",), "show only the part in use, or all",
+        why_not=lambda c: needs_time(c) or _needs_lens(c), is_on=lambda c: c.desk.session.display.lens == "lens",
+    )  # fmt: skip
+
+
+def _options() -> Iterator[Action]:
+    """Yield the actions of ``MENU_OPTIONS``: one for a switch, one for each choice of several."""
+    for setting in MENU_OPTIONS:
+        name, text = f"option-{setting.name}", setting.control.menu
+        if setting.kind == "switch":
+            run, is_on, description = partial(_toggle_option, setting), partial(_has_option, setting, True), _plain(text)
+            yield Action(name, "view", text, run, setting.control.keys, description, why_not=needs_time, is_on=is_on)
+        for value, title in setting.choices.items():
+            run, is_on = partial(_set_option, setting, value), partial(_has_option, setting, value)
+            yield Action(f"{name}-{value}", f"view.{name}", title, run, why_not=needs_time, is_on=is_on)
+
+
+def _labels_and_text() -> Iterator[Action]:
+    for name, (text, changes) in _LABELS.items():
+        is_on = partial(_has_labels, changes)
+        yield Action(f"labels-{name}", "view.labels", text, partial(_set_labels, changes), is_on=is_on)
+    for name, text, factor, keys in (
+        ("larger-text", "Larger te&xt", _TYPE_STEP, ("Ctrl++", "Ctrl+=")),
+        ("smaller-text", "Smaller t&ext", 1 / _TYPE_STEP, ("Ctrl+-",)),
+    ):
+        yield Action(name, "view", text, partial(_scale_type, factor), keys, _plain(text))
+
+
+def _window() -> Iterator[Action]:
+    yield Action(
+        "full-screen", "view", "F&ull screen", _toggle_full_screen, ("F11",), "full screen",
+        is_on=lambda c: c.window.isFullScreen(),
+    )  # fmt: skip
+    yield Action(
+        "stage-only", "view", "&Stage only", lambda c: c.hide_docks(not c.docks.are_hidden), ("S",), "hide all panels",
+        why_not=needs_time, is_on=lambda c: c.docks.are_hidden,
+    )  # fmt: skip
+    titles = {SYSTEM_THEME: "Follow the &system", **{name: load_theme(name).title for name in theme_names()}}
+    for name, title in titles.items():
+        run, is_on = partial(_choose_theme, name), partial(_is_theme, name)
+        yield Action(f"theme-{name}", "view.theme", title, run, is_on=is_on)
+    yield Action("dark-or-light", "view", "Dark or &light", _toggle_theme, ("Ctrl+D",), "dark or light")
+    yield Action("panels", "view", "&Panels", fill=_fill_panels, apart=True)
+    yield Action("reset-layout", "view", "&Reset layout", lambda c: c.docks.reset())
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "").lower()
+
+
+def _needs_lens(context: ActionContext) -> str:
+    return "" if context.desk.session.display.lens != "auto" else "The lens would show everything here"
+
+
+def _set_option(setting: Setting, value: object, context: ActionContext) -> None:
+    session = context.desk.session
+    session.show(setting.put(session.shot, value))
+
+
+def _toggle_option(setting: Setting, context: ActionContext) -> None:
+    _set_option(setting, not setting.of(context.desk.session.shot), context)
+
+
+def _has_option(setting: Setting, value: object, context: ActionContext) -> bool:
+    return bool(setting.of(context.desk.session.shot) == value)
+
+
+def _show(name: str, context: ActionContext) -> None:
+    context.desk.commands.show_view(name)
+
+
+def _is_shown(name: str, context: ActionContext) -> bool:
+    return context.desk.session.shot.view == name
+
+
+def _set_labels(changes: dict[str, Any], context: ActionContext) -> None:
+    session = context.desk.session
+    context.desk.commands.set_labels(replace(session.shot.labels, **changes))
+
+
+def _has_labels(changes: dict[str, Any], context: ActionContext) -> bool:
+    labels = context.desk.session.shot.labels
+    return replace(labels, **changes) == labels
+
+
+def _choose_theme(name: str, context: ActionContext) -> None:
+    context.desk.commands.choose_theme(name)
+
+
+def _is_theme(name: str, context: ActionContext) -> bool:
+    return context.desk.session.shot.theme == name
+
+
+def _toggle_theme(context: ActionContext) -> None:
+    """Choose the first light theme if this one is dark, else the first dark one."""
+    is_dark = not context.desk.theme.is_dark
+    context.desk.commands.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == is_dark))
+
+
+def _fill_panels(context: ActionContext, menu: QMenu) -> None:
+    for dock in context.docks.all.values():
+        menu.addAction(dock.toggleViewAction())
+
+
+def _lock(lock: Lock, context: ActionContext) -> None:
+    session = context.desk.session
+    if session.shot.against is not None:
+        context.desk.commands.compare_with(replace(session.shot.against, lock=lock))
+
+
+def _is_locked(lock: Lock, context: ActionContext) -> bool:
+    against = context.desk.session.shot.against
+    return against is not None and against.lock == lock
+
+
+def _scale_type(factor: float, context: ActionContext) -> None:
+    context.desk.commands.scale_type(factor)
+
+
+def _toggle_full_screen(context: ActionContext) -> None:
+    context.window.setWindowState(context.window.windowState() ^ Qt.WindowState.WindowFullScreen)
