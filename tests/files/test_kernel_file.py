@@ -23,7 +23,7 @@ def test_defaults_and_prose() -> None:
     [
         ("int main() {}", 1, "no gemmviz header"),
         (GOOD.replace("gemmviz = 1", "gemmviz = 7"), 1, "this version reads 1"),
-        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "no TOML"),
+        (GOOD.replace('entry = "k"', 'entry = "k'), 2, "not TOML"),
         (GOOD.replace('entry = "k"', "entry = 3"), 2, "header: entry: Expected a string, got a whole number"),
         (GOOD.replace('// args = ["A"]\n', ""), 1, r"the field 'args' is missing \(begin the file with // gemmviz = 1"),
         (GOOD.replace('block = ["T"]', "block = []"), 4, r"block: .*\(write one to three formulas: x, y, z\)"),
