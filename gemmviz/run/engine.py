@@ -6,6 +6,7 @@ from typing import TypeVar
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.errors import Cancelled, GemmvizError, KernelFault, SettingError
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.race import RaceCase
 from gemmviz.model.schedule import Schedule
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
@@ -57,6 +58,10 @@ class Engine:
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
         """The variables of one thread at each step. Raises KernelFault if the kernel faults."""
         raise self._cannot("watch variables")
+
+    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
+        """The order of a block's warps or threads that changes C with the shortest lead. Raises KernelFault too."""
+        raise self._cannot("search for races")
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         """Times of the real kernel on the setup's device, of cuBLAS and of the copies to and from the device."""
@@ -114,6 +119,9 @@ class FallbackEngine(Engine):
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
         return self._first_result(lambda engine: engine.watch(setup, block, thread, cancelled=cancelled))[0]
+
+    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
+        return self._first_result(lambda engine: engine.race(setup, block, title, cancelled=cancelled))[0]
 
     def time(self, setup: Setup, *, cancelled: Cancel = is_cancelled) -> KernelSpeed:
         return self._first_result(lambda engine: engine.time(setup, cancelled=cancelled))[0]

@@ -2,18 +2,20 @@
 
 from gemmviz.model.cancelling import is_cancelled
 from gemmviz.model.outcome import Outcome
+from gemmviz.model.race import RaceCase
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import LaunchSink
 from gemmviz.model.threads import BlockRange, Triple
 from gemmviz.model.watched import Watched
 from gemmviz.run.cpu.executor import stream_launch, trace_kernel
+from gemmviz.run.cpu.race import race_of
 from gemmviz.run.cpu.watch import watch_thread
 from gemmviz.run.engine import Cancel, Engine, Progress
 from gemmviz.run.recording import Recording
 
 
 class Interpreter(Engine):
-    """An engine that traces, counts and watches. Times and schedules need a GPU."""
+    """An engine that traces, counts, watches and searches for races. Times and schedules need a GPU."""
 
     name = "the interpreter"
 
@@ -39,3 +41,6 @@ class Interpreter(Engine):
 
     def watch(self, setup: Setup, block: Triple, thread: Triple, *, cancelled: Cancel = is_cancelled) -> Watched:
         return watch_thread(setup, block, thread, cancelled)
+
+    def race(self, setup: Setup, block: Triple, title: str, *, cancelled: Cancel = is_cancelled) -> RaceCase:
+        return race_of(setup, block, title, cancelled)

@@ -1,15 +1,15 @@
 """The watched block in an order of threads that spoils C, beside lockstep."""
 
 from gemmviz.model.race import RaceCase
-from gemmviz.run.cpu.race import race_of
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 from gemmviz.subjects.titles import launch_title
 
 
 def _make(shot: Shot, context: Context) -> RaceCase:
-    """Raises as ``race_of``."""
-    return race_of(shot.setup, shot.focus.block, launch_title(shot.setup), context.cancelled)
+    """The race of the block in focus. Raises as ``Engine.race``."""
+    engine = context.engine_for(shot.setup.kernel)
+    return engine.race(shot.setup, shot.focus.block, launch_title(shot.setup), cancelled=context.cancelled)
 
 
 SUBJECT = Subject(RaceCase, _make, is_slow=True, order=49)
