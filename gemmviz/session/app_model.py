@@ -1,4 +1,4 @@
-"""What everything in one window shares, without the window: a session, its commands, and what opens, saves and teaches."""
+"""The model behind one window: the session and its commands, lessons, opening and saving of files."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from gemmviz.session.session import Session
 
 
 class AppModel:
-    """``theme_changed`` for other colours; ``released`` when a control is done and the keys are the stage's again. ``seen``:
-    the steps of lessons that were shown before.
+    """Signals: ``theme_changed`` when the colours change; ``released`` when a control gives the keyboard focus back to the
+    stage. ``seen``: names of the lesson steps that were shown in earlier sessions.
     """
 
     theme_changed = Signal()
@@ -33,16 +33,16 @@ class AppModel:
 
     @property
     def walked(self) -> LessonEditor:
-        """What Page Down goes through: the lesson that is gone through, else the views that were kept."""
+        """The lesson that Page Down steps through: the open lesson, otherwise the saved views."""
         return self.course if self.course.is_on else self.bookmarks
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
-        """All background work."""
+        """All background tasks."""
         own = self.opening.worker, self.pointer.worker
         return (*self.session.workers, *own, *self.bookmarks.workers, *self.course.workers)
 
     def close(self) -> None:
-        """Cancels all work, for good; what is being saved is not stopped."""
+        """Cancel all work and accept no more. Pending saves are completed."""
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()

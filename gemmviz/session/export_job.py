@@ -1,4 +1,4 @@
-"""What a person wants exported, as one value, and as the words of the command line that does it."""
+"""Export options from the dialog as one value, and the command line that performs the export."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +19,13 @@ from gemmviz.teaching.lesson_file import save_lesson
 
 SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
 What = Literal["picture", "steps", "lesson"]
-SAVED = "saved"  # what the program that writes prints once the file is complete
+SAVED = "saved"  # printed by the exporting process when the file is complete
 
 
 @dataclass(frozen=True, slots=True)
 class ExportJob:
-    """``what``: the picture that is seen, steps ``first`` to ``last`` (counted from 1), or the views that were kept;
-    ``suffix``: as what; ``by_phase``: a picture for each phase; ``theme``: "" for that of the view.
+    """Options of an export. ``what``: the current picture, steps ``first`` to ``last`` (from 1, inclusive), or the saved views;
+    ``suffix``: file format; ``by_phase``: one picture per phase; ``theme``: "" for that of the view.
     """
 
     what: What = "picture"
@@ -39,7 +39,7 @@ class ExportJob:
 
     @property
     def is_many(self) -> bool:
-        """Whether it takes a folder."""
+        """Whether the output is a folder of files."""
         return self.what != "picture" and isinstance(formats()[self.suffix], Still)
 
     @property
@@ -48,13 +48,13 @@ class ExportJob:
 
     @property
     def pictures(self) -> int:
-        """How many are drawn, as far as that is known: for a guess at the time."""
+        """Number of pictures to draw, as far as it is known; used to estimate the time."""
         steps = self.last - self.first + 1 if self.what == "steps" else 1
         return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
 
 
 def order_words(order: ExportJob, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
-    """What stands behind ``gemmviz``."""
+    """Arguments of the ``gemmviz`` command that performs the export."""
     look, manner = order.manner.look, order.manner
     found = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
     if order.is_many:
@@ -76,7 +76,7 @@ def order_words(order: ExportJob, source: Path, target: Path, shot: Shot, on: st
 def write_source(
     order: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: KnownRun | None, measured: Benchmark | None
 ) -> Path:
-    """A file that the command line reads: views, a trace that was opened, or measurements. Raises GemmvizError."""
+    """Write the file that the export command reads: views, a trace, or measurements. Raises GemmvizError."""
     if order.what == "lesson":
         path = folder / "lesson.toml"
         save_lesson(lesson, path)
@@ -93,7 +93,7 @@ def write_source(
 
 
 def suggested(order: ExportJob, shot: Shot, step: int) -> str:
-    """A name for the file, or for the folder."""
+    """Suggested name of the file or folder."""
     name = f"{shot.setup.kernel.name}-{shot.view}"
     if order.what == "lesson":
         name = "lesson"

@@ -1,4 +1,4 @@
-"""Where one is: the step of a run or the time of a launch, whichever the view goes through, and what of the frame is seen."""
+"""Current position: the step of a run or the time of a launch, and the visible part of the frame."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -16,7 +16,7 @@ from gemmviz.subjects.run_slot import RunSlot
 
 
 class HasPosition(Protocol):
-    """Whose position it is."""
+    """The parts of a session that a position depends on."""
 
     shot: Shot
     slot: RunSlot
@@ -24,8 +24,9 @@ class HasPosition(Protocol):
 
 
 class Navigation:
-    """``run_step`` is the step of the run. ``step``, ``steps`` and ``moment`` are those of the view's own time: a launch has
-    ``INSTANTS`` steps. ``position_changed`` for another step, moment or camera.
+    """Position in the run, and in the view's own time. ``run_step``: step of the run. ``step``, ``steps`` and ``moment`` refer
+    to the view's time; a launch has ``INSTANTS`` steps. ``position_changed`` is emitted when the step, moment or camera
+    changes.
     """
 
     position_changed = Signal()
@@ -38,12 +39,12 @@ class Navigation:
 
     @property
     def is_launch(self) -> bool:
-        """Whether the view goes through the time of a launch."""
+        """Whether the time axis of the view is the time of a launch."""
         return self.session.display.kind.time == "launch"
 
     @property
     def run_steps(self) -> int:
-        """Steps of the run, 0 before there is one."""
+        """Number of steps of the run; 0 if there is none."""
         run = self.session.slot.run
         return run.replay.steps if run is not None else 0
 
@@ -57,19 +58,19 @@ class Navigation:
 
     @property
     def moment(self) -> float:
-        """How much of the step has passed."""
+        """Elapsed fraction of the current step, 0 to 1."""
         shot = self.session.shot
         return instant_place(shot.instant)[1] if self.is_launch else shot.moment
 
     def go(self, step: int, moment: float = 1.0) -> None:
-        """Goes to a step, by default to its end; the first of a launch's steps, as a whole, is its very beginning."""
+        """Go to a step, by default to its end. Step 0 of a launch at moment 1 is the start of the launch."""
         if not self.is_launch:
             self.go_to_step(step, moment)
         else:
             self.go_to_instant(0.0 if step <= 0 and moment >= 1.0 else (step + moment) / INSTANTS)
 
     def go_to_step(self, step: int, moment: float = 1.0) -> None:
-        """Goes to a step of the run, by default to its end."""
+        """Go to a step of the run, by default to its end."""
         session, run = self.session, self.session.slot.run
         if run is None:
             return
@@ -82,18 +83,18 @@ class Navigation:
         self.position_changed.emit()
 
     def go_to_position(self, shot: Shot) -> None:
-        """Goes to where a shot is, if its run is the one that is shown."""
+        """Go to the position of a shot, if its run is displayed."""
         run = self.session.slot.run
         if run is not None and run.setup == shot.setup:
             self.go_to_step(step_at(run.trace, shot.at), shot.moment)
 
     def go_to_instant(self, instant: float) -> None:
-        """Goes to where so much of a launch's time has passed, 0 to 1."""
+        """Go to an instant of a launch, 0 to 1."""
         self.session.shot = replace(self.session.shot, instant=max(0.0, min(1.0, instant)))
         self.position_changed.emit()
 
     def phase_start(self, direction: int) -> int:
-        """The first step of the next phase; backwards that of this phase, or of the one before at its first step."""
+        """First step of the next phase; backwards, of the current phase, or of the previous one if already there."""
         if self.is_launch:
             return max(0, min(self.steps - 1, self.step + direction * self.steps // 10))
         run = self.session.slot.run
@@ -103,7 +104,7 @@ class Navigation:
         return max((start for start in starts if start < self.run_step), default=0)
 
     def look(self, camera: Camera) -> None:
-        """Zooms and pans."""
+        """Set zoom and pan."""
         session = self.session
         if camera.zoom != session.shot.camera.zoom:
             session.slot.reading.forget()
@@ -112,7 +113,7 @@ class Navigation:
         self.position_changed.emit()
 
     def set_frame(self, size: tuple[float, float]) -> None:
-        """Width and height in units of the frames that are drawn."""
+        """Set the width and height of drawn frames in units."""
         reading = self.session.slot.reading
         if size != reading.size:
             reading.size = size
@@ -120,14 +121,14 @@ class Navigation:
             self.count_loads()
 
     def count_loads(self) -> None:
-        """Counts the loads that a reuse map shows at this step."""
+        """Count the loads that a reuse map shows at the current step."""
         session = self.session
         if (session.shot.layer, session.shot.view) == ("reuse", MAPPED):
             options = options_for(session.shot, session.display.theme, session.slot.reading.size)
             session.slot.reading.count(self.run_step, options)
 
     def draw_beside(self, distance: int = 0) -> None:
-        """Works out what the view of a large run needs; ``distance``: in steps from what was drawn before."""
+        """Prepare the view of a large run in the background. ``distance``: in steps from the last drawn step."""
         session, reading = self.session, self.session.slot.reading
         shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)
         if kind.is_of_run and reading.reader is not None:
@@ -141,5 +142,5 @@ class Navigation:
         self.draw_beside(self.run_step)
 
     def _on_loads_counted(self) -> None:
-        self.count_loads()  # up to the step that has been gone to meanwhile
+        self.count_loads()  # up to the current step, which may have changed
         self.position_changed.emit()

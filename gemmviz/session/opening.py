@@ -1,4 +1,4 @@
-"""What a person opens: kernels, traces, saved views, benchmarks; read off the thread that draws."""
+"""Opening of kernels, traces, saved views, benchmarks and lessons; files are read on a background thread."""
 
 import contextlib
 from collections.abc import Callable
@@ -31,8 +31,8 @@ Show = Callable[[], None]
 
 
 class Opening:
-    """Opens files into a session, and follows a kernel's own file: whenever that is saved it runs again. ``opened`` with the
-    path of what was opened, ``busy_changed`` when reading begins and ends.
+    """Opens files in a session and runs the user's kernel again whenever its file is saved. Signals: ``opened`` with the path
+    of a file; ``busy_changed`` when reading starts or ends.
     """
 
     opened = Signal(object)
@@ -51,15 +51,15 @@ class Opening:
         return self.worker.is_busy
 
     def start(self, shot: Shot | None, plays: bool = False) -> None:
-        """The first picture: of a shot, its kernel as it is in its file by now; or of the session's own."""
+        """Show the first picture: ``shot`` with its kernel re-read from disk, or the session's own shot."""
         shot = None if shot is None else _as_on_disk(shot)
         if shot is not None and not shot.setup.kernel.is_shipped:
             self._follow(Path(shot.setup.kernel.file))
         self.session.start(shot, plays)
 
     def open(self, path: Path, otherwise: Shot | None = None) -> None:
-        """A kernel is run, a trace and a benchmark are shown as they are, a view brings back what was saved. An error leaves
-        what is shown; at the start of the program it shows ``otherwise``, or the session's own.
+        """Open a file: run a kernel, or show a trace, a benchmark, a saved view or a lesson. On errors the display doesn't
+        change; if nothing is displayed yet, ``otherwise`` or the session's own shot is shown.
         """
         self._otherwise = otherwise
         match kind_of(path):
@@ -73,12 +73,14 @@ class Opening:
                 self._read(lambda: self._benchmark(path))
 
     def open_lesson(self, name: str, otherwise: Shot | None = None) -> None:
-        """Begins a lesson that ships with gemmviz; ``otherwise`` as for ``open``."""
+        """Start a shipped lesson. ``otherwise`` as in ``open``."""
         self._otherwise = otherwise
         self._read(lambda: self._shipped_lesson(name))
 
     def choose_kernel(self, name: str) -> None:
-        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
+        """Select a shipped kernel by name, or one in a file. The user's settings are kept as far as the kernel can run with
+        them.
+        """
         path = Path(name).resolve() if Path(name).suffix == ".cu" or is_file(Path(name)) else None
         requested, before = self.session.requested, self.session.shot.setup
         self._follow(path)
@@ -86,14 +88,14 @@ class Opening:
             self.worker.cancel()
             self.busy_changed.emit()
             try:
-                self._kernel(name, requested, before)()  # one of ours is small
+                self._kernel(name, requested, before)()  # a shipped kernel is small
             except GemmvizError as error:
                 self._on_failed(error)
         else:
             self._read(lambda: self._own_kernel(path, requested, before))
 
     def reload(self) -> None:
-        """Reads the person's own file again."""
+        """Read the user's kernel file again."""
         if self.followed is not None:
             self.choose_kernel(str(self.followed))
 
@@ -122,7 +124,7 @@ class Opening:
         return lambda: self._show_kernel(name, found, requested, before)
 
     def _own_kernel(self, path: Path, requested: RequestedSizes, before: Setup) -> Show:
-        """A file that is no kernel is shown as text, with what is wrong marked in it."""
+        """Run a kernel file. If it can't be read as a kernel, its text is shown with the error marked."""
         try:
             show = self._kernel(str(path), requested, before)
         except GemmvizError as failed:
@@ -188,7 +190,7 @@ class Opening:
 
     def _show_kernel(self, name: str, found: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
         session = self.session
-        if (session.requested, session.shot.setup) != (requested, before):  # something was set while it was read
+        if (session.requested, session.shot.setup) != (requested, before):  # settings changed while the file was read
             self.choose_kernel(name)
             return
         session.unread = ""
@@ -205,7 +207,7 @@ class Opening:
         self.session.shot_changed.emit()
 
     def _leave_file(self) -> None:
-        """Stops playing, and following the user's own file."""
+        """Stop playback, and stop following the user's file."""
         self._follow(None)
         self.session.player.play(False)
         self.session.unread = ""
@@ -220,7 +222,7 @@ class Opening:
 
 
 def _as_on_disk(shot: Shot) -> Shot:
-    """The shot with a person's own kernel as its file has it now; as it was where that can't be read."""
+    """The shot with the user's kernel re-read from its file; unchanged if the file can't be read."""
     kernel = shot.setup.kernel
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
         return shot

@@ -1,4 +1,4 @@
-"""What is said about the cell under the pointer; its history is looked up beside what draws."""
+"""Description of the cell under the pointer; its history is looked up in the background."""
 
 from psygnal import Signal
 
@@ -12,7 +12,7 @@ from gemmviz.session.session import Session
 
 
 class PointerTool:
-    """``told`` tells the lines about a cell, none where there is nothing to say."""
+    """Emits ``lines_changed`` with the lines about the cell under the pointer, empty for none."""
 
     lines_changed = Signal(object)
 
@@ -21,7 +21,7 @@ class PointerTool:
         self.worker: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_found, lambda error: None)
 
     def at(self, hit: Hit | None) -> None:
-        """The pointer is over this cell now, or over none."""
+        """Set the cell under the pointer; None for none."""
         if hit is not None and hit.cells.tips is not None:
             self.worker.cancel()
             self.lines_changed.emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
