@@ -1,4 +1,4 @@
-"""Values that are several numbers or words, as they are written on a command line: a block, a camera, labels, a trial."""
+"""Command-line syntax of values with several parts: a block, a camera, labels, trial values."""
 
 import re
 from collections.abc import Callable
@@ -15,8 +15,8 @@ _TRIED = {"threads": "threads", "registers": "registers", "shared": "shared_byte
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """``parse`` makes a value of the one before and of the text (a list of texts for a flag that ``is_repeated``), ``words``
-    the text of a value.
+    """Conversion of a value from and to text. ``parse``: the value from the previous value and the text (a list of texts if the
+    flag ``is_repeated``). ``words``: the text of a value.
     """
 
     parse: Callable[[Any, Any], Any]
@@ -25,7 +25,7 @@ class TextForm:
 
 
 def block_from(text: str) -> Triple:
-    """A block from X,Y or X,Y,Z. Raises UsageError."""
+    """A block index from X,Y or X,Y,Z. Raises UsageError."""
     found = re.fullmatch(r"(\d+),(\d+)(?:,(\d+))?", text)
     if found is None:
         raise UsageError(f"--block {text}: write X,Y")
@@ -33,7 +33,7 @@ def block_from(text: str) -> Triple:
 
 
 def block_text(block: Triple) -> str:
-    """As ``block_from`` reads it."""
+    """The text that ``block_from`` reads."""
     x, y, z = block
     return f"{x},{y},{z}" if z else f"{x},{y}"
 
@@ -42,7 +42,7 @@ def _camera(before: Camera, text: str) -> Camera:
     try:
         zoom, x, y = map(float, text.split(","))
     except ValueError:
-        raise UsageError(f"--camera {text}: write ZOOM,X,Y, as 4,0.5,0.5") from None
+        raise UsageError(f"--camera {text}: write ZOOM,X,Y, such as 4,0.5,0.5") from None
     return Camera(zoom, x, y)
 
 
@@ -68,7 +68,7 @@ def _labels(before: LabelStyle, text: str) -> LabelStyle:
     rest = parts[2:]
     if parts[:2] not in (["row", "column"], ["column", "row"]) or set(rest) - {"0", "1", "yx"} or len(rest) > 2:
         raise UsageError(
-            f"labels can't be {text!r}", remedy="write row,column or column,row, then ,1 and ,yx where they are meant"
+            f"labels can't be {text!r}", remedy="write row,column or column,row, optionally followed by ,1 and ,yx"
         )
     order: IndexOrder = "row, column" if parts[0] == "row" else "column, row"
     return LabelStyle(order, int("1" in rest), "y, x" if "yx" in rest else "x, y")

@@ -101,7 +101,7 @@ def test_a_shot_of_ones_own_kernel_carries_it() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no saved view"),
+        ("", "not a saved gemmviz view"),
         ("format = 'gemmviz view'\nversion = 9", "version 9"),
         ("format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = 'nosuch'", "no kernel 'nosuch'"),
         (
@@ -113,7 +113,7 @@ def test_a_shot_of_ones_own_kernel_carries_it() -> None:
             "format = 'gemmviz view'\nversion = 1\nmoment = 7\n[setup]\nkernel = '04_tiled'\nproblem = {M=8,N=8,K=8}",
             "Moment can't be 7",
         ),
-        ("format = 'gemmviz view'\nversion = 1\n[camera]\nzoom = 0.1", "zoom 1 to 256"),
+        ("format = 'gemmviz view'\nversion = 1\n[camera]\nzoom = 0.1", "zoom must be 1 to 256"),
         ("[", "v.toml:1:"),
     ],
 )
