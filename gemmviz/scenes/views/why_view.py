@@ -170,7 +170,7 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
         say("unknown", "what DRAM moved: not recorded for this launch", sizes.note, theme.faint)
     y += 10
     found += _cures(case, Box(room.x, y, room.width, room.height), options)
-    y += 54.0 * len(case.cures) + (34 if case.cures else 0)
+    y += 54.0 * len(case.suggestions) + (34 if case.suggestions else 0)
     found += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
     return found
 
@@ -185,12 +185,12 @@ def _bytes(size: int) -> str:
 def _cures(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     """A button for each; a click runs it."""
     theme, size = options.theme, options.theme.type.note
-    if not case.cures:
+    if not case.suggestions:
         return []
     found: list[Primitive] = [
         Labels("cures-name", points((room.x, room.y + size)), ("What may help, to be run:",), size, theme.faint)
     ]
-    for place, cure in enumerate(case.cures):
+    for place, cure in enumerate(case.suggestions):
         y, text = room.y + 34 + 54.0 * place, fitted(cure.text, size, room.width - 40, "semibold")
         width = text_width(text, size, "semibold") + 40
         ground = np.zeros((1, 1), np.uint8)

@@ -1,4 +1,4 @@
-"""The watched block in an order of threads that spoils C, beside lockstep."""
+"""Race: the watched block in an order of threads that corrupts C, beside lockstep."""
 
 from gemmviz.model.race import RaceCase
 from gemmviz.run.cpu.race import race_of
@@ -8,7 +8,7 @@ from gemmviz.subjects.titles import launch_title
 
 
 def _make(shot: Shot, context: Context) -> RaceCase:
-    """Raises as ``race_of``."""
+    """The race of the watched block. Raises as ``race_of`` does."""
     return race_of(shot.setup, shot.focus.block, launch_title(shot.setup), context.cancelled)
 
 
