@@ -1,4 +1,4 @@
-"""The views that a person keeps, in an order, to go through in a lecture: a lesson in the making."""
+"""The user's saved views in order, to present in a lecture: a lesson under construction."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,8 +22,8 @@ _BY_RUN = ("phases", "steps", "terms", "lanes")
 
 
 class LessonEditor:
-    """``lesson`` holds them, ``at`` is the place of the one that is shown, None for none; ``part`` counts what has come of one
-    that comes bit by bit. ``changed`` when any of this is another.
+    """An ordered list of saved views. ``lesson`` holds them; ``at`` is the index of the current one, or None; ``part`` is the
+    index of its revealed part. ``changed`` is emitted when any of these changes.
     """
 
     changed = Signal()
@@ -49,17 +49,17 @@ class LessonEditor:
 
     @property
     def now(self) -> LessonStep | None:
-        """The view that is shown; it may have been played on since."""
+        """The current view; playback may have moved on since it was shown."""
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
     @property
     def is_told(self) -> bool:
-        """Whether the numbers in the caption of the view that is shown are known."""
+        """Whether the numbers in the current caption have been computed."""
         return self.now is None or not self.now.needed or self.at in self._captions
 
     @property
     def parts(self) -> int:
-        """In how many parts the view that is shown comes."""
+        """Number of parts in which the current view is revealed."""
         return 0 if self.now is None else len(self._parts_of(self.now))
 
     @property
@@ -68,28 +68,28 @@ class LessonEditor:
         return self.lesson.stops[place] if place < len(self.lesson.stops) else None
 
     def keep(self, caption: str = "") -> None:
-        """The present shot, behind the one that is shown or at the end."""
+        """Save the present shot after the current view, or at the end."""
         place = len(self.lesson.stops) if self.at is None else self.at + 1
         title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
         self._become(self.lesson.with_stop(LessonStep(self.session.shot, title, caption), place), place)
 
     def open(self, lesson: Lesson) -> None:
-        """Another list, at its first view."""
+        """Open another list of views and show its first."""
         self._become(lesson, None)
         self.go(0)
 
     def restore(self, lesson: Lesson) -> None:
-        """Those of the last time; nothing is shown of them."""
+        """Restore the saved views of an earlier session without showing one."""
         self._become(lesson, None)
 
     def go(self, place: int) -> None:
-        """Shows one of them, or the first part of one that comes bit by bit."""
+        """Show a view, or its first part if it is revealed in parts."""
         if 0 <= place < len(self.lesson.stops):
             self.at, self.part = place, 0
             self._show(self.lesson.stops[place])
 
     def find(self) -> None:
-        """Which of them is shown: none, where something else was looked at since."""
+        """Update the current index to the view that matches what is displayed, or None."""
         now, shot = self.now, self.session.shot
         if now is not None and not _is_same(now.shot, shot):
             found = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
@@ -97,7 +97,7 @@ class LessonEditor:
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
-        """To the next part or view, or to the one before; whether there was one."""
+        """Move to the next or previous part or view. Returns whether there was one."""
         stop = self.now
         if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
             self.part += direction
@@ -110,7 +110,7 @@ class LessonEditor:
         return True
 
     def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
-        """Other words."""
+        """Change the texts of a view."""
         was = self.lesson.stops[place]
         stop = replace(
             was,
@@ -121,12 +121,12 @@ class LessonEditor:
         self._become(self.lesson.changed(place, stop), self.at)
 
     def build(self, place: int, build: Build) -> None:
-        """How it comes."""
+        """Set how a view is revealed."""
         assert build in BUILDS
         self._become(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
 
     def take(self, place: int) -> None:
-        """The present shot in the place of one that was kept."""
+        """Replace a saved view by the present shot."""
         self._become(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
 
     def remove(self, place: int) -> None:
@@ -150,18 +150,16 @@ class LessonEditor:
 
     @property
     def said(self) -> Caption:
-        """What is said of the part that is shown; nothing where something else is looked at."""
+        """Caption of the current part; empty if something else is displayed."""
         stop, shot = self.now, self.session.shot
         if stop is None:
             return Caption()
         parts = self._parts_of(stop)
         part = parts[min(self.part, len(parts) - 1)]
-        return part.said if _is_near(part.shot, shot) else Caption()
+        return part.caption if _is_near(part.shot, shot) else Caption()
 
     def _parts_of(self, stop: LessonStep) -> list[Reveal]:
-        """Of a step; of the run that is shown, if that is its own. They are asked for with every frame, and kept until others
-        are due.
-        """
+        """Parts of a step, from the displayed run if it belongs to the step. Cached, because they are needed in every frame."""
         shown = self.session.shown
         replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
         caption = None if self.at is None else self._captions.get(self.at)
@@ -171,7 +169,7 @@ class LessonEditor:
         return made[3]
 
     def _tell_numbers(self, stop: LessonStep) -> None:
-        """Has the numbers of its caption worked out, unless they are known."""
+        """Compute the numbers in a caption in the background, unless they are known."""
         at = self.at
         if at is not None and stop.needed and at not in self._captions:
             engine = self.session.runners.cpu
@@ -182,13 +180,13 @@ class LessonEditor:
         self.changed.emit()
 
     def _on_not_told(self, error: GemmvizError) -> None:
-        """A caption says where a number couldn't be had; the error is that of its picture."""
+        """Put ``?`` in place of the numbers; the picture itself reports the error."""
         stop, at = self.now, self.at
         if stop is not None and at is not None:
             self._on_told((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
 
     def _on_pictured(self) -> None:
-        """What comes step by step begins at its first step once these are known."""
+        """Show the first part of a view revealed by steps when the run that defines the steps is available."""
         stop, shown = self.now, self.session.shown
         if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
             self._show(stop)
@@ -207,10 +205,10 @@ class LessonEditor:
 
 
 def _is_near(one: Shot, other: Shot) -> bool:
-    """Whether both show the same run in the same view: it may have been played on."""
+    """Whether both show the same run in the same view; the step may differ."""
     return (one.setup, one.view) == (other.setup, other.view)
 
 
 def _is_same(one: Shot, other: Shot) -> bool:
-    """Whether both show the same thing."""
+    """Whether both show the same run, view, step and threads."""
     return (one.setup, one.view, one.at, one.focus) == (other.setup, other.view, other.at, other.focus)

@@ -47,7 +47,7 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         if kind == VIEW:
             return Lesson("View", (LessonStep(parse_shot(text)),))
         if kind != _FORMAT:
-            raise FormatError("this is neither a lesson of gemmviz nor a saved view")
+            raise FormatError("this is neither a gemmviz lesson nor a saved view")
         if not isinstance(version, int) or version > _VERSION:
             raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
         return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), Path(file).stem if file else "")

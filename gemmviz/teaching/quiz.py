@@ -1,4 +1,4 @@
-"""Questions made from a trace: each answer is read off the run, and each wrong choice is what a known misconception gives."""
+"""Questions generated from a run: answers are computed from its trace, wrong choices from known misconceptions."""
 
 from dataclasses import replace
 from functools import cache
@@ -22,14 +22,16 @@ _TRIES = 60
 
 @cache
 def quiz_extensions() -> Extensions[QuizKind]:
-    """All kinds of questions, and the modules of ``gemmviz.teaching.quiz_kinds`` that could not be used."""
+    """All kinds of questions, and the modules of ``gemmviz.teaching.quiz_kinds`` that could not be loaded."""
     return extensions_in(folder, "QUIZ_KIND", QuizKind)
 
 
 def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
-    """So many different questions about a run, as a lesson. Raises UsageError where it has not so many to ask."""
+    """A lesson with ``count`` different questions about a run. Raises UsageError if the run doesn't give that many, or the
+    run's fault.
+    """
     if count < 1:
-        raise UsageError("a quiz has at least one question")
+        raise UsageError("a quiz needs at least one question")
     outcome = run(setup, (0, 0, 0), engine, values=False)
     if outcome.fault is not None:
         raise outcome.fault
@@ -49,14 +51,14 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
             stops.append(stop)
     if len(stops) < count:
         raise UsageError(
-            f"this run gives {many(len(stops), 'question')}, not {count}", remedy="ask for fewer, or choose larger sizes"
+            f"this run gives only {many(len(stops), 'question')} of {count}", remedy="ask for fewer, or choose larger sizes"
         )
     about = f"{launch_title(setup)}, on {device_for(setup).name}; steps count from 1"
     return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), about)
 
 
 def _stop(source: QuizSource, number: int, question: GeneratedQuestion) -> LessonStep | None:
-    """A question with its choices in any order; None where too few of them are different."""
+    """A lesson step with the question and its shuffled choices; None if too few choices differ."""
     right, shot = question.right, question.shot
     others: dict[str, str] = {}
     for choice, reason in question.wrong:
@@ -67,6 +69,6 @@ def _stop(source: QuizSource, number: int, question: GeneratedQuestion) -> Lesso
     kept = list(others.items())[: _MOST_CHOICES - 1]
     choices = [Choice(right, True, question.why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
     source.random.shuffle(choices)
-    asked = replace(shot, view="code")  # the picture that answers it comes with the choices
+    unanswered = replace(shot, view="code")  # the view with the answer is shown with the choices
     text = question.text
-    return LessonStep(asked, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
+    return LessonStep(unanswered, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))

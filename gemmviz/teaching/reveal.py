@@ -19,7 +19,7 @@ class Reveal:
     """One part: the shot and its caption."""
 
     shot: Shot
-    said: Caption
+    caption: Caption
 
 
 def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
@@ -33,12 +33,12 @@ def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None
     """All parts of a step. ``replay``: the replay of the step's run, which gives phases, steps and lanes; without it they are
     revealed at once.
     """
-    said = caption_of(stop, caption)
     if stop.question is not None:
         return _of_question(stop, stop.question)
-    found = [Reveal(shot, said) for shot in _built(stop, replay)]
+    whole = caption_of(stop, caption)
+    found = [Reveal(shot, whole) for shot in _built(stop, replay)]
     if stop.exercise is not None and stop.build != "blanks":
-        found += [Reveal(stop.shot, replace(said, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
+        found += [Reveal(stop.shot, replace(whole, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
     return found
 
 
