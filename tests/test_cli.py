@@ -21,7 +21,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.arguments import words_of
+from gemmviz.state.arguments import command_words
 from gemmviz.state.shot import default_shot, save_view
 from tests.conftest import DATA, kernel_from, sure
 
@@ -312,7 +312,7 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
     assert "step 5 of 29" in seen
     assert "block (1, 0), warp 0" in seen
     assert load_theme("light").background in seen
-    words = words_of(shot)
+    words = command_words(shot)
     assert main([*words, "-o", str(tmp_path / "w.svg")]) == 0  # what "Copy as command line" gives
     assert (tmp_path / "w.svg").read_text(encoding="utf-8") == seen
     assert main(["export", str(tmp_path / "v.toml"), "--step", "9", "-o", str(tmp_path / "v.svg")]) == 0

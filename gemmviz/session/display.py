@@ -66,7 +66,7 @@ class Display:
 
     @property
     def name(self) -> str:
-        """Name of what is shown instead of a setup; "" for a view of the setup."""
+        """Name of a subject that is not about the setup; "" for other subjects."""
         subject = self.subject
         return "" if subject is None else self.kind.name(subject)
 
@@ -76,7 +76,7 @@ class Display:
 
     @property
     def missing(self) -> str:
-        """Why the view shows nothing, or that it is being computed; "" if it has a value or waits for the run."""
+        """Reason for an empty view, such as an error; "" if there is a value, or the run is awaited."""
         kind, session = self.kind, self.session
         if self.subject is not None or (session.error is not None and not kind.is_slow):
             return ""

@@ -53,31 +53,31 @@ class ExportJob:
         return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
 
 
-def order_words(order: ExportJob, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
+def order_words(job: ExportJob, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
     """Arguments of the ``gemmviz`` command that performs the export."""
-    look, manner = order.manner.look, order.manner
-    found = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
-    if order.is_many:
-        found += ["--as", order.suffix]
-    if order.what == "steps":
-        found += ["--steps", f"{order.first}:{order.last}", *(["--by", "phase"] if order.by_phase else [])]
-    if order.is_film or look.has_film:
-        found += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
-    found += ["--theme", order.theme] if order.theme else []
-    found += [f"--no-{part}" for part in PARTS if part in manner.hidden]
+    look, manner = job.manner.look, job.manner
+    words = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
+    if job.is_many:
+        words += ["--as", job.suffix]
+    if job.what == "steps":
+        words += ["--steps", f"{job.first}:{job.last}", *(["--by", "phase"] if job.by_phase else [])]
+    if job.is_film or look.has_film:
+        words += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
+    words += ["--theme", job.theme] if job.theme else []
+    words += [f"--no-{part}" for part in PARTS if part in manner.hidden]
     for flag, is_set in (
-        ("--no-code", not order.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
+        ("--no-code", not job.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
         ("--film", look.has_film),
     ):  # fmt: skip
-        found += [flag] if is_set else []
-    return found + (view_words(shot, without=("--theme",)) if source.suffix in (".gvt", ".json") else [])
+        words += [flag] if is_set else []
+    return words + (view_words(shot, without=("--theme",)) if source.suffix in (".gvt", ".json") else [])
 
 
 def write_source(
-    order: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: KnownRun | None, measured: Benchmark | None
+    job: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: KnownRun | None, measured: Benchmark | None
 ) -> Path:
     """Write the file that the export command reads: views, a trace, or measurements. Raises GemmvizError."""
-    if order.what == "lesson":
+    if job.what == "lesson":
         path = folder / "lesson.toml"
         save_lesson(lesson, path)
     elif measured is not None:
@@ -92,11 +92,11 @@ def write_source(
     return path
 
 
-def suggested(order: ExportJob, shot: Shot, step: int) -> str:
+def suggested(job: ExportJob, shot: Shot, step: int) -> str:
     """Suggested name of the file or folder."""
     name = f"{shot.setup.kernel.name}-{shot.view}"
-    if order.what == "lesson":
+    if job.what == "lesson":
         name = "lesson"
-    elif order.what == "picture":
+    elif job.what == "picture":
         name += f"-step{step + 1}"
-    return name if order.is_many else f"{name}.{order.suffix}"
+    return name if job.is_many else f"{name}.{job.suffix}"

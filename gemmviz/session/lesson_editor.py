@@ -33,11 +33,11 @@ class LessonEditor:
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
-        self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_told, self._on_not_told)
+        self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_numbers, self._on_no_numbers)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
-        self._made: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
-        session.run_changed.connect(self._on_pictured)
+        self._cached_parts: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
+        session.run_changed.connect(self._on_run)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
@@ -92,8 +92,8 @@ class LessonEditor:
         """Update the current index to the view that matches what is displayed, or None."""
         now, shot = self.now, self.session.shot
         if now is not None and not _is_same(now.shot, shot):
-            found = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
-            self.at, self.part = (found[0] if found else None), 0
+            places = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
+            self.at, self.part = (places[0] if places else None), 0
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
@@ -111,12 +111,12 @@ class LessonEditor:
 
     def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
         """Change the texts of a view."""
-        was = self.lesson.stops[place]
+        before = self.lesson.stops[place]
         stop = replace(
-            was,
-            title=was.title if title is None else title,
-            caption=was.caption if caption is None else caption,
-            notes=was.notes if notes is None else notes,
+            before,
+            title=before.title if title is None else title,
+            caption=before.caption if caption is None else caption,
+            notes=before.notes if notes is None else notes,
         )
         self._become(self.lesson.changed(place, stop), self.at)
 
@@ -143,9 +143,9 @@ class LessonEditor:
     def _become(self, lesson: Lesson, at: int | None) -> None:
         self.lesson, self.at = lesson, at
         self.worker.cancel()
-        self._captions, self._made = {}, None
+        self._captions, self._cached_parts = {}, None
         if self.now is not None:
-            self._tell_numbers(self.now)
+            self._compute_numbers(self.now)
         self.changed.emit()
 
     @property
@@ -163,29 +163,29 @@ class LessonEditor:
         shown = self.session.shown
         replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
         caption = None if self.at is None else self._captions.get(self.at)
-        made = self._made
-        if made is None or made[0] is not stop or made[1] != caption or made[2] is not replay:
-            made = self._made = stop, caption, replay, parts_of(stop, caption, replay)
-        return made[3]
+        cached = self._cached_parts
+        if cached is None or cached[0] is not stop or cached[1] != caption or cached[2] is not replay:
+            cached = self._cached_parts = stop, caption, replay, parts_of(stop, caption, replay)
+        return cached[3]
 
-    def _tell_numbers(self, stop: LessonStep) -> None:
+    def _compute_numbers(self, stop: LessonStep) -> None:
         """Compute the numbers in a caption in the background, unless they are known."""
         at = self.at
         if at is not None and stop.needed and at not in self._captions:
             engine = self.session.runners.cpu
             self.worker.start(lambda cancelled: (at, caption_with_numbers(stop, ShotFacts(stop.shot, engine))))
 
-    def _on_told(self, told: tuple[int, str]) -> None:
-        self._captions[told[0]] = told[1]
+    def _on_numbers(self, result: tuple[int, str]) -> None:
+        self._captions[result[0]] = result[1]
         self.changed.emit()
 
-    def _on_not_told(self, error: GemmvizError) -> None:
+    def _on_no_numbers(self, error: GemmvizError) -> None:
         """Put ``?`` in place of the numbers; the picture itself reports the error."""
         stop, at = self.now, self.at
         if stop is not None and at is not None:
-            self._on_told((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
+            self._on_numbers((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
 
-    def _on_pictured(self) -> None:
+    def _on_run(self) -> None:
         """Show the first part of a view revealed by steps when the run that defines the steps is available."""
         stop, shown = self.now, self.session.shown
         if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
@@ -194,7 +194,7 @@ class LessonEditor:
     def _show(self, stop: LessonStep) -> None:
         parts = self._parts_of(stop)
         shot = parts[min(self.part, len(parts) - 1)].shot
-        self._tell_numbers(stop)
+        self._compute_numbers(stop)
         shown = self.session.shown
         self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)
         self.session.player.play(False)

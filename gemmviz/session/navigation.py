@@ -79,7 +79,7 @@ class Navigation:
         distance = abs(step - self.run_step)
         self.run_step, session.shot = step, replace(session.shot, at=at, moment=moment)
         self.count_loads()
-        self.draw_beside(distance)
+        self.draw_in_background(distance)
         self.position_changed.emit()
 
     def go_to_position(self, shot: Shot) -> None:
@@ -127,19 +127,19 @@ class Navigation:
             options = options_for(session.shot, session.display.theme, session.slot.reading.size)
             session.slot.reading.count(self.run_step, options)
 
-    def draw_beside(self, distance: int = 0) -> None:
+    def draw_in_background(self, distance: int = 0) -> None:
         """Prepare the view of a large run in the background. ``distance``: in steps from the last drawn step."""
         session, reading = self.session, self.session.slot.reading
         shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)
         if kind.is_of_run and reading.reader is not None:
             options = options_for(shot, session.display.theme, reading.size)
-            reading.draw_beside(
+            reading.draw_in_background(
                 shot.view, self.run_step, distance, lambda moment: view.scene(kind.of_moment(shot, moment), options)
             )
 
     def _on_replay(self) -> None:
         self.count_loads()
-        self.draw_beside(self.run_step)
+        self.draw_in_background(self.run_step)
 
     def _on_loads_counted(self) -> None:
         self.count_loads()  # up to the current step, which may have changed

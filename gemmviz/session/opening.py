@@ -22,7 +22,7 @@ from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
 from gemmviz.state.notices import Notice
-from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, granted
+from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
@@ -42,8 +42,8 @@ class Opening:
         self.session, self.bookmarks, self.course = session, bookmarks, course
         self.followed: Path | None = None
         self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
-        self._otherwise: Shot | None = None
-        self._following = FileWatcher(post, self._on_written)
+        self._fallback: Shot | None = None
+        self._watcher = FileWatcher(post, self._on_file_changed)
 
     @property
     def is_busy(self) -> bool:
@@ -57,11 +57,11 @@ class Opening:
             self._follow(Path(shot.setup.kernel.file))
         self.session.start(shot, plays)
 
-    def open(self, path: Path, otherwise: Shot | None = None) -> None:
+    def open(self, path: Path, fallback: Shot | None = None) -> None:
         """Open a file: run a kernel, or show a trace, a benchmark, a saved view or a lesson. On errors the display doesn't
-        change; if nothing is displayed yet, ``otherwise`` or the session's own shot is shown.
+        change; if nothing is displayed yet, ``fallback`` or the session's own shot is shown.
         """
-        self._otherwise = otherwise
+        self._fallback = fallback
         match kind_of(path):
             case "kernel":
                 self.choose_kernel(str(path))
@@ -72,9 +72,9 @@ class Opening:
             case "benchmark":
                 self._read(lambda: self._benchmark(path))
 
-    def open_lesson(self, name: str, otherwise: Shot | None = None) -> None:
-        """Start a shipped lesson. ``otherwise`` as in ``open``."""
-        self._otherwise = otherwise
+    def open_lesson(self, name: str, fallback: Shot | None = None) -> None:
+        """Start a shipped lesson. ``fallback`` as in ``open``."""
+        self._fallback = fallback
         self._read(lambda: self._shipped_lesson(name))
 
     def choose_kernel(self, name: str) -> None:
@@ -100,7 +100,7 @@ class Opening:
             self.choose_kernel(str(self.followed))
 
     def close(self) -> None:
-        self._following.close()
+        self._watcher.close()
         self.worker.close()
 
     # Reading
@@ -116,12 +116,12 @@ class Opening:
     def _on_failed(self, error: GemmvizError) -> None:
         self.session.notices.complain("file", error)
         if self.session.shown is None and not self.session.is_busy and self.session.error is None:
-            self.start(self._otherwise)
+            self.start(self._fallback)
         self.busy_changed.emit()
 
     def _kernel(self, name: str, requested: RequestedSizes, before: Setup) -> Show:
-        found = granted(requested.for_kernel(load_kernel(name), before))
-        return lambda: self._show_kernel(name, found, requested, before)
+        resolved = resolve(requested.for_kernel(load_kernel(name), before))
+        return lambda: self._show_kernel(name, resolved, requested, before)
 
     def _own_kernel(self, path: Path, requested: RequestedSizes, before: Setup) -> Show:
         """Run a kernel file. If it can't be read as a kernel, its text is shown with the error marked."""
@@ -132,16 +132,16 @@ class Opening:
             with contextlib.suppress(GemmvizError):
                 text = kernel_text(path)
             return lambda: self._show_unread(text, error)
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
     def _trace(self, path: Path) -> Show:
-        found = recorded_run(read_trace(path))
+        run = recorded_run(read_trace(path))
 
         def show() -> None:
             self._follow(None)
-            self.session.show_recorded(found, path.name)
+            self.session.show_recorded(run, path.name)
 
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
     def _shipped_lesson(self, name: str) -> Show:
         lesson = shipped_lesson(name)
@@ -165,20 +165,20 @@ class Opening:
                 shot = lesson.stops[0].shot
                 self.session.show(shot, RequestedSizes.of(shot.setup))
 
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
     def _benchmark(self, path: Path) -> Show:
-        found = read_benchmark(path, recorded=True)
+        benchmark = read_benchmark(path, recorded=True)
 
         def show() -> None:
             session = self.session
-            chart = replace(session.shot.chart, source=session.benchmarks.add(found, path.name))
+            chart = replace(session.shot.chart, source=session.benchmarks.add(benchmark, path.name))
             session.player.play(False)
             session.show(replace(session.shot, view=session.display.latest_chart, chart=chart))
 
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
-    def _and_tell(self, path: Path, show: Show) -> Show:
+    def _and_announce(self, path: Path, show: Show) -> Show:
         def both() -> None:
             show()
             self.session.notices.drop("file")
@@ -188,17 +188,17 @@ class Opening:
 
     # Showing
 
-    def _show_kernel(self, name: str, found: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
+    def _show_kernel(self, name: str, resolved: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
         session = self.session
         if (session.requested, session.shot.setup) != (requested, before):  # settings changed while the file was read
             self.choose_kernel(name)
             return
         session.unread = ""
         session.notices.drop("file", "sizes")
-        if found.instead:
-            session.notices.put(Notice("sizes", found.instead, warns=False))
+        if resolved.explanation:
+            session.notices.put(Notice("sizes", resolved.explanation, warns=False))
         view = session.display.latest_replay if session.display.is_benchmark else session.shot.view
-        session.show(replace(session.shot, setup=found.setup, view=view))
+        session.show(replace(session.shot, setup=resolved.setup, view=view))
 
     def _show_unread(self, text: str, error: GemmvizError) -> None:
         self.session.player.play(False)
@@ -214,9 +214,9 @@ class Opening:
 
     def _follow(self, path: Path | None) -> None:
         self.followed = path if path is not None and path.is_absolute() else None
-        self._following.follow(self.followed)
+        self._watcher.follow(self.followed)
 
-    def _on_written(self) -> None:
+    def _on_file_changed(self) -> None:
         if self.session.unread or str(self.followed) == self.session.shot.setup.kernel.file:
             self.reload()
 

@@ -6,7 +6,7 @@ from gemmviz.jobs.engines import Engines
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.state.notices import Notices, Topic
-from gemmviz.state.offers import as_recorded, kept_from_gpu
+from gemmviz.state.offers import gpu_offer, run_offer
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
@@ -48,13 +48,13 @@ class Reports:
 
     def offer_run(self, start: Callable[[], object]) -> None:
         """Offer to run a kernel whose recorded run is displayed."""
-        self.notices.put(as_recorded(start))
+        self.notices.put(run_offer(start))
 
     def offer_gpu(self, setup: Setup, run: KnownRun | None) -> None:
         """Offer to run an untrusted kernel on the GPU, unless its recorded run is displayed."""
         is_recorded = run is not None and run.from_file and run.setup == setup
         if self.runners.needs_permission(setup.kernel) and not is_recorded:
-            self.notices.put(kept_from_gpu(lambda: self.runners.allow_on_gpu(setup.kernel)))
+            self.notices.put(gpu_offer(lambda: self.runners.allow_on_gpu(setup.kernel)))
 
     def _on_gpu_known(self) -> None:
         error = self.runners.gpu_error

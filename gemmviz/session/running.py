@@ -106,7 +106,7 @@ class ShotRunner:
         session.shot = replace(session.shot, focus=inside)
         session.slot.watch(inside)
         session.navigation.count_loads()
-        session.navigation.draw_beside(run.trace.steps)
+        session.navigation.draw_in_background(run.trace.steps)
         self.reader_changed.emit()
 
     def fail(self, error: GemmvizError) -> None:

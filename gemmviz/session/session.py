@@ -182,7 +182,7 @@ class Session:
         elif shot.focus != before.focus:
             self.runner.refocus()
         elif shot.view != before.view:
-            self.navigation.draw_beside()
+            self.navigation.draw_in_background()
         self.navigation.count_loads()
         if shot.at != before.at:
             self.navigation.go_to_position(shot)

@@ -71,7 +71,7 @@ def shot_from(args: argparse.Namespace) -> Shot:
 
 def view_from(args: argparse.Namespace, shot: Shot) -> Shot:
     """The shot with the given display settings applied."""
-    return _taken(args, shot, view_flags())
+    return _with_flags(args, shot, view_flags())
 
 
 def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
@@ -80,18 +80,18 @@ def with_setup(args: argparse.Namespace, shot: Shot) -> Shot:
     setup = shot.setup
     setup_for(setup.kernel, parameters=parameters)  # reports parameters that the kernel doesn't have
     changed = replace(shot, setup=replace(setup, parameters={**setup.parameters, **parameters}))
-    return _taken(args, changed, setup_flags())
+    return _with_flags(args, changed, setup_flags())
 
 
 def parameter(text: str) -> tuple[str, int]:
     """Name and value of a kernel parameter from NAME=NUMBER. Raises UsageError."""
-    found = re.fullmatch(r"(\w+)=(-?\d+)", text)
-    if found is None:
+    match = re.fullmatch(r"(\w+)=(-?\d+)", text)
+    if match is None:
         raise UsageError(f"-D {text}: write -D NAME=NUMBER")
-    return found[1], int(found[2])
+    return match[1], int(match[2])
 
 
-def _taken(args: argparse.Namespace, shot: Shot, flags: list[Flag]) -> Shot:
+def _with_flags(args: argparse.Namespace, shot: Shot, flags: list[Flag]) -> Shot:
     for flag in flags:
         value = getattr(args, flag.attribute, None)
         if value is not None:
@@ -102,49 +102,49 @@ def _taken(args: argparse.Namespace, shot: Shot, flags: list[Flag]) -> Shot:
 # From a shot to arguments
 
 
-def words_of(shot: Shot) -> list[str]:
+def command_words(shot: Shot) -> list[str]:
     """Arguments of ``gemmviz`` that export this shot."""
     if shot.against is not None:
-        return _words_of_two(shot, shot.against)
+        return _comparison_words(shot, shot.against)
     kernel = shot.setup.kernel
-    found = ["export", kernel.name if kernel.is_shipped else kernel.file]
+    words = ["export", kernel.name if kernel.is_shipped else kernel.file]
     for flag in setup_flags():
-        found += _given(flag, shot)
+        words += _flag_words(flag, shot)
     own = setup_for(kernel)
     for name, value in shot.setup.parameters.items():
-        found += ["-D", f"{name}={value}"] if own.parameters.get(name) != value else []
+        words += ["-D", f"{name}={value}"] if own.parameters.get(name) != value else []
     for flag in view_flags():
-        found += _given(flag, shot)
-    return found
+        words += _flag_words(flag, shot)
+    return words
 
 
 def view_words(shot: Shot, without: tuple[str, ...] = ()) -> list[str]:
     """Arguments for the display settings, without the flags in ``without``."""
-    return [word for flag in view_flags() if flag.name not in without for word in _given(flag, shot)]
+    return [word for flag in view_flags() if flag.name not in without for word in _flag_words(flag, shot)]
 
 
-def _words_of_two(shot: Shot, against: Against) -> list[str]:
+def _comparison_words(shot: Shot, against: Against) -> list[str]:
     """Arguments of ``gemmviz compare``; both runs use the sizes of the shot."""
-    found = [
+    words = [
         "compare",
         *(kernel.name if kernel.is_shipped else kernel.file for kernel in (against.setup.kernel, shot.setup.kernel)),
     ]
     for flag in setup_flags(with_record=False):
-        found += _given(flag, shot)
+        words += _flag_words(flag, shot)
     for option, setup in (("--left", against.setup), ("--right", shot.setup)):
         for name, value in setup.parameters.items():
-            found += [option, f"{name}={value}"]
+            words += [option, f"{name}={value}"]
     if against.setup.device != shot.setup.device:
-        found += ["--left-device", against.setup.device]
+        words += ["--left-device", against.setup.device]
     if shot.view == "grid":
-        found += ["--view", "grid", "--instant", f"{shot.instant:.4g}"]
+        words += ["--view", "grid", "--instant", f"{shot.instant:.4g}"]
     else:
-        found += ["--lock", against.lock, "--step", str(shot.at.step + 1)]
-    found += ["--mark", against.marked] if against.marked else []
-    return found + (["--theme", shot.theme] if shot.theme in theme_names() else [])
+        words += ["--lock", against.lock, "--step", str(shot.at.step + 1)]
+    words += ["--mark", against.marked] if against.marked else []
+    return words + (["--theme", shot.theme] if shot.theme in theme_names() else [])
 
 
-def _given(flag: Flag, shot: Shot) -> list[str]:
+def _flag_words(flag: Flag, shot: Shot) -> list[str]:
     words = flag.words(shot)
     if isinstance(words, list):
         return [part for word in words for part in (flag.name, word)]
@@ -153,4 +153,4 @@ def _given(flag: Flag, shot: Shot) -> list[str]:
 
 def command_line(shot: Shot) -> str:
     """A command that exports a picture of this shot, quoted for a shell."""
-    return shlex.join(["gemmviz", *words_of(shot), "--output", "frame.svg"])
+    return shlex.join(["gemmviz", *command_words(shot), "--output", "frame.svg"])

@@ -79,9 +79,9 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
         tip = f"{tip}. {about(value)}"
     why_not = ""
     if control.needs is not None:
-        other, wanted = control.needs
+        other, required = control.needs
         present = next(each for each in settings if each.name == other).of(setup)
-        why_not = "" if present == wanted else control.unless
+        why_not = "" if present == required else control.unless
     known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
     choices: dict[FieldValue, str] | None = {value: words for value, words in known.items()} or None
     kind: FieldKind = "choice" if choices else setting.kind

@@ -26,10 +26,10 @@ class TextForm:
 
 def block_from(text: str) -> Triple:
     """A block index from X,Y or X,Y,Z. Raises UsageError."""
-    found = re.fullmatch(r"(\d+),(\d+)(?:,(\d+))?", text)
-    if found is None:
+    match = re.fullmatch(r"(\d+),(\d+)(?:,(\d+))?", text)
+    if match is None:
         raise UsageError(f"--block {text}: write X,Y")
-    return int(found[1]), int(found[2]), int(found[3] or 0)
+    return int(match[1]), int(match[2]), int(match[3] or 0)
 
 
 def block_text(block: Triple) -> str:
@@ -52,10 +52,10 @@ def _camera_text(camera: Camera) -> str:
 
 def _trial(trial: Trial, texts: list[str]) -> Trial:
     for text in texts:
-        found = re.fullmatch(r"(threads|registers|shared)=(\d+)", text)
-        if found is None:
+        match = re.fullmatch(r"(threads|registers|shared)=(\d+)", text)
+        if match is None:
             raise UsageError(f"--try {text}: write threads=N, registers=N or shared=BYTES")
-        trial = replace(trial, **{_TRIED[found[1]]: int(found[2])})
+        trial = replace(trial, **{_TRIED[match[1]]: int(match[2])})
     return trial
 
 

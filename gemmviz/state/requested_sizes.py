@@ -39,24 +39,24 @@ class RequestedSizes:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSetup:
-    """A setup that can run. ``instead``: explanation if it is not the requested one."""
+    """A setup that can run. ``explanation``: why it is not the requested one; "" if it is."""
 
     setup: Setup
-    instead: str = ""
+    explanation: str = ""
 
 
-def granted(wanted: Setup) -> ResolvedSetup:
-    """The requested setup, or the nearest one that can run; the requested one if nothing near can."""
-    why = _why_not(wanted)
+def resolve(requested: Setup) -> ResolvedSetup:
+    """The requested setup if it can run, otherwise the nearest one that can; unchanged if there is none."""
+    why = _why_not(requested)
     if why is None:
-        return ResolvedSetup(wanted)
-    nearest = nearest_setup(wanted)
+        return ResolvedSetup(requested)
+    nearest = nearest_setup(requested)
     if nearest is None:
-        return ResolvedSetup(wanted)
+        return ResolvedSetup(requested)
     named = nearest.sizes_and_parameters
-    changed = ", ".join(f"{n} = {named[n]}" for n, value in wanted.sizes_and_parameters.items() if named[n] != value)
-    instead = f"{wanted.kernel.name} can't run with your settings ({why}): it uses {changed}. Your settings are kept"
-    return ResolvedSetup(nearest, instead)
+    changed = ", ".join(f"{n} = {named[n]}" for n, value in requested.sizes_and_parameters.items() if named[n] != value)
+    explanation = f"{requested.kernel.name} can't run with your settings ({why}): it uses {changed}. Your settings are kept"
+    return ResolvedSetup(nearest, explanation)
 
 
 def _why_not(setup: Setup) -> str | None:

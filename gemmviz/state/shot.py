@@ -98,10 +98,10 @@ class Against:
         """
         if not self.marked:
             return None
-        found = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
-        if found is None:
+        match = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
+        if match is None:
             raise UsageError(f"{self.marked!r} is not an element", remedy="write A[3,5]")
-        return found[1], int(found[2]), int(found[3])
+        return match[1], int(match[2]), int(match[3])
 
 
 @dataclass(frozen=True, slots=True)

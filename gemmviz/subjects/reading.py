@@ -93,7 +93,7 @@ class Reading:
         self.reader, self._counted = counted
         self._report_counted()
 
-    def draw_beside(self, view: str, step: int, distance: int, draw: Callable[[Moment], object]) -> None:
+    def draw_in_background(self, view: str, step: int, distance: int, draw: Callable[[Moment], object]) -> None:
         """Draw a view of a large run in the background if it is its first view, or if ``distance`` in steps is too large for
         one frame.
         """

@@ -1,4 +1,4 @@
-"""Going through a lesson: what was seen, questions, exercises, and the workshop; without a window."""
+"""Taking a lesson without a window: steps seen, questions, exercises, and exploring."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -30,7 +30,7 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.session.player import SPEEDS, Player, advanced
-from gemmviz.state.arguments import add_setup, add_view, shot_from, words_of
+from gemmviz.state.arguments import add_setup, add_view, command_words, shot_from
 from gemmviz.state.fields import fields_of, put
 from gemmviz.state.flags import setup_flags
 from gemmviz.state.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
@@ -86,7 +86,7 @@ def test_a_shot_comes_back_from_its_command_line(shot: Shot) -> None:
     parser = argparse.ArgumentParser()
     add_setup(parser, "KERNEL")
     add_view(parser)
-    command, *words = words_of(shot)
+    command, *words = command_words(shot)
     assert command == "export"
     assert shot_from(parser.parse_args(words)) == shot
 
