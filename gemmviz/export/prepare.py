@@ -100,10 +100,10 @@ def prepare(shot: Shot, engine_of: EngineOf, given: Given | None = None) -> Prep
     """Run what a shot needs. ``given``: a finished run or measurements. Raises GemmvizError if there is nothing to show."""
     subject = subject_of_view(shot.view)
     with ExitStack() as stack:
-        found = gather(shot, subject, engines(stack, engine_of), given)
-        if found.reader is not None:
-            return Prepared(found.shot, found.reader.replay.steps, found.at, found.replay, found.outcome)
-        value = found.at(0)
+        gathered = gather(shot, subject, engines(stack, engine_of), given)
+        if gathered.reader is not None:
+            return Prepared(gathered.shot, gathered.reader.replay.steps, gathered.at, gathered.replay, gathered.outcome)
+        value = gathered.at(0)
     return Prepared(shot, INSTANTS if subject.time == "launch" else 1, lambda step: value)
 
 

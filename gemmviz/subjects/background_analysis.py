@@ -112,7 +112,7 @@ class BackgroundAnalysis:
         if run is None or engine is None or run.no_counts:
             return
         if run.counts is None and not self._count.is_busy:
-            self._count.start(lambda cancelled: count(run, engine, cancelled))
+            self._count.start(lambda cancelled: count_launch(run, engine, cancelled))
 
     def _on_counted(self, counts: LaunchCounts) -> None:
         self._add(counts=counts)
@@ -157,7 +157,7 @@ def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> t
     return with_hazards(replay, blocks, cancelled), blocks
 
 
-def count(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCounts:
+def count_launch(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCounts:
     """Counts of the whole launch; of a run from a file, from its trace. Raises CannotAnswer if that trace is incomplete."""
     trace = known.trace
     if known.from_file:

@@ -45,10 +45,10 @@ class Benchmarks:
         """The benchmark of this name, otherwise the first; None if there are none."""
         return named(self.all, name)
 
-    def add(self, found: Benchmark, file: str) -> str:
+    def add(self, benchmark: Benchmark, file: str) -> str:
         """Add the benchmark from a file. Returns its name."""
-        name = f"{file}, {found.gpu.name}, {found.date}"
-        self._others[name] = found
+        name = f"{file}, {benchmark.gpu.name}, {benchmark.date}"
+        self._others[name] = benchmark
         self.changed.emit()
         return name
 
@@ -103,8 +103,8 @@ class Benchmarks:
 
 def recorded() -> dict[str, Benchmark]:
     """Shipped benchmarks by name."""
-    found = {_name(each): each for each in recorded_benchmarks()}
-    return {**found, **{_name(each) + _LESSONS: each for each in recorded_lesson_benchmarks()}}
+    shipped = {_name(each): each for each in recorded_benchmarks()}
+    return {**shipped, **{_name(each) + _LESSONS: each for each in recorded_lesson_benchmarks()}}
 
 
 def _name(benchmark: Benchmark) -> str:

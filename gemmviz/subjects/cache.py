@@ -57,21 +57,21 @@ class SubjectCache:
         fresh = _Entry(subject.kind, key)
         if not subject.is_slow:
             self._entries = [entry for entry in self._entries if entry.kind is not subject.kind]
-            self._add(_made(fresh, subject, shot, context), is_news=False)
+            self._add(_computed(fresh, subject, shot, context), is_new=False)
             return self._entries[-1]
         pending = self._pending
         if pending is None or pending.kind is not subject.kind or pending.key != key:
             self._pending = fresh
 
             def work(cancelled: Cancel) -> _Entry:
-                return _made(fresh, subject, shot, replace(context, cancelled=cancelled))
+                return _computed(fresh, subject, shot, replace(context, cancelled=cancelled))
 
             self.worker.start(work)
         return None
 
-    def _add(self, entry: _Entry, is_news: bool = True) -> None:
+    def _add(self, entry: _Entry, is_new: bool = True) -> None:
         self._entries = [*self._entries[1 - _MOST :], entry]
-        if is_news:
+        if is_new:
             self._pending = None
             self._on_change()
 
@@ -80,7 +80,7 @@ class SubjectCache:
             self._add(replace(self._pending, error=error))
 
 
-def _made(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> _Entry:
+def _computed(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> _Entry:
     """The entry with its value, or with the error that prevents it."""
     try:
         return replace(entry, value=subject.make(shot, context))

@@ -29,7 +29,7 @@ from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of, run
 from gemmviz.subjects.subject import Context
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 
 class ShotFacts:
@@ -45,7 +45,7 @@ class ShotFacts:
         """Facts about another shot, from the same engine."""
         return ShotFacts(shot, self.engine)
 
-    def of_kind(self, kind: type[Value]) -> Value:
+    def of_kind(self, kind: type[_Value]) -> _Value:
         """The shot's value of a subject that needs no run."""
         value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine))
         assert isinstance(value, kind)

@@ -156,26 +156,26 @@ def speed_lines(shown: KnownRun) -> list[str]:
 
 
 def _of_speed(speed: KernelSpeed) -> list[str]:
-    found = speed.measured
-    if found.timing is None:
-        return [f"Real kernel: {found.failure}"]
-    timing, time_us = found.timing, found.timing.median_ms * 1e3
+    measured = speed.measured
+    if measured.timing is None:
+        return [f"Real kernel: {measured.failure}"]
+    timing, time_us = measured.timing, measured.timing.median_ms * 1e3
     time = f"{number(time_us)} µs" if time_us < 1e4 else f"{number(timing.median_ms)} ms"
     spread = "" if timing.spread is None else f" ± {max(timing.spread, 0.001):.1%} (quartiles)"
     share = "" if speed.share_of_cublas is None else f", {speed.share_of_cublas:.1%} of cuBLAS"
-    lines = [f"Real kernel, {speed.source}:", f"{time}{spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
-    if found.resources is not None:
-        resources, held = found.resources, found.resources.occupancy
+    lines = [f"Real kernel, {speed.source}:", f"{time}{spread}, {number(measured.gflops or 0.0)} GFLOP/s{share}"]
+    if measured.resources is not None:
+        resources, occupancy = measured.resources, measured.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
         lines.append(f"{resources.registers} registers, {number(resources.shared_bytes)} bytes of shared memory, {spills}")
-        blocks = f"{many(held.blocks_per_sm, 'block')} of {many(held.warps_per_block, 'warp')} per SM"
-        lines.append(f"theoretical occupancy {held.share:.1%}: {blocks}")
-    if found.transfer is not None:
-        there, back = found.transfer.to_device_ms, found.transfer.to_host_ms
+        blocks = f"{many(occupancy.blocks_per_sm, 'block')} of {many(occupancy.warps_per_block, 'warp')} per SM"
+        lines.append(f"theoretical occupancy {occupancy.share:.1%}: {blocks}")
+    if measured.transfer is not None:
+        there, back = measured.transfer.to_device_ms, measured.transfer.to_host_ms
         lines.append(f"copies of pageable memory: A and B to the GPU {there:.3g} ms, C back {back:.3g} ms")
-    if found.check is not None and not found.check.passed:
-        lines.append(str(found.check))
-    if found.reads_c:
+    if measured.check is not None and not measured.check.passed:
+        lines.append(str(measured.check))
+    if measured.reads_c:
         lines.append("C was filled with zeros, because the kernel reads it")
     return lines
 

@@ -12,10 +12,10 @@ def focus_at(moment: Moment, hit: Hit) -> Focus | None:
     if that thread is already followed. None for other cells. Raises UsageError if there is no such thread.
     """
     trace, scope = moment.trace, moment.scope
-    found = pointed_at(trace, hit)
-    if found is None:
+    target = pointed_at(trace, hit)
+    if target is None:
         return None
-    number, element = found
+    number, element = target
     is_result = trace.arrays[number].name == "C"
     thread = moment.replay.owners.thread_of(element) if is_result else _toucher(moment, number, element)
     if thread is None:

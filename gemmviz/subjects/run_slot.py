@@ -68,7 +68,7 @@ class RunSlot:
         return (self._tracer, *self._analysis.workers, *self.reading.workers)
 
     def start(self, setup: Setup, around: Triple) -> None:
-        """Run a setup; if it names no blocks, those around ``block`` are traced."""
+        """Run a setup; if it names no blocks, some near the block ``around`` are traced."""
         engine = self.runners.engine_for(setup.kernel)
         self.setup, self.engine = setup, engine
         self._analysis.cancel()

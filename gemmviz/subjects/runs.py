@@ -40,7 +40,7 @@ def run(
     most_bytes: int = MOST_BYTES,
     cancelled: Cancel = is_cancelled,
 ) -> Outcome:
-    """Trace the blocks that a setup names, or as many around ``block`` as are quick. ``most_bytes``: limit of the trace of
+    """Trace the blocks that a setup names, or some near the block ``around``. ``most_bytes``: limit of the trace of
     named blocks. Raises as ``Engine.trace`` does.
     """
     blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)

@@ -28,10 +28,10 @@ _WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 def suggestions_for(setup: Setup, kind: ReasonKind) -> tuple[Suggestion, ...]:
     """Suggestions against one kind of bottleneck."""
-    return tuple(each for each in _found(setup, kind) if can_run(each.setup))
+    return tuple(each for each in _candidates(setup, kind) if can_run(each.setup))
 
 
-def _found(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
+def _candidates(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
         yield Suggestion("a column of padding: PAD = 1", setup.changed(PAD=1))
     for name in _WIDTHS:
@@ -73,18 +73,18 @@ def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
     with the largest block that can run.
     """
     kernel = load_kernel(name)
-    kept = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
+    common = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
     if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
-        kept["TILE_WIDTH"] = setup.parameters["BLOCK"]
+        common["TILE_WIDTH"] = setup.parameters["BLOCK"]
     others = {"filling": setup.filling, "device": setup.device}
     fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
     if fastest is not None:
         yield Suggestion(f"{text}, {parameters_text(fastest)}", fastest)
         return
-    wanted = setup_for(kernel, setup.problem, kept, **others)
-    if can_run(wanted):
-        yield Suggestion(text, wanted)
+    same = setup_for(kernel, setup.problem, common, **others)
+    if can_run(same):
+        yield Suggestion(text, same)
         return
-    found = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
-    if found:
-        yield Suggestion(text, found[0])
+    choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
+    if choices:
+        yield Suggestion(text, choices[0])

@@ -159,8 +159,8 @@ def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exerci
 def lesson_title(name: str) -> str:
     """The title of a shipped lesson, without parsing the rest: lists of lessons are made while a window opens."""
     text = read_text(resource(f"{LESSONS_FOLDER}/{name}.toml"))
-    found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
-    return found[1] if found else name
+    match = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    return match[1] if match else name
 
 
 @cache

@@ -37,17 +37,17 @@ def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
         raise outcome.fault
     source = QuizSource(setup, replay_of(outcome, hazards=False), engine, Random(seed))
     stops: list[LessonStep] = []
-    asked: set[str] = set()
+    texts: set[str] = set()
     kinds = tuple(quiz_extensions().items.values())
     for number in range(_TRIES * count):
         if len(stops) == count:
             break
         question = kinds[number % len(kinds)].question(source)
-        if question is None or question.text in asked:
+        if question is None or question.text in texts:
             continue
         stop = _stop(source, len(stops) + 1, question)
         if stop is not None:
-            asked.add(question.text)
+            texts.add(question.text)
             stops.append(stop)
     if len(stops) < count:
         raise UsageError(
@@ -66,8 +66,8 @@ def _stop(source: QuizSource, number: int, question: GeneratedQuestion) -> Lesso
             others[choice] = reason
     if len(others) + 1 < _LEAST_CHOICES:
         return None
-    kept = list(others.items())[: _MOST_CHOICES - 1]
-    choices = [Choice(right, True, question.why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
+    likeliest = list(others.items())[: _MOST_CHOICES - 1]
+    choices = [Choice(right, True, question.why, shot), *(Choice(choice, False, reason, shot) for choice, reason in likeliest)]
     source.random.shuffle(choices)
     unanswered = replace(shot, view="code")  # the view with the answer is shown with the choices
     text = question.text

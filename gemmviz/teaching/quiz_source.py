@@ -27,9 +27,9 @@ class QuizSource:
     engine: Engine
     random: Random
 
-    def step(self, wanted: Callable[[Site], bool]) -> int | None:
-        """A random step at a site for which ``wanted`` is true; None if there is none."""
-        sites = [number for number, site in enumerate(self.replay.trace.sites) if wanted(site)]
+    def step(self, accepts: Callable[[Site], bool]) -> int | None:
+        """A random step at a site for which ``accepts`` is true; None if there is none."""
+        sites = [number for number, site in enumerate(self.replay.trace.sites) if accepts(site)]
         steps = np.flatnonzero(np.isin(self.replay.trace.site, sites))
         return int(self.random.choice(steps.tolist())) if len(steps) else None
 

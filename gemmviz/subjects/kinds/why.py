@@ -20,7 +20,7 @@ from gemmviz.subjects.subject import Context, Subject
 from gemmviz.subjects.suggestions import suggestions_for
 from gemmviz.subjects.titles import launch_title
 
-_ASKED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
+_REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
 
 def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "") -> SpeedCase:
@@ -56,7 +56,7 @@ def _advance(case: SpeedCase, now: Moment) -> SpeedCase:
         return case
     sums = now.replay.sums(now.scope)["global"][now.step]
     flops = 2.0 * float(now.done.sum())
-    sizes = (float(sums[_ASKED]), float(sums[_SECTORS]) * now.trace.rules.sector_bytes)
+    sizes = (float(sums[_REQUESTED]), float(sums[_SECTORS]) * now.trace.rules.sector_bytes)
     return replace(case, so_far=(flops, sizes))
 
 

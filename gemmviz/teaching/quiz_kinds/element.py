@@ -27,7 +27,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     row, column = main.array.place(element)
     x, y, _ = thread_place(thread, trace.launch)
     other = partial(element_at, main.array)
-    found = [
+    wrong = [
         (other(column, row), "row and column swapped"),
         (_read_by(source, step, focus.block, (y, x)), "the element of the thread with x and y swapped"),
         (other(row, column + 1), "the next element in the row"),
@@ -42,7 +42,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     )
     right = element_text(main.array, element)
     return GeneratedQuestion(
-        text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in found if c]
+        text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in wrong if c]
     )
 
 

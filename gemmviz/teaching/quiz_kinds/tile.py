@@ -32,7 +32,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
 
     other = partial(element_at, matrix)
     tile_row, tile_column = tile.place(cell)
-    found = [
+    wrong = [
         (_held(source, number, cell, phase - 1, focus), "the content of the previous phase"),
         (_held(source, number, cell, phase + 1, focus), "the content of the next phase"),
         (other(column, row), "row and column swapped"),
@@ -45,7 +45,7 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     right = element_text(matrix, element)
     why = f"it was stored in phase {phase + 1}" if phase >= 0 else "it was stored before the first phase"
     return GeneratedQuestion(
-        text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in found if choice]
+        text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in wrong if choice]
     )
 
 
