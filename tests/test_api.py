@@ -140,7 +140,7 @@ def test_a_fault_gives_the_run_up_to_there() -> None:
         (lambda: gemmviz.trace("tiled", on="cpu").scene(step=0), "counted from 1"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(phase=99), "there is no phase 99"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(phase=2, step=3), "leave one of them out"),
-        (lambda: gemmviz.trace("tiled", on="cpu", phases="2").scene(phase=1), "of the phases, 2 to 2 are in the trace"),
+        (lambda: gemmviz.trace("tiled", on="cpu", phases="2").scene(phase=1), "the trace contains phases 2 to 2"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(block=(9, 9)), "block 9,9 is not in the trace"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(warp=99), "warp 99 is not in the trace"),
         (lambda: gemmviz.trace("tiled", on="cpu").scene(thread=-1), "thread -1 is not in the trace"),

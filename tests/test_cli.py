@@ -21,7 +21,7 @@ from gemmviz.model.problem import Problem
 from gemmviz.run.cpu.executor import trace_kernel
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.theme import load_theme
-from gemmviz.state.arguments import words_of
+from gemmviz.state.arguments import command_words
 from gemmviz.state.shot import default_shot, save_view
 from tests.conftest import DATA, kernel_from, sure
 
@@ -293,7 +293,7 @@ def test_some_phases(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert main(["info", file]) == 0
     assert "phases traced: 2-3, counted from 1" in capsys.readouterr().out
     assert main(["export", file, "--phase", "1", "-o", str(tmp_path / "x.svg")]) == 2
-    assert "of the phases, 2 to 3 are in the trace" in capsys.readouterr().err
+    assert "the trace contains phases 2 to 3" in capsys.readouterr().err
     assert main(["export", file, "--phase", "2", "-o", str(tmp_path / "x.svg")]) == 0
     assert "only phases 2 to 3 traced" in (tmp_path / "x.svg").read_text(encoding="utf-8")
     assert main(["trace", "04_tiled", "--phases", "7-9", "-o", file]) == 2
@@ -312,7 +312,7 @@ def test_a_saved_view_is_rendered_as_it_was_seen(tmp_path: Path) -> None:
     assert "step 5 of 29" in seen
     assert "block (1, 0), warp 0" in seen
     assert load_theme("light").background in seen
-    words = words_of(shot)
+    words = command_words(shot)
     assert main([*words, "-o", str(tmp_path / "w.svg")]) == 0  # what "Copy as command line" gives
     assert (tmp_path / "w.svg").read_text(encoding="utf-8") == seen
     assert main(["export", str(tmp_path / "v.toml"), "--step", "9", "-o", str(tmp_path / "v.svg")]) == 0

@@ -53,7 +53,7 @@ from gemmviz.gui.window.action import MENUS
 from gemmviz.gui.window.action_table import actions
 from gemmviz.gui.window.main_window import MainWindow
 from gemmviz.model.errors import GemmvizError
-from gemmviz.state.arguments import words_of
+from gemmviz.state.arguments import command_words
 from gemmviz.state.shot import parse_shot, shot_text
 app = QApplication([])
 window = MainWindow()
@@ -105,7 +105,7 @@ assert session.shot.marks == "none"
 shot = replace(session.shot, marks="dots", rule=1.25)
 assert 'marks = "dots"' in shot_text(shot) and "rule = 1.25" in shot_text(shot)
 assert parse_shot(shot_text(shot)) == shot
-assert words_of(shot)[-4:] == ["--marks", "dots", "--rule", "1.25"]
+assert command_words(shot)[-4:] == ["--marks", "dots", "--rule", "1.25"]
 # Bounds and choices
 assert "Marks can't be 'stars' (choose none, dots)" in refused(lambda: replace(shot, marks="stars"))
 assert "Rule can't be 5 (choose 0 to 4)" in refused(lambda: parse_shot(shot_text(shot).replace("rule = 1.25", "rule = 5.0")))
@@ -143,7 +143,7 @@ check.setChecked(True)
 assert session.shot.setup.fast is True and session.history.undo_name == "fast on"
 session.undo()
 assert session.shot.setup.fast is check.isChecked() is False
-assert words_of(replace(session.shot, setup=replace(session.shot.setup, fast=True))).count("--fast") == 1
+assert command_words(replace(session.shot, setup=replace(session.shot.setup, fast=True))).count("--fast") == 1
 # A saved view
 shot = replace(session.shot, setup=replace(session.shot.setup, alpha=1.5))
 assert "alpha = 1.5\\n" in shot_text(shot)
@@ -152,10 +152,10 @@ assert parse_shot(shot_text(shot).replace("alpha = 1.5", "alpha = 2")).setup.alp
 assert "Alpha can't be 9 (choose -8 to 8)" in refused(lambda: parse_shot(shot_text(shot).replace("alpha = 1.5", "alpha = 9")))
 refused(lambda: parse_shot(shot_text(shot).replace("alpha = 1.5", 'alpha = "1.5"')))
 # The flag
-assert ["--alpha", "1.5"] == words_of(shot)[words_of(shot).index("--alpha"):][:2]
+assert ["--alpha", "1.5"] == command_words(shot)[command_words(shot).index("--alpha"):][:2]
 Path("view.toml").write_text(shot_text(shot))
 assert main(["export", "view.toml", "--alpha", "2.5", "-o", "a.svg"]) == main(["counts", "04_tiled", "--alpha", "-0.5"]) == 0
-small = words_of(replace(shot, setup=replace(shot.setup, alpha=-1e-7)))
+small = command_words(replace(shot, setup=replace(shot.setup, alpha=-1e-7)))
 assert main(["export", *small[1:], "-o", "b.svg"]) == 0 and "-0.0000001" in small
 assert main(["counts", "04_tiled", "--alpha", "nan"]) == 2
 """,

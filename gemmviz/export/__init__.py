@@ -1,1 +1,1 @@
-"""A sequence of scenes for an export: which moments, at what times."""
+"""Preparation of exports: the scenes to draw, and their times."""

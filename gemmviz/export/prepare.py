@@ -1,4 +1,4 @@
-"""A shot with what it is about, so that it can be drawn at any of its steps; and as pictures and films that can be saved."""
+"""Prepares a shot for export: runs what it needs, and draws its steps as pictures, films and pages."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -41,14 +41,14 @@ PARTS: dict[str, tuple[str, ...]] = {
     "title": ("title", "parameters", "note"),
     "step": ("progress",),
     "caption": ("action", "cost"),
-}  # of a picture's words, by the keys of their labels
-_MOST_FACTS = 1 << 20  # accesses that a page holds
+}  # parts of the texts in a picture, by label key
+_MOST_FACTS = 1 << 20  # maximum number of accesses in a page
 _NEAR = 1e-4
 NOTHING = Caption()
 
 
 def _moment_at(share: float) -> float:
-    """How much of a step has passed when copies have gone so much of their way."""
+    """The moment of a step at which copies have travelled this share of their way."""
     tried = np.linspace(0.0, 1.0, 10_001)
     return float(ARRIVAL * tried[np.searchsorted(eased(tried), share)])
 
@@ -58,8 +58,8 @@ _SAMPLES = (0.0, _moment_at(FAN) - _NEAR, _moment_at(FAN) + _NEAR, ARRIVAL - _NE
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A shot that can be drawn at each of its ``steps``: ``subject`` gives what its view draws there. ``replay`` and
-    ``outcome`` are those of its run, None where it needs none. Any number of threads may draw it.
+    """A shot that can be drawn at each of its ``steps``. ``subject``: gives the value that the view draws at a step. ``replay``
+    and ``outcome``: of its run; None if it needs none. May be drawn by several threads at once.
     """
 
     shot: Shot
@@ -81,14 +81,14 @@ class Prepared:
         return 0 if self.replay is None else step_at(self.replay.trace, self.shot.at)
 
     def moment(self, step: int) -> float:
-        """How much of a step has passed in its picture: as much as in the shot; all, in another instant of a launch."""
+        """Elapsed fraction of a step in its picture: that of the shot, but 1 for other steps of a launch."""
         if self.is_launch:
             return instant_place(self.shot.instant)[1] if step == self.step else 1.0
         return self.shot.moment
 
     @property
     def is_launch(self) -> bool:
-        """Whether it goes through the time of a launch."""
+        """Whether the steps divide the time of a launch."""
         return self.kind.time == "launch"
 
     def phase_steps(self) -> list[int]:
@@ -97,20 +97,18 @@ class Prepared:
 
 
 def prepare(shot: Shot, engine_of: EngineOf, given: Given | None = None) -> Prepared:
-    """Runs what a shot shows. ``given``: a run or measurements that are there already. Raises GemmvizError where there is
-    nothing to show.
-    """
+    """Run what a shot needs. ``given``: a finished run or measurements. Raises GemmvizError if there is nothing to show."""
     subject = subject_of_view(shot.view)
     with ExitStack() as stack:
-        found = gather(shot, subject, engines(stack, engine_of), given)
-        if found.reader is not None:
-            return Prepared(found.shot, found.reader.replay.steps, found.at, found.replay, found.outcome)
-        value = found.at(0)
+        gathered = gather(shot, subject, engines(stack, engine_of), given)
+        if gathered.reader is not None:
+            return Prepared(gathered.shot, gathered.reader.replay.steps, gathered.at, gathered.replay, gathered.outcome)
+        value = gathered.at(0)
     return Prepared(shot, INSTANTS if subject.time == "launch" else 1, lambda step: value)
 
 
 def prepare_run(shot: Shot, outcome: Outcome) -> Prepared:
-    """A shot of a run that is over. Raises UsageError for a view that needs more, or threads outside of it."""
+    """Prepare a shot of a finished run. Raises UsageError for a view that needs more than the run, or threads outside of it."""
     subject = subject_of_view(shot.view)
     if subject.needs_run and not subject.is_of_run:
         raise UsageError(f"the view {shot.view!r} needs the kernel to be run", remedy="name the kernel instead of the trace")
@@ -118,12 +116,12 @@ def prepare_run(shot: Shot, outcome: Outcome) -> Prepared:
 
 
 def prepare_benchmark(shot: Shot, benchmark: Benchmark) -> Prepared:
-    """A shot of measurements."""
+    """Prepare a shot of measurements."""
     return prepare(shot, no_engine, Given(measurements={benchmark.source: benchmark}))
 
 
 def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
-    """Runs nothing."""
+    """A context without an engine that can run kernels."""
     return nullcontext(RecordedTimes())
 
 
@@ -132,8 +130,8 @@ def no_engine(kernel: KernelSpec) -> AbstractContextManager[Engine]:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """How what is staged is drawn for a file: ``look``; ``speed``: steps a second of a film; ``hidden``: PARTS that are left
-    out; ``hold_s``: for how long a film stays at a view that doesn't move. Raises UsageError for a speed that nothing has.
+    """Options of an export. ``look``: rendering options; ``speed``: steps per second of a film; ``hidden``: PARTS to omit;
+    ``hold_s``: duration of a film of a view without steps. Raises UsageError for a speed out of range.
     """
 
     look: RenderOptions = field(default_factory=RenderOptions)
@@ -143,33 +141,31 @@ class ExportOptions:
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.speed <= 240.0:
-            raise UsageError(f"a film can't go at {self.speed:g} steps a second", remedy="choose 0.05 to 240")
+            raise UsageError(f"a film can't show {self.speed:g} steps per second", remedy="choose 0.05 to 240")
 
 
 def frame_at(
     stage: Prepared, step: int, moment: float, manner: ExportOptions, subject: Any = None,
-    still: Scene | None = None, said: Caption = NOTHING,
+    still: Scene | None = None, caption: Caption = NOTHING,
 ) -> Frame:  # fmt: skip
-    """What is seen at a step, when so much of it has passed. ``still``: the part that stands, where it was drawn before;
-    ``said``: what stands below it.
-    """
-    said = NOTHING if "caption" in manner.hidden else said
+    """The frame of a step at a moment. ``still``: its static part if drawn before; ``caption``: text below the picture."""
+    caption = NOTHING if "caption" in manner.hidden else caption
     shot = stage.shot
     shot = replace(shot, instant=(step + moment) / INSTANTS) if stage.is_launch else replace(shot, moment=moment)
     size, scale = frame_for(shot, manner.look.width, manner.look.height)
     wide, high = size
-    options = options_for(shot, theme_of(shot), (wide, high - band_height(said, wide, high)), scale=scale)
+    options = options_for(shot, theme_of(shot), (wide, high - band_height(caption, wide, high)), scale=scale)
     view, subject = view_named(shot.view), subject or stage.subject(step)
     still = still or _without(view.still(subject, options), manner.hidden)
     motion = view.motion(subject, options)
     if shot.camera.zoom == 1.0:
-        return Frame(with_band(still, said, high, options.theme), motion)
+        return Frame(with_band(still, caption, high, options.theme), motion)
     whole = magnified(Frame(still, motion).scene, shot.camera.zoom, shot.camera.x, shot.camera.y)
-    return Frame(with_band(whole, said, high, options.theme))
+    return Frame(with_band(whole, caption, high, options.theme))
 
 
 def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
-    """Without some of its words."""
+    """A scene without the labels of hidden parts."""
     keys = {key for part in hidden for key in PARTS[part]}
     if not keys:
         return scene
@@ -180,16 +176,16 @@ def _without(scene: Scene, hidden: frozenset[str]) -> Scene:
     return replace(scene, words=tuple(filter(stays, scene.words)), above=tuple(filter(stays, scene.above)))
 
 
-def slide_at(stage: Prepared, step: int, manner: ExportOptions, said: Caption = NOTHING, notes: str = "") -> Slide:
-    """A picture of a step with what is to be said of it: in a lesson's own words, where it has any."""
+def slide_at(stage: Prepared, step: int, manner: ExportOptions, caption: Caption = NOTHING, notes: str = "") -> Slide:
+    """A picture of a step with title, caption and notes: those of a lesson if it has any."""
     subject = stage.subject(step)
-    scene = frame_at(stage, step, stage.moment(step), manner, subject, said=said).scene
-    title, caption, told = texts_of(stage.kind, subject, scene)
-    return Slide(scene, said.title or title, said.caption or caption, notes or told)
+    scene = frame_at(stage, step, stage.moment(step), manner, subject, caption=caption).scene
+    title, text, remarks = texts_of(stage.kind, subject, scene)
+    return Slide(scene, caption.title or title, caption.caption or text, notes or remarks)
 
 
 def texts_of(kind: Subject, subject: Any, scene: Scene) -> tuple[str, str, str]:
-    """Title, caption and notes of what is shown."""
+    """Title, caption and notes of a view."""
     if kind.texts is not None:
         return kind.texts(subject)
     texts = {each.key.partition("-")[0]: " ".join(each.texts) for each in reversed(scene.words) if isinstance(each, Labels)}
@@ -205,7 +201,7 @@ def still_reel(stage: Prepared, manner: ExportOptions) -> Reel:
 
 
 def run_reel(stage: Prepared, manner: ExportOptions, shown: list[int], played: range) -> Reel:
-    """A picture of each step ``shown``, and a film of those ``played``."""
+    """A picture of each step in ``shown``, and a film of the steps in ``played``."""
 
     def slides() -> Iterator[Slide]:
         for step in shown:
@@ -235,7 +231,7 @@ def _frame_count(stage: Prepared, manner: ExportOptions, played: range, fps: int
 
 
 def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> Iterator[Frame]:
-    """Each step from its beginning to its end; what doesn't move in it is drawn twice at most."""
+    """Frames of each step from start to end. The static part of a step is drawn at most twice."""
     if stage.steps == 1:
         frame = frame_at(stage, 0, stage.moment(0), manner)
         for _ in range(_frame_count(stage, manner, played, fps)):
@@ -257,7 +253,7 @@ def _played(stage: Prepared, manner: ExportOptions, played: range, fps: int) -> 
 
 
 def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
-    """A step in both themes of a page, before and after what moves has arrived, and what moves."""
+    """A step in both themes of a page, before and after copies have arrived, with the moving parts."""
     subject = stage.subject(step)
     before: dict[str, Scene] = {}
     after: dict[str, Scene] = {}
@@ -273,7 +269,7 @@ def page_step(stage: Prepared, step: int, manner: ExportOptions) -> Step:
 
 
 def _record(stage: Prepared) -> Trace | None:
-    """The trace that a page can answer from; None where it shows no run, or one of which there is too much."""
+    """The trace that a page can query; None if the view shows no run or the trace is too large."""
     if stage.replay is None or not stage.kind.is_of_run:
         return None
     trace = stage.replay.trace
@@ -281,7 +277,7 @@ def _record(stage: Prepared) -> Trace | None:
 
 
 def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
-    """Where the record of a step stands among the facts."""
+    """Rows of the page's facts that describe a step."""
     trace = _record(stage)
     if trace is None:
         return []
@@ -293,8 +289,8 @@ def _rows(stage: Prepared, step: int) -> list[dict[str, Any]]:
 
 
 def facts_of(stage: Prepared) -> dict[str, Any]:
-    """The record, for who asks a page about a cell or a thread: of all traced blocks, or where that is much of the watched one.
-    ``elements``: row by row, each number as what it is more than the one before.
+    """Facts that a page uses to describe cells and threads: of all traced blocks, or only the watched one if there are too
+    many. ``elements``: for each row, differences between consecutive numbers.
     """
     trace = _record(stage)
     if trace is None:

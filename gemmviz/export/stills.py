@@ -1,4 +1,4 @@
-"""A step or a phase of a run by its number."""
+"""Positions of steps and phases by number."""
 
 from gemmviz.analysis.replay.position import Position
 from gemmviz.analysis.replay.replay import Replay
@@ -6,18 +6,18 @@ from gemmviz.model.errors import UsageError
 
 
 def step_numbered(step: int, replay: Replay) -> Position:
-    """A step, counted from 1. Raises UsageError for one that there is none of."""
+    """Position of a step, counted from 1. Raises UsageError for a step that doesn't exist."""
     if not 1 <= step <= replay.steps:
         raise UsageError(f"there is no step {step}: the trace has {replay.steps} steps, counted from 1")
     return Position(step - 1)
 
 
 def phase_numbered(phase: int, replay: Replay) -> Position:
-    """Where a phase begins, counted from 1. Raises UsageError for one that there is none of."""
+    """Position of the start of a phase, counted from 1. Raises UsageError for a phase that doesn't exist."""
     inside = [int(step) for step in replay.phase_starts if int(replay.trace.phase[step]) == phase - 1]
     if inside and phase <= replay.phases:
         return Position(inside[0])
     which = f"the kernel has {replay.phases} phases, counted from 1"
     if replay.trace.phases is not None:
-        which = f"of the phases, {replay.trace.phases[0] + 1} to {replay.phases} are in the trace"
+        which = f"the trace contains phases {replay.trace.phases[0] + 1} to {replay.phases}"
     raise UsageError(f"there is no phase {phase}: {which}")

@@ -1,4 +1,4 @@
-"""The time of a launch, divided into as many steps as a player goes through."""
+"""Division of the time of a launch into steps for playback."""
 
 from math import ceil
 
@@ -6,7 +6,7 @@ INSTANTS = 60
 
 
 def instant_place(instant: float) -> tuple[int, float]:
-    """The step of a launch's time that an instant is in, and how much of that has passed."""
+    """The step that contains an instant (0 to 1) of a launch, and the elapsed fraction of that step."""
     at = round(instant * INSTANTS, 6)
     step = max(0, ceil(at) - 1)
     return step, at - step

@@ -44,7 +44,7 @@ class SpeedCase:
     """``traffic``: by level, the nearest to the threads first, nothing as long as nobody has counted; ``rate``: GFLOP/s of the
     real kernel, None where nobody knows, ``share_of_cublas`` likewise; ``rate_source``: who says so. ``reason`` and ``proof``:
     what holds the kernel back, "" as long as that is not known. ``so_far``: flops and the bytes of each level that the watched
-    threads have done. ``effects``: before and after a cure that was taken; ``no_counts``: why nobody counts the
+    threads have done. ``effects``: before and after a suggestion that was applied; ``no_counts``: why nobody counts the
     launch.
     """
 
@@ -57,7 +57,7 @@ class SpeedCase:
     rate_source: str = ""
     reason: str = ""
     proof: str = ""
-    cures: tuple[Suggestion, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
     so_far: tuple[float, tuple[float, ...]] | None = None
     effects: tuple[Effect, ...] = ()
     no_counts: str = ""

@@ -1,1 +1,1 @@
-"""The state of a running program without Qt: one session, its player, its documents."""
+"""State of the running program, independent of Qt: the session, its player, and its documents."""

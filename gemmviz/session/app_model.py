@@ -40,11 +40,11 @@ class AppModel:
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
-        """All background work."""
+        """All background tasks."""
         own = self.opening.worker, self.pointer.worker
         return (*self.session.workers, *own, *self.bookmarks.workers, *self.course.workers)
 
     def close(self) -> None:
-        """Cancel all work. Files that are being written are completed."""
+        """Cancel all work and accept no more. Pending saves are completed."""
         for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
             each.close()

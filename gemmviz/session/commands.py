@@ -1,4 +1,4 @@
-"""Changes of what is shown, each one command of a person: view, colours, lens, labels, theme, chart, comparison."""
+"""User commands that change what is displayed: view, colours, lens, labels, theme, chart, comparison."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import LEAST_TYPE, MOST_TYPE, Against, Camera, ChartChoice
 from gemmviz.subjects.catalog import subject_of_view
 
-_COMPARE_NEXT = "Choose another kernel, size, parameter or device: it comes beside this one"
+_COMPARE_NEXT = "Choose another kernel, size, parameter or device: it is shown on the right"
 
 
 class Commands:
@@ -29,7 +29,7 @@ class Commands:
         self.session = session
 
     def change(self, name: str, value: FieldValue) -> None:
-        """Sets one field of the setup."""
+        """Set one field of the setup."""
         session = self.session
         session.edited = name
         try:
@@ -43,35 +43,35 @@ class Commands:
         session.show(replace(session.shot, setup=setup), requested)
 
     def apply_remedy(self) -> None:
-        """Sets what an error names as the nearest that works."""
+        """Set each field that the current error names to the nearest legal value."""
         error = self.session.error
         if isinstance(error, SettingError):
             for name, value in error.nearest.items():
                 self.change(name, value)
 
     def watch(self, focus: Focus) -> None:
-        """Watches other threads."""
+        """Watch other threads."""
         session = self.session
         if session.launch is not None:
             focus = focus.within_launch(session.launch, device_for(session.shot.setup).warp_size)
         session.show(replace(session.shot, focus=focus))
 
     def click(self, hit: Hit) -> None:
-        """Does what the subject has for a click on a cell. Raises UsageError where that is impossible."""
+        """Perform the subject's action for a click on a cell. Raises UsageError if the action is impossible."""
         session = self.session
         shot = session.display.clicked(hit)
         if shot is not None:
             session.show(shot, RequestedSizes.of(shot.setup) if shot.setup != session.shot.setup else None)
 
     def show_view(self, name: str) -> None:
-        """Another view, of the same subject or of another one."""
+        """Switch to another view, of the same subject or of another one."""
         session = self.session
         if subject_of_view(name).kind is not session.display.kind.kind:
             session.player.play(False)
         session.show(replace(session.shot, view=name))
 
     def toggle_benchmark(self) -> None:
-        """From the replay to the benchmark and back, each in its latest view."""
+        """Switch between the replay and the benchmark, each in its most recent view."""
         display = self.session.display
         self.show_view(display.latest_replay if display.is_benchmark else display.latest_chart)
 
@@ -79,18 +79,18 @@ class Commands:
         self.session.show(replace(self.session.shot, layer=layer))
 
     def show_lens(self, lens: Lens) -> None:
-        """The relevant part of the matrices, or all of them, in a frame that is not zoomed."""
+        """Show the relevant part of the matrices or all of them, and reset the zoom."""
         self.session.show(replace(self.session.shot, lens=lens, camera=Camera()))
 
     def toggle_lens(self) -> None:
         self.show_lens("whole" if self.session.display.lens == "lens" else "lens")
 
     def set_labels(self, labels: LabelStyle) -> None:
-        """How elements and threads are written, in every view."""
+        """Set how elements and threads are labelled in all views."""
         self.session.show(replace(self.session.shot, labels=labels))
 
     def scale_type(self, factor: float) -> None:
-        """Larger or smaller words."""
+        """Scale the text size."""
         scale = max(LEAST_TYPE, min(MOST_TYPE, round(self.session.shot.type_scale * factor, 3)))
         self.session.show(replace(self.session.shot, type_scale=scale))
 
@@ -101,7 +101,7 @@ class Commands:
         self.session.show(replace(self.session.shot, chart=chart))
 
     def open_measured(self, opens: Opens) -> None:
-        """The shipped kernel that a point of a chart stands for, at its size. Raises UsageError if there is none."""
+        """Open the shipped kernel behind a point of a chart, at its size. Raises UsageError if there is none."""
         name, size, parameters = opens
         session = self.session
         device = session.shot.setup.device
@@ -109,10 +109,10 @@ class Commands:
         shot = replace(session.shot, setup=setup, view=session.display.latest_replay, at=Position())
         session.show(shot, RequestedSizes.of(setup))
 
-    # Comparing
+    # Comparison
 
     def compare_with(self, against: Against | None) -> None:
-        """Another run beside this one; None for this one alone."""
+        """Compare with another run; None ends the comparison."""
         session = self.session
         view = _view_of_two(session.shot.view)
         if against is None and view == "pair":
@@ -120,9 +120,9 @@ class Commands:
         session.show(replace(session.shot, against=against, view=view))
 
     def toggle_comparison(self) -> None:
-        """Pins the run that is shown on the left, and shows on the right what is chosen from now on; or ends that.
+        """Pin the current run on the left and show later choices on the right, or end the comparison.
 
-        One warp is watched where nobody was chosen: two kernels differ in what its lanes do.
+        If no threads are selected, warp 0 is watched: kernels differ in what the lanes of a warp do.
         """
         session, shot = self.session, self.session.shot
         if shot.against is not None:
@@ -136,5 +136,5 @@ class Commands:
 
 
 def _view_of_two(view: str) -> str:
-    """The view that shows a comparison: this one, if it can."""
+    """This view if it can show a comparison, otherwise the view that compares two runs."""
     return view if subject_of_view(view).is_comparison else "pair"

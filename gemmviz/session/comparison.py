@@ -1,4 +1,4 @@
-"""The run that a shot is compared with: run for it, or pinned as it is shown."""
+"""The run that a shot is compared with: executed for the comparison, or pinned as displayed."""
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.jobs.engines import Engines
@@ -10,7 +10,7 @@ from gemmviz.subjects.subject import Compared
 
 
 class Comparison:
-    """``slot`` holds the other run."""
+    """Run and analysis of the other side of a comparison, in ``slot``."""
 
     def __init__(self, post: Post, runners: Engines) -> None:
         self.runners = runners
@@ -21,12 +21,12 @@ class Comparison:
 
     @property
     def compared(self) -> Compared | None:
-        """The other run as a subject takes it, None before it is there."""
+        """The other run in the form that subjects take; None until it is available."""
         run, reader = self.slot.run, self.slot.reader
         return None if run is None or reader is None else Compared(reader, run.facts)
 
     def follow(self, shot: Shot) -> None:
-        """Runs the setup that a shot is compared with, unless that is here already; watches the shot's focus in it."""
+        """Run the setup that ``shot`` is compared with, unless its run is available, and apply the shot's focus to it."""
         slot, against = self.slot, shot.against
         if shot.focus != self._focus:
             self._focus = shot.focus
@@ -45,7 +45,7 @@ class Comparison:
         slot.start(against.setup, (0, 0, 0))
 
     def pin(self, run: KnownRun) -> None:
-        """Holds a run as it is; only what is not known of it yet is worked out."""
+        """Pin a finished run; only missing parts of its analysis are computed."""
         self.slot.clear()
         self._is_pinned = True
         self._on_finished(run)

@@ -1,4 +1,4 @@
-"""What a session shows: the value that its view draws, why there is none, and how it is drawn."""
+"""The value that the current view draws, the reason if there is none, and the options it is drawn with."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +30,7 @@ _FIRST_VIEWS: dict[Page, str] = {"stage": "stage", "benchmark": "rate"}
 
 
 class HasShot(Protocol):
-    """Whose shot is shown."""
+    """The parts of a session that a display reads."""
 
     shot: Shot
     error: GemmvizError | None
@@ -45,14 +45,14 @@ class HasShot(Protocol):
 
 
 class Display:
-    """Shows the shot of a session in its view. ``on_change`` is called when a value is there that had to be waited for."""
+    """The current view of a session. ``on_change`` is called when a value that was computed in the background is available."""
 
     def __init__(self, session: HasShot, post: Post, on_change: Callable[[], Any]) -> None:
         self.session = session
         self._cache = SubjectCache(post, on_change)
         self._schedules = Schedules(post, session.runners, on_change)
         self._views: dict[type, str] = {}
-        self._before: tuple[LaunchFacts, Setup] | None = None  # the launch before, and the setup suggested for it
+        self._before: tuple[LaunchFacts, Setup] | None = None  # the previous launch, and the setup suggested for it
 
     @property
     def kind(self) -> Subject:
@@ -61,12 +61,12 @@ class Display:
 
     @property
     def subject(self) -> Any:
-        """The value that the view draws; None as long as there is none."""
+        """The value that the view draws; None until it is available."""
         return self._value(self.kind)
 
     @property
     def name(self) -> str:
-        """What is shown instead of a setup, "" for a view of the setup."""
+        """Name of a subject that is not about the setup; "" for other subjects."""
         subject = self.subject
         return "" if subject is None else self.kind.name(subject)
 
@@ -76,7 +76,7 @@ class Display:
 
     @property
     def missing(self) -> str:
-        """Why the view has nothing to show, or that it is being worked out; "" where it has, or waits for the run."""
+        """Reason for an empty view, such as an error; "" if there is a value, or the run is awaited."""
         kind, session = self.kind, self.session
         if self.subject is not None or (session.error is not None and not kind.is_slow):
             return ""
@@ -84,7 +84,7 @@ class Display:
 
     @property
     def pending(self) -> str:
-        """What is being done for a picture that can't be drawn yet; "" once it can, or never will."""
+        """What is being computed for a picture that can't be drawn yet; "" if it can be drawn, or never will be."""
         kind, session, run = self.kind, self.session, self.session.slot.run
         if session.error is not None:
             return ""
@@ -97,22 +97,22 @@ class Display:
 
     @property
     def is_replay(self) -> bool:
-        """Whether the view shows the run alone."""
+        """Whether the view shows one run without a comparison."""
         return self.kind.is_of_run
 
     @property
     def has_time(self) -> bool:
-        """Whether the view goes through the steps of a run, or the time of a launch."""
+        """Whether the view has a time axis: the steps of a run or the time of a launch."""
         return self.kind.time != "none"
 
     @property
     def is_benchmark(self) -> bool:
-        """Whether the view is on the page of measurements."""
+        """Whether the view is on the benchmark page."""
         return self.kind.page == "benchmark"
 
     @property
     def drawn(self) -> Shot:
-        """The shot as it is drawn: without its reuse map as long as loads are being counted."""
+        """The shot as drawn: without its reuse map while loads are being counted."""
         is_counting = self.session.slot.reading.is_counting
         return replace(self.session.shot, layer="matrix") if is_counting else self.session.shot
 
@@ -122,7 +122,7 @@ class Display:
 
     @property
     def lens(self) -> Lens:
-        """Whether the stage shows the lens or the whole; "auto" where there is nothing to choose from."""
+        """Whether the stage shows the lens or the whole; "auto" if there is no choice."""
         now = self.session.now
         if now is None or not lens_of(now).is_lens:
             return "auto"
@@ -131,12 +131,12 @@ class Display:
 
     @property
     def latest_replay(self) -> str:
-        """The view of the run that was shown last."""
+        """The most recent view of the run."""
         return self._views.get(Moment, _FIRST_VIEWS["stage"])
 
     @property
     def latest_chart(self) -> str:
-        """The view of measurements that was shown last."""
+        """The most recent view of measurements."""
         return self._views.get(Benchmark, _FIRST_VIEWS["benchmark"])
 
     @property
@@ -144,13 +144,11 @@ class Display:
         return (self._cache.worker, self._schedules.worker)
 
     def follow(self, shot: Shot) -> None:
-        """Remembers the view of a shot."""
+        """Record the view of a shot as the most recent one."""
         self._views[subject_of_view(shot.view).kind] = shot.view
 
     def clicked(self, hit: Hit) -> Shot | None:
-        """The shot after a click on a cell, None for a cell without a meaning. Raises UsageError where it asks for something
-        impossible.
-        """
+        """The shot after a click on a cell; None if the cell has no action. Raises UsageError if the action is impossible."""
         session, value = self.session, self.subject
         shot = None if value is None else self.kind.click(value, session.shot, hit)
         run = session.slot.run
@@ -170,7 +168,7 @@ class Display:
         return value if value is None or now is None else kind.advance(value, now)
 
     def _context(self, kind: Subject) -> Context:
-        """What is known now."""
+        """Everything that is known at present."""
         session, run, before = self.session, self.session.slot.run, self._before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(

@@ -1,4 +1,4 @@
-"""What a person wants exported, as one value, and as the words of the command line that does it."""
+"""Export options from the dialog as one value, and the command line that performs the export."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +19,13 @@ from gemmviz.teaching.lesson_file import save_lesson
 
 SIZES = ((1280, 720), (1920, 1080), (2560, 1440), (3840, 2160))
 What = Literal["picture", "steps", "lesson"]
-SAVED = "saved"  # what the program that writes prints once the file is complete
+SAVED = "saved"  # printed by the exporting process when the file is complete
 
 
 @dataclass(frozen=True, slots=True)
 class ExportJob:
-    """``what``: the picture that is seen, steps ``first`` to ``last`` (counted from 1), or the views that were kept;
-    ``suffix``: as what; ``by_phase``: a picture for each phase; ``theme``: "" for that of the view.
+    """Options of an export. ``what``: the current picture, steps ``first`` to ``last`` (from 1, inclusive), or the saved views;
+    ``suffix``: file format; ``by_phase``: one picture per phase; ``theme``: "" for that of the view.
     """
 
     what: What = "picture"
@@ -39,7 +39,7 @@ class ExportJob:
 
     @property
     def is_many(self) -> bool:
-        """Whether it takes a folder."""
+        """Whether the output is a folder of files."""
         return self.what != "picture" and isinstance(formats()[self.suffix], Still)
 
     @property
@@ -48,36 +48,36 @@ class ExportJob:
 
     @property
     def pictures(self) -> int:
-        """How many are drawn, as far as that is known: for a guess at the time."""
+        """Number of pictures to draw, as far as it is known; used to estimate the time."""
         steps = self.last - self.first + 1 if self.what == "steps" else 1
         return round(steps * self.manner.look.fps / self.manner.speed) if self.is_film else steps
 
 
-def order_words(order: ExportJob, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
-    """What stands behind ``gemmviz``."""
-    look, manner = order.manner.look, order.manner
-    found = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
-    if order.is_many:
-        found += ["--as", order.suffix]
-    if order.what == "steps":
-        found += ["--steps", f"{order.first}:{order.last}", *(["--by", "phase"] if order.by_phase else [])]
-    if order.is_film or look.has_film:
-        found += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
-    found += ["--theme", order.theme] if order.theme else []
-    found += [f"--no-{part}" for part in PARTS if part in manner.hidden]
+def order_words(job: ExportJob, source: Path, target: Path, shot: Shot, on: str) -> list[str]:
+    """Arguments of the ``gemmviz`` command that performs the export."""
+    look, manner = job.manner.look, job.manner
+    words = ["export", str(source), "--on", on, "--size", f"{look.width}x{look.height}", "-o", str(target)]
+    if job.is_many:
+        words += ["--as", job.suffix]
+    if job.what == "steps":
+        words += ["--steps", f"{job.first}:{job.last}", *(["--by", "phase"] if job.by_phase else [])]
+    if job.is_film or look.has_film:
+        words += ["--fps", str(look.fps), "--speed", f"{manner.speed:g}"]
+    words += ["--theme", job.theme] if job.theme else []
+    words += [f"--no-{part}" for part in PARTS if part in manner.hidden]
     for flag, is_set in (
-        ("--no-code", not order.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
+        ("--no-code", not job.has_code), ("--transparent", look.is_transparent), ("--outlines", look.has_outlines),
         ("--film", look.has_film),
     ):  # fmt: skip
-        found += [flag] if is_set else []
-    return found + (view_words(shot, without=("--theme",)) if source.suffix in (".gvt", ".json") else [])
+        words += [flag] if is_set else []
+    return words + (view_words(shot, without=("--theme",)) if source.suffix in (".gvt", ".json") else [])
 
 
 def write_source(
-    order: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: KnownRun | None, measured: Benchmark | None
+    job: ExportJob, folder: Path, shot: Shot, lesson: Lesson, shown: KnownRun | None, measured: Benchmark | None
 ) -> Path:
-    """A file that the command line reads: views, a trace that was opened, or measurements. Raises GemmvizError."""
-    if order.what == "lesson":
+    """Write the file that the export command reads: views, a trace, or measurements. Raises GemmvizError."""
+    if job.what == "lesson":
         path = folder / "lesson.toml"
         save_lesson(lesson, path)
     elif measured is not None:
@@ -92,11 +92,11 @@ def write_source(
     return path
 
 
-def suggested(order: ExportJob, shot: Shot, step: int) -> str:
-    """A name for the file, or for the folder."""
+def suggested(job: ExportJob, shot: Shot, step: int) -> str:
+    """Suggested name of the file or folder."""
     name = f"{shot.setup.kernel.name}-{shot.view}"
-    if order.what == "lesson":
+    if job.what == "lesson":
         name = "lesson"
-    elif order.what == "picture":
+    elif job.what == "picture":
         name += f"-step{step + 1}"
-    return name if order.is_many else f"{name}.{order.suffix}"
+    return name if job.is_many else f"{name}.{job.suffix}"

@@ -1,4 +1,4 @@
-"""What can be undone: shots, each with the sizes that were requested for it."""
+"""Undo history: shots, each with the sizes that were requested for it."""
 
 from gemmviz.state.requested_sizes import RequestedSizes
 from gemmviz.state.shot import DRAGGED, Shot
@@ -8,14 +8,14 @@ Entry = tuple[Shot, RequestedSizes]
 
 
 class History:
-    """Changes by name. Dragging one value is one change, however many values it passes."""
+    """Named changes that can be undone. Dragging one value is a single change."""
 
     def __init__(self, present: Entry) -> None:
         self._undo = Undo(present)
 
     @property
     def undo_name(self) -> str | None:
-        """The change that ``undo`` takes back, None for none."""
+        """Name of the change that ``undo`` reverts; None if there is none."""
         return self._undo.undo_name
 
     @property
@@ -26,12 +26,12 @@ class History:
         self._undo = Undo(present)
 
     def leave(self, present: Entry, name: str = "") -> None:
-        """Keeps the present entry as it is now, before a change of this name."""
+        """Update the present entry before a change of this name."""
         if not name == DRAGGED == self.undo_name:
             self._undo.settle(present)
 
     def arrive(self, present: Entry, name: str) -> None:
-        """Adds the entry that a change of this name has led to."""
+        """Add the entry that results from a change of this name."""
         if name == DRAGGED == self.undo_name:
             self._undo.settle(present)
         else:

@@ -1,4 +1,4 @@
-"""The launch of a setup, found in no more time than a frame may take."""
+"""The launch of a setup, computed within the time of one frame."""
 
 import time
 
@@ -13,7 +13,9 @@ _SOON_S = 0.03
 
 
 def launch_soon(setup: Setup) -> Launch:
-    """As ``launch_for``, of a setup whose blocks exist; the nearest setting that works is named if it is found soon."""
+    """The launch of a setup, as from ``launch_for``. An error names the nearest legal setting only if it is found within 0.03
+    s. Raises as ``launch_for``, also if the setup names blocks that don't exist.
+    """
     end = time.monotonic() + _SOON_S
     try:
         with cancellable(lambda: time.monotonic() > end):

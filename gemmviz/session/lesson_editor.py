@@ -1,4 +1,4 @@
-"""The views that a person keeps, in an order, to go through in a lecture: a lesson in the making."""
+"""The user's saved views in order, to present in a lecture: a lesson under construction."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,8 +22,8 @@ _BY_RUN = ("phases", "steps", "terms", "lanes")
 
 
 class LessonEditor:
-    """``lesson`` holds them, ``at`` is the place of the one that is shown, None for none; ``part`` counts what has come of one
-    that comes bit by bit. ``changed`` when any of this is another.
+    """An ordered list of saved views. ``lesson`` holds them; ``at`` is the index of the current one, or None; ``part`` is the
+    index of its revealed part. ``changed`` is emitted when any of these changes.
     """
 
     changed = Signal()
@@ -33,11 +33,11 @@ class LessonEditor:
         self.lesson = Lesson()
         self.at: int | None = None
         self.part = 0
-        self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_told, self._on_not_told)
+        self.worker: LatestTask[tuple[int, str]] = LatestTask(post, self._on_numbers, self._on_no_numbers)
         self._captions: dict[int, str] = {}
         self._awaits_run = False
-        self._made: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
-        session.run_changed.connect(self._on_pictured)
+        self._cached_parts: tuple[LessonStep, str | None, Replay | None, list[Reveal]] | None = None
+        session.run_changed.connect(self._on_run)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
@@ -49,17 +49,17 @@ class LessonEditor:
 
     @property
     def now(self) -> LessonStep | None:
-        """The view that is shown; it may have been played on since."""
+        """The current view; playback may have moved on since it was shown."""
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
     @property
     def is_told(self) -> bool:
-        """Whether the numbers in the caption of the view that is shown are known."""
+        """Whether the numbers in the current caption have been computed."""
         return self.now is None or not self.now.needed or self.at in self._captions
 
     @property
     def parts(self) -> int:
-        """In how many parts the view that is shown comes."""
+        """Number of parts in which the current view is revealed."""
         return 0 if self.now is None else len(self._parts_of(self.now))
 
     @property
@@ -68,36 +68,36 @@ class LessonEditor:
         return self.lesson.stops[place] if place < len(self.lesson.stops) else None
 
     def keep(self, caption: str = "") -> None:
-        """The present shot, behind the one that is shown or at the end."""
+        """Save the present shot after the current view, or at the end."""
         place = len(self.lesson.stops) if self.at is None else self.at + 1
         title = f"{self.session.shot.setup.kernel.name}, {self.session.shot.view}"
         self._become(self.lesson.with_stop(LessonStep(self.session.shot, title, caption), place), place)
 
     def open(self, lesson: Lesson) -> None:
-        """Another list, at its first view."""
+        """Open another list of views and show its first."""
         self._become(lesson, None)
         self.go(0)
 
     def restore(self, lesson: Lesson) -> None:
-        """Those of the last time; nothing is shown of them."""
+        """Restore the saved views of an earlier session without showing one."""
         self._become(lesson, None)
 
     def go(self, place: int) -> None:
-        """Shows one of them, or the first part of one that comes bit by bit."""
+        """Show a view, or its first part if it is revealed in parts."""
         if 0 <= place < len(self.lesson.stops):
             self.at, self.part = place, 0
             self._show(self.lesson.stops[place])
 
     def find(self) -> None:
-        """Which of them is shown: none, where something else was looked at since."""
+        """Update the current index to the view that matches what is displayed, or None."""
         now, shot = self.now, self.session.shot
         if now is not None and not _is_same(now.shot, shot):
-            found = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
-            self.at, self.part = (found[0] if found else None), 0
+            places = [place for place, stop in enumerate(self.lesson.stops) if _is_same(stop.shot, shot)]
+            self.at, self.part = (places[0] if places else None), 0
             self.changed.emit()
 
     def walk(self, direction: int) -> bool:
-        """To the next part or view, or to the one before; whether there was one."""
+        """Move to the next or previous part or view. Returns whether there was one."""
         stop = self.now
         if stop is not None and 0 <= self.part + direction < len(self._parts_of(stop)):
             self.part += direction
@@ -110,23 +110,23 @@ class LessonEditor:
         return True
 
     def edit(self, place: int, *, title: str | None = None, caption: str | None = None, notes: str | None = None) -> None:
-        """Other words."""
-        was = self.lesson.stops[place]
+        """Change the texts of a view."""
+        before = self.lesson.stops[place]
         stop = replace(
-            was,
-            title=was.title if title is None else title,
-            caption=was.caption if caption is None else caption,
-            notes=was.notes if notes is None else notes,
+            before,
+            title=before.title if title is None else title,
+            caption=before.caption if caption is None else caption,
+            notes=before.notes if notes is None else notes,
         )
         self._become(self.lesson.changed(place, stop), self.at)
 
     def build(self, place: int, build: Build) -> None:
-        """How it comes."""
+        """Set how a view is revealed."""
         assert build in BUILDS
         self._become(self.lesson.changed(place, replace(self.lesson.stops[place], build=build)), self.at)
 
     def take(self, place: int) -> None:
-        """The present shot in the place of one that was kept."""
+        """Replace a saved view by the present shot."""
         self._become(self.lesson.changed(place, replace(self.lesson.stops[place], shot=self.session.shot)), place)
 
     def remove(self, place: int) -> None:
@@ -143,52 +143,50 @@ class LessonEditor:
     def _become(self, lesson: Lesson, at: int | None) -> None:
         self.lesson, self.at = lesson, at
         self.worker.cancel()
-        self._captions, self._made = {}, None
+        self._captions, self._cached_parts = {}, None
         if self.now is not None:
-            self._tell_numbers(self.now)
+            self._compute_numbers(self.now)
         self.changed.emit()
 
     @property
     def said(self) -> Caption:
-        """What is said of the part that is shown; nothing where something else is looked at."""
+        """Caption of the current part; empty if something else is displayed."""
         stop, shot = self.now, self.session.shot
         if stop is None:
             return Caption()
         parts = self._parts_of(stop)
         part = parts[min(self.part, len(parts) - 1)]
-        return part.said if _is_near(part.shot, shot) else Caption()
+        return part.caption if _is_near(part.shot, shot) else Caption()
 
     def _parts_of(self, stop: LessonStep) -> list[Reveal]:
-        """Of a step; of the run that is shown, if that is its own. They are asked for with every frame, and kept until others
-        are due.
-        """
+        """Parts of a step, from the displayed run if it belongs to the step. Cached, because they are needed in every frame."""
         shown = self.session.shown
         replay = shown.replay if shown is not None and shown.setup == stop.shot.setup else None
         caption = None if self.at is None else self._captions.get(self.at)
-        made = self._made
-        if made is None or made[0] is not stop or made[1] != caption or made[2] is not replay:
-            made = self._made = stop, caption, replay, parts_of(stop, caption, replay)
-        return made[3]
+        cached = self._cached_parts
+        if cached is None or cached[0] is not stop or cached[1] != caption or cached[2] is not replay:
+            cached = self._cached_parts = stop, caption, replay, parts_of(stop, caption, replay)
+        return cached[3]
 
-    def _tell_numbers(self, stop: LessonStep) -> None:
-        """Has the numbers of its caption worked out, unless they are known."""
+    def _compute_numbers(self, stop: LessonStep) -> None:
+        """Compute the numbers in a caption in the background, unless they are known."""
         at = self.at
         if at is not None and stop.needed and at not in self._captions:
             engine = self.session.runners.cpu
             self.worker.start(lambda cancelled: (at, caption_with_numbers(stop, ShotFacts(stop.shot, engine))))
 
-    def _on_told(self, told: tuple[int, str]) -> None:
-        self._captions[told[0]] = told[1]
+    def _on_numbers(self, result: tuple[int, str]) -> None:
+        self._captions[result[0]] = result[1]
         self.changed.emit()
 
-    def _on_not_told(self, error: GemmvizError) -> None:
-        """A caption says where a number couldn't be had; the error is that of its picture."""
+    def _on_no_numbers(self, error: GemmvizError) -> None:
+        """Put ``?`` in place of the numbers; the picture itself reports the error."""
         stop, at = self.now, self.at
         if stop is not None and at is not None:
-            self._on_told((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
+            self._on_numbers((at, stop.caption_with(dict.fromkeys(stop.needed, "?"))))
 
-    def _on_pictured(self) -> None:
-        """What comes step by step begins at its first step once these are known."""
+    def _on_run(self) -> None:
+        """Show the first part of a view revealed by steps when the run that defines the steps is available."""
         stop, shown = self.now, self.session.shown
         if self._awaits_run and stop is not None and shown is not None and shown.setup == stop.shot.setup:
             self._show(stop)
@@ -196,7 +194,7 @@ class LessonEditor:
     def _show(self, stop: LessonStep) -> None:
         parts = self._parts_of(stop)
         shot = parts[min(self.part, len(parts) - 1)].shot
-        self._tell_numbers(stop)
+        self._compute_numbers(stop)
         shown = self.session.shown
         self._awaits_run = stop.build in _BY_RUN and (shown is None or shown.setup != stop.shot.setup)
         self.session.player.play(False)
@@ -207,10 +205,10 @@ class LessonEditor:
 
 
 def _is_near(one: Shot, other: Shot) -> bool:
-    """Whether both show the same run in the same view: it may have been played on."""
+    """Whether both show the same run in the same view; the step may differ."""
     return (one.setup, one.view) == (other.setup, other.view)
 
 
 def _is_same(one: Shot, other: Shot) -> bool:
-    """Whether both show the same thing."""
+    """Whether both show the same run, view, step and threads."""
     return (one.setup, one.view, one.at, one.focus) == (other.setup, other.view, other.at, other.focus)

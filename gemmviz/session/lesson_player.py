@@ -1,4 +1,4 @@
-"""A lesson that a person goes through: where they are, what they have seen, what they answered, and what they tried."""
+"""The lesson that a student takes: current step, steps seen, answers and attempts."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,9 +18,9 @@ from gemmviz.teaching.lesson import Lesson, LessonStep
 
 
 class LessonPlayer(LessonEditor):
-    """``seen`` are the steps that were shown, of all lessons; ``picked``: the choice that was made of a question, None before;
-    ``verdict``: of the exercise as it was tried last, and ``judged`` tells when there is another; ``is_away``: something else
-    is looked at, and one can come back.
+    """A lesson being taken. ``seen``: steps that were shown, of all lessons; ``picked``: index of the chosen answer, or None;
+    ``verdict``: result of the last attempt at the exercise, ``judged`` is emitted when it changes; ``is_away``: the student
+    left the step to explore and can return to it.
     """
 
     judged = Signal()
@@ -39,31 +39,31 @@ class LessonPlayer(LessonEditor):
 
     @property
     def is_on(self) -> bool:
-        """Whether there is a lesson, and it is not left."""
+        """Whether a lesson is open and the student is not exploring."""
         return bool(self.lesson.stops) and not self.is_away
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing comes after what is shown."""
+        """Whether the current part is the last of the lesson."""
         stop = self.now
         return stop is not None and self.next is None and self.part + 1 >= self.parts
 
     @property
     def words(self) -> Caption:
-        """Those of the part that is shown, also where one has played on or looks at something else."""
+        """Caption of the current part, even during playback or exploration."""
         stop = self.now
         if stop is None:
             return Caption(self.lesson.title if self.lesson.stops else "", self.lesson.about)
         parts = self._parts_of(stop)
-        return parts[min(self.part, len(parts) - 1)].said
+        return parts[min(self.part, len(parts) - 1)].caption
 
     @property
     def blanks(self) -> int:
-        """How many the step's kernel has."""
+        """Number of blanks in the kernel of the current step."""
         return 0 if self.now is None else self.now.shot.setup.kernel.blanks
 
     def advance(self) -> None:
-        """To what comes next for one who learns alone: what answers a question or fills in blanks is not given away."""
+        """Move on for self-study: skips parts that give away answers or fill in blanks."""
         stop = self.now
         is_open = stop is not None and (stop.exercise is not None or (stop.question is not None and self.picked is None))
         if is_open and self.at is not None:
@@ -75,31 +75,31 @@ class LessonPlayer(LessonEditor):
         return self._name(stop) in self.seen
 
     def begin(self, lesson: Lesson) -> None:
-        """At its first step that was not seen yet."""
+        """Start a lesson at its first step that has not been seen."""
         self.is_away = False
         self._become(lesson, None)
         places = [place for place, stop in enumerate(lesson.stops) if not self.is_seen(stop)]
         self.go(places[0] if places else 0)
 
     def end(self) -> None:
-        """No lesson any more; the picture stays."""
+        """Close the lesson; the picture stays."""
         self.is_away = False
         self._become(Lesson(), None)
 
     def leave(self) -> None:
-        """Into the workshop, with this picture."""
+        """Start exploring from the current picture."""
         self.is_away = True
         self.changed.emit()
 
     def toggle_workshop(self) -> None:
-        """Into the workshop, or back from there."""
+        """Start exploring, or return to the lesson."""
         if self.is_away:
             self.come_back()
         else:
             self.leave()
 
     def come_back(self) -> None:
-        """To the step that was left."""
+        """Return to the step where exploring began."""
         self.is_away = False
         if self.at is not None:
             self.go(self.at)
@@ -112,20 +112,20 @@ class LessonPlayer(LessonEditor):
         super().go(place)
 
     def find(self) -> None:
-        """Where one is stays, whatever is looked at meanwhile."""
+        """Keep the current step, whatever is displayed."""
 
     def pick(self, place: int) -> None:
-        """Chooses an answer: what shows why it is right or wrong is shown."""
+        """Choose an answer and show why it is right or wrong."""
         stop = self.now
         if stop is None or stop.question is None:
             return
         parts = self._parts_of(stop)
         self.picked = place
-        self.part = next(number for number, part in enumerate(parts) if part.said.picked == place)
+        self.part = next(number for number, part in enumerate(parts) if part.caption.picked == place)
         self._show(stop)
 
     def attempt(self, answers: tuple[str, ...] = ()) -> None:
-        """Runs what a student wrote into the blanks, or what is shown now, and has it judged."""
+        """Run the kernel with the student's answers in its blanks, or the present shot, and judge the result."""
         stop = self.now
         if stop is None or stop.exercise is None:
             return
@@ -146,5 +146,5 @@ class LessonPlayer(LessonEditor):
         self.judged.emit()
 
     def _name(self, stop: LessonStep) -> str:
-        """By which a step is known in all lessons that have it."""
+        """Name that identifies a step in all lessons that include it."""
         return stop.id if "/" in stop.id else f"{self.lesson.name}/{stop.id or stop.title}"

@@ -1,4 +1,4 @@
-"""Where one is: the step of a run or the time of a launch, whichever the view goes through, and what of the frame is seen."""
+"""Current position: the step of a run or the time of a launch, and the visible part of the frame."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gemmviz.subjects.run_slot import RunSlot
 
 
 class HasPosition(Protocol):
-    """Whose position it is."""
+    """The parts of a session that a position depends on."""
 
     shot: Shot
     slot: RunSlot
@@ -35,12 +35,12 @@ class Navigation:
 
     @property
     def is_launch(self) -> bool:
-        """Whether the view goes through the time of a launch."""
+        """Whether the time axis of the view is the time of a launch."""
         return self.session.display.kind.time == "launch"
 
     @property
     def run_steps(self) -> int:
-        """Steps of the run, 0 before there is one."""
+        """Number of steps of the run; 0 if there is none."""
         run = self.session.slot.run
         return run.replay.steps if run is not None else 0
 
@@ -54,19 +54,19 @@ class Navigation:
 
     @property
     def moment(self) -> float:
-        """How much of the step has passed."""
+        """Elapsed fraction of the current step, 0 to 1."""
         shot = self.session.shot
         return instant_place(shot.instant)[1] if self.is_launch else shot.moment
 
     def go(self, step: int, moment: float = 1.0) -> None:
-        """Goes to a step, by default to its end; the first of a launch's steps, as a whole, is its very beginning."""
+        """Go to a step, by default to its end. Step 0 of a launch at moment 1 is the start of the launch."""
         if not self.is_launch:
             self.go_to_step(step, moment)
         else:
             self.go_to_instant(0.0 if step <= 0 and moment >= 1.0 else (step + moment) / INSTANTS)
 
     def go_to_step(self, step: int, moment: float = 1.0) -> None:
-        """Goes to a step of the run, by default to its end."""
+        """Go to a step of the run, by default to its end."""
         session, run = self.session, self.session.slot.run
         if run is None:
             return
@@ -75,22 +75,22 @@ class Navigation:
         distance = abs(step - self.run_step)
         self.run_step, session.shot = step, replace(session.shot, at=at, moment=moment)
         self.count_loads()
-        self.draw_beside(distance)
+        self.draw_in_background(distance)
         self._on_move()
 
     def go_to_position(self, shot: Shot) -> None:
-        """Goes to where a shot is, if its run is the one that is shown."""
+        """Go to the position of a shot, if its run is displayed."""
         run = self.session.slot.run
         if run is not None and run.setup == shot.setup:
             self.go_to_step(step_at(run.trace, shot.at), shot.moment)
 
     def go_to_instant(self, instant: float) -> None:
-        """Goes to where so much of a launch's time has passed, 0 to 1."""
+        """Go to an instant of a launch, 0 to 1."""
         self.session.shot = replace(self.session.shot, instant=max(0.0, min(1.0, instant)))
         self._on_move()
 
     def phase_start(self, direction: int) -> int:
-        """The first step of the next phase; backwards that of this phase, or of the one before at its first step."""
+        """First step of the next phase; backwards, of the current phase, or of the previous one if already there."""
         if self.is_launch:
             return max(0, min(self.steps - 1, self.step + direction * self.steps // 10))
         run = self.session.slot.run
@@ -100,7 +100,7 @@ class Navigation:
         return max((start for start in starts if start < self.run_step), default=0)
 
     def look(self, camera: Camera) -> None:
-        """Zooms and pans."""
+        """Set zoom and pan."""
         session = self.session
         if camera.zoom != session.shot.camera.zoom:
             session.slot.reading.forget()
@@ -109,7 +109,7 @@ class Navigation:
         self._on_move()
 
     def set_frame(self, size: tuple[float, float]) -> None:
-        """Width and height in units of the frames that are drawn."""
+        """Set the width and height of drawn frames in units."""
         reading = self.session.slot.reading
         if size != reading.size:
             reading.size = size
@@ -117,28 +117,28 @@ class Navigation:
             self.count_loads()
 
     def count_loads(self) -> None:
-        """Counts the loads that a reuse map shows at this step."""
+        """Count the loads that a reuse map shows at the current step."""
         session = self.session
         if (session.shot.layer, session.shot.view) == ("reuse", MAPPED):
             options = options_for(session.shot, session.display.theme, session.slot.reading.size)
             session.slot.reading.count(self.run_step, options)
 
-    def draw_beside(self, distance: int = 0) -> None:
-        """Works out what the view of a large run needs; ``distance``: in steps from what was drawn before."""
+    def draw_in_background(self, distance: int = 0) -> None:
+        """Prepare the view of a large run in the background. ``distance``: in steps from the last drawn step."""
         session, reading = self.session, self.session.slot.reading
         if not reading.is_large:
             return
         shot, kind, view = session.shot, session.display.kind, view_named(session.shot.view)
         if kind.is_of_run:
             options = options_for(shot, session.display.theme, reading.size)
-            reading.draw_beside(
+            reading.draw_in_background(
                 shot.view, self.run_step, distance, lambda moment: view.scene(kind.of_moment(shot, moment), options)
             )
 
     def _on_replay(self) -> None:
         self.count_loads()
-        self.draw_beside(self.run_step)
+        self.draw_in_background(self.run_step)
 
     def _on_loads_counted(self) -> None:
-        self.count_loads()  # up to the step that has been gone to meanwhile
+        self.count_loads()  # up to the current step, which may have changed
         self._on_move()

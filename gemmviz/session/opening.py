@@ -1,4 +1,4 @@
-"""What a person opens: kernels, traces, saved views, benchmarks; read off the thread that draws."""
+"""Opening of kernels, traces, saved views, benchmarks and lessons; files are read on a background thread."""
 
 import contextlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from gemmviz.session.lesson_editor import LessonEditor
 from gemmviz.session.lesson_player import LessonPlayer
 from gemmviz.session.session import Session
 from gemmviz.state.notices import Notice
-from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, granted
+from gemmviz.state.requested_sizes import RequestedSizes, ResolvedSetup, resolve
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.runs import recorded_run
 from gemmviz.teaching.lesson_file import read_lesson, shipped_lesson
@@ -31,8 +31,8 @@ Show = Callable[[], None]
 
 
 class Opening:
-    """Opens files into a session, and follows a kernel's own file: whenever that is saved it runs again. ``opened`` with the
-    path of what was opened, ``busy_changed`` when reading begins and ends.
+    """Opens files in a session and runs the user's kernel again whenever its file is saved. Signals: ``opened`` with the path
+    of a file; ``busy_changed`` when reading starts or ends.
     """
 
     opened = Signal(object)
@@ -42,8 +42,8 @@ class Opening:
         self.session, self.bookmarks, self.course = session, bookmarks, course
         self.followed: Path | None = None
         self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
-        self._otherwise: Shot | None = None
-        self._following = FileWatcher(post, self._on_written)
+        self._fallback: Shot | None = None
+        self._watcher = FileWatcher(post, self._on_file_changed)
 
     @property
     def is_busy(self) -> bool:
@@ -51,17 +51,17 @@ class Opening:
         return self.worker.is_busy
 
     def start(self, shot: Shot | None, plays: bool = False) -> None:
-        """The first picture: of a shot, its kernel as it is in its file by now; or of the session's own."""
+        """Show the first picture: ``shot`` with its kernel re-read from disk, or the session's own shot."""
         shot = None if shot is None else _as_on_disk(shot)
         if shot is not None and not shot.setup.kernel.is_shipped:
             self._follow(Path(shot.setup.kernel.file))
         self.session.start(shot, plays)
 
-    def open(self, path: Path, otherwise: Shot | None = None) -> None:
-        """A kernel is run, a trace and a benchmark are shown as they are, a view brings back what was saved. An error leaves
-        what is shown; at the start of the program it shows ``otherwise``, or the session's own.
+    def open(self, path: Path, fallback: Shot | None = None) -> None:
+        """Open a file: run a kernel, or show a trace, a benchmark, a saved view or a lesson. On errors the display doesn't
+        change; if nothing is displayed yet, ``fallback`` or the session's own shot is shown.
         """
-        self._otherwise = otherwise
+        self._fallback = fallback
         match kind_of(path):
             case "kernel":
                 self.choose_kernel(str(path))
@@ -72,13 +72,15 @@ class Opening:
             case "benchmark":
                 self._read(lambda: self._benchmark(path))
 
-    def open_lesson(self, name: str, otherwise: Shot | None = None) -> None:
-        """Begins a lesson that ships with gemmviz; ``otherwise`` as for ``open``."""
-        self._otherwise = otherwise
+    def open_lesson(self, name: str, fallback: Shot | None = None) -> None:
+        """Start a shipped lesson. ``fallback`` as in ``open``."""
+        self._fallback = fallback
         self._read(lambda: self._shipped_lesson(name))
 
     def choose_kernel(self, name: str) -> None:
-        """A shipped kernel by its name, or one in a file; with what a person set, as far as it can run so."""
+        """Select a shipped kernel by name, or one in a file. The user's settings are kept as far as the kernel can run with
+        them.
+        """
         path = Path(name).resolve() if Path(name).suffix == ".cu" or is_file(Path(name)) else None
         requested, before = self.session.requested, self.session.shot.setup
         self._follow(path)
@@ -86,19 +88,19 @@ class Opening:
             self.worker.cancel()
             self.busy_changed.emit()
             try:
-                self._kernel(name, requested, before)()  # one of ours is small
+                self._kernel(name, requested, before)()  # a shipped kernel is small
             except GemmvizError as error:
                 self._on_failed(error)
         else:
             self._read(lambda: self._own_kernel(path, requested, before))
 
     def reload(self) -> None:
-        """Reads the person's own file again."""
+        """Read the user's kernel file again."""
         if self.followed is not None:
             self.choose_kernel(str(self.followed))
 
     def close(self) -> None:
-        self._following.close()
+        self._watcher.close()
         self.worker.close()
 
     # Reading
@@ -114,15 +116,15 @@ class Opening:
     def _on_failed(self, error: GemmvizError) -> None:
         self.session.notices.complain("file", error)
         if self.session.shown is None and not self.session.is_busy and self.session.error is None:
-            self.start(self._otherwise)
+            self.start(self._fallback)
         self.busy_changed.emit()
 
     def _kernel(self, name: str, requested: RequestedSizes, before: Setup) -> Show:
-        found = granted(requested.for_kernel(load_kernel(name), before))
-        return lambda: self._show_kernel(name, found, requested, before)
+        resolved = resolve(requested.for_kernel(load_kernel(name), before))
+        return lambda: self._show_kernel(name, resolved, requested, before)
 
     def _own_kernel(self, path: Path, requested: RequestedSizes, before: Setup) -> Show:
-        """A file that is no kernel is shown as text, with what is wrong marked in it."""
+        """Run a kernel file. If it can't be read as a kernel, its text is shown with the error marked."""
         try:
             show = self._kernel(str(path), requested, before)
         except GemmvizError as failed:
@@ -130,16 +132,16 @@ class Opening:
             with contextlib.suppress(GemmvizError):
                 text = kernel_text(path)
             return lambda: self._show_unread(text, error)
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
     def _trace(self, path: Path) -> Show:
-        found = recorded_run(read_trace(path))
+        run = recorded_run(read_trace(path))
 
         def show() -> None:
             self._follow(None)
-            self.session.show_recorded(found, path.name)
+            self.session.show_recorded(run, path.name)
 
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
     def _shipped_lesson(self, name: str) -> Show:
         lesson = shipped_lesson(name)
@@ -163,20 +165,20 @@ class Opening:
                 shot = lesson.stops[0].shot
                 self.session.show(shot, RequestedSizes.of(shot.setup))
 
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
     def _benchmark(self, path: Path) -> Show:
-        found = read_benchmark(path, recorded=True)
+        benchmark = read_benchmark(path, recorded=True)
 
         def show() -> None:
             session = self.session
-            chart = replace(session.shot.chart, source=session.benchmarks.add(found, path.name))
+            chart = replace(session.shot.chart, source=session.benchmarks.add(benchmark, path.name))
             session.player.play(False)
             session.show(replace(session.shot, view=session.display.latest_chart, chart=chart))
 
-        return self._and_tell(path, show)
+        return self._and_announce(path, show)
 
-    def _and_tell(self, path: Path, show: Show) -> Show:
+    def _and_announce(self, path: Path, show: Show) -> Show:
         def both() -> None:
             show()
             self.session.notices.drop("file")
@@ -186,17 +188,17 @@ class Opening:
 
     # Showing
 
-    def _show_kernel(self, name: str, found: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
+    def _show_kernel(self, name: str, resolved: ResolvedSetup, requested: RequestedSizes, before: Setup) -> None:
         session = self.session
-        if (session.requested, session.shot.setup) != (requested, before):  # something was set while it was read
+        if (session.requested, session.shot.setup) != (requested, before):  # settings changed while the file was read
             self.choose_kernel(name)
             return
         session.unread = ""
         session.notices.drop("file", "sizes")
-        if found.instead:
-            session.notices.put(Notice("sizes", found.instead, warns=False))
+        if resolved.explanation:
+            session.notices.put(Notice("sizes", resolved.explanation, warns=False))
         view = session.display.latest_replay if session.display.is_benchmark else session.shot.view
-        session.show(replace(session.shot, setup=found.setup, view=view))
+        session.show(replace(session.shot, setup=resolved.setup, view=view))
 
     def _show_unread(self, text: str, error: GemmvizError) -> None:
         self.session.player.play(False)
@@ -205,22 +207,22 @@ class Opening:
         self.session.shot_changed.emit()
 
     def _leave_file(self) -> None:
-        """Stops playing, and following the user's own file."""
+        """Stop playback, and stop following the user's file."""
         self._follow(None)
         self.session.player.play(False)
         self.session.unread = ""
 
     def _follow(self, path: Path | None) -> None:
         self.followed = path if path is not None and path.is_absolute() else None
-        self._following.follow(self.followed)
+        self._watcher.follow(self.followed)
 
-    def _on_written(self) -> None:
+    def _on_file_changed(self) -> None:
         if self.session.unread or str(self.followed) == self.session.shot.setup.kernel.file:
             self.reload()
 
 
 def _as_on_disk(shot: Shot) -> Shot:
-    """The shot with a person's own kernel as its file has it now; as it was where that can't be read."""
+    """The shot with the user's kernel re-read from its file; unchanged if the file can't be read."""
     kernel = shot.setup.kernel
     if kernel.is_shipped or not Path(kernel.file).is_absolute() or not is_file(Path(kernel.file)):
         return shot

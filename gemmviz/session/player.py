@@ -1,4 +1,4 @@
-"""The clock of a replay: how what is shown moves on by itself."""
+"""Playback clock: advances the displayed position over time."""
 
 from typing import Protocol
 
@@ -11,7 +11,7 @@ _FASTEST_FLIGHTS = 6.0  # steps per second
 
 
 class Played(Protocol):
-    """What a player moves."""
+    """The position that a player advances."""
 
     @property
     def is_launch(self) -> bool: ...
@@ -25,16 +25,16 @@ class Played(Protocol):
 
 
 def advanced(step: int, moment: float, steps: int, distance: float) -> tuple[int, float]:
-    """Step and moment after so many steps' time, forwards or backwards; a moment of 1 is the next step's 0, and after the end
-    comes the beginning.
+    """Step and moment after the time of ``distance`` steps, forwards or backwards. Moment 1 is moment 0 of the next step; the
+    end wraps to the beginning.
     """
     at = (step + moment + distance) % steps
     return int(at), at - int(at)
 
 
 class Player:
-    """Steps per second, forwards or backwards. A step taken by hand plays itself out once. ``changed`` when it begins or ends
-    to play, and when its speed is another one; ``tick`` is to be called while it ``is_moving``.
+    """Playback at ``speed`` steps per second, forwards or backwards. A single step taken by hand is animated once. ``changed``
+    is emitted when playback starts or ends and when the speed changes. ``tick`` must be called while ``is_moving``.
     """
 
     changed = Signal()
@@ -51,13 +51,13 @@ class Player:
 
     @property
     def marked(self) -> range:
-        """The steps between the marks: all of them where nothing was marked, or no longer has a place in the run."""
+        """Range of steps between the marks; all steps if nothing is marked or the marks lie outside the run."""
         first, last = self._marks
         steps = range(first or 0, self.played.steps if last is None else min(last + 1, self.played.steps))
         return steps or range(self.played.steps)
 
     def mark(self, first: bool) -> None:
-        """The present step is the first or the last, of what is to be exported; marked once more it is not."""
+        """Mark the current step as first or last of the range to export, or remove the mark if it is already there."""
         here, marks = self.played.step, list(self._marks)
         place = 0 if first else 1
         marks[place] = None if marks[place] == here else here
@@ -66,7 +66,7 @@ class Player:
 
     @property
     def flies(self) -> bool:
-        """Whether copies can be seen on their way: not where a person wants little motion, nor faster than eyes follow."""
+        """Whether moving copies are drawn: not with reduced motion, nor above the speed that the eye can follow."""
         return not self.is_calm and not (self.is_playing and self.speed > _FASTEST_FLIGHTS)
 
     @property
@@ -89,17 +89,17 @@ class Player:
         self.changed.emit()
 
     def animate(self, on: bool) -> None:
-        """Whether a step taken by hand plays itself out."""
+        """Whether a single step is being animated."""
         self.is_animated = on
         self.changed.emit()
 
     def calm(self, on: bool) -> None:
-        """Whether what moves fades instead."""
+        """Whether moving elements fade instead of flying."""
         self.is_calm = on
         self.changed.emit()
 
     def by(self, distance: int) -> None:
-        """One step on or back, by hand."""
+        """Take one step forwards or backwards, animated."""
         self.play(False)
         step = self.played.step + distance
         settles = distance > 0 and self.is_animated and step < self.played.steps
@@ -108,7 +108,7 @@ class Player:
         self.changed.emit()
 
     def jump(self, step: int) -> None:
-        """To another step, all of it."""
+        """Go to the end of another step."""
         self.play(False)
         self._settling = False
         self.played.go(step)
@@ -118,12 +118,12 @@ class Player:
         self.set_speed(SPEEDS[max(0, min(nearest + direction, len(SPEEDS) - 1))])
 
     def set_speed(self, speed: float) -> None:
-        """Steps per second, within what there is."""
+        """Set the speed in steps per second, limited to the supported range."""
         self.speed = max(SPEEDS[0], min(speed, SPEEDS[-1]))
         self.changed.emit()
 
     def tick(self, elapsed_ms: float) -> None:
-        """So much time has passed."""
+        """Advance playback by the elapsed time."""
         elapsed = min(elapsed_ms, _LONGEST_TICK_MS)
         if self.is_playing and self.played.steps > 1:
             self._advance(elapsed * self.speed / 1000)

@@ -1,4 +1,4 @@
-"""What is said about the cell under the pointer; its history is looked up beside what draws."""
+"""Description of the cell under the pointer; its history is looked up in the background."""
 
 from psygnal import Signal
 
@@ -12,36 +12,36 @@ from gemmviz.session.session import Session
 
 
 class PointerTool:
-    """``told`` tells the lines about a cell, none where there is nothing to say."""
+    """Emits ``lines_changed`` with the lines about the cell under the pointer, empty for none."""
 
     lines_changed = Signal(object)
 
     def __init__(self, session: Session, post: Post) -> None:
         self.session = session
-        self.worker: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_found, lambda error: None)
+        self.worker: LatestTask[tuple[Moment, Hit, ElementHistory]] = LatestTask(post, self._on_history, lambda error: None)
 
     def at(self, hit: Hit | None) -> None:
-        """The pointer is over this cell now, or over none."""
+        """Set the cell under the pointer; None for none."""
         if hit is not None and hit.cells.tips is not None:
             self.worker.cancel()
             self.lines_changed.emit([line for line in str(hit.cells.tips[hit.row, hit.column]).split("\n") if line])
             return
         now = self.session.now
-        found = None if hit is None or now is None else pointed_at(now.trace, hit)
-        if hit is None or now is None or found is None:
+        target = None if hit is None or now is None else pointed_at(now.trace, hit)
+        if hit is None or now is None or target is None:
             self.worker.cancel()
             self.lines_changed.emit([])
         elif hit.cells.factor > 1:
             self.worker.cancel()
             self.lines_changed.emit(hover_lines(now, hit, labels=self.session.shot.labels))
         else:
-            number, element = found
+            number, element = target
             self.worker.start(lambda cancelled: (now, hit, element_history(now, number, element)))
 
     def close(self) -> None:
         self.worker.close()
 
-    def _on_found(self, found: tuple[Moment, Hit, ElementHistory]) -> None:
-        moment, hit, history = found
+    def _on_history(self, result: tuple[Moment, Hit, ElementHistory]) -> None:
+        moment, hit, history = result
         if self.session.now is moment:
             self.lines_changed.emit(hover_lines(moment, hit, history, self.session.shot.labels))

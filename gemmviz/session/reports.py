@@ -1,4 +1,4 @@
-"""Notices about what a session shows: errors of runs, of their analysis, of the GPU."""
+"""Notices about the displayed run: errors of runs, of their analysis and of the GPU."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from gemmviz.jobs.engines import Engines
 from gemmviz.model.errors import GemmvizError
 from gemmviz.model.setup import Setup
 from gemmviz.state.notices import Notices, Topic
-from gemmviz.state.offers import as_recorded, kept_from_gpu
+from gemmviz.state.offers import gpu_offer, run_offer
 from gemmviz.subjects.benchmarks import Benchmarks
 from gemmviz.subjects.run_slot import RunSlot
 from gemmviz.subjects.runs import KnownRun
@@ -15,21 +15,21 @@ _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewher
 
 
 class Reports:
-    """Puts errors into ``notices``, by topic."""
+    """Puts errors into ``notices`` by topic."""
 
     def __init__(self, notices: Notices, runners: Engines) -> None:
         self.notices, self.runners = notices, runners
         runners.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, slot: RunSlot, other: RunSlot, benchmarks: Benchmarks) -> None:
-        """Reports what fails in the analysis of the run that is shown, in the run beside it, and while measuring."""
+        """Report errors in the analysis of the displayed run, in the compared run, and in benchmarks."""
         slot.analysis_failed.connect(lambda error: self.notices.complain("result", error))
         other.failed.connect(lambda error: self.notices.complain("elsewhere", error))
         other.analysis_failed.connect(lambda error: self.notices.complain("elsewhere", error))
         benchmarks.failed.connect(lambda error: self.notices.complain("benchmark", error))
 
     def report_run(self, run: KnownRun) -> None:
-        """What is wrong with a run, in place of the notices about the one before."""
+        """Report what is wrong with a run, replacing the notices about the previous one."""
         outcome, fault = run.outcome, run.outcome.fault
         self.notices.drop(*_RUN_TOPICS)
         if outcome.instead_of is not None:
@@ -43,18 +43,18 @@ class Reports:
         self.notices.complain("hazard", run.replay.hazards[0].fault(run.setup.kernel.file))
 
     def drop_all(self) -> None:
-        """Removes the notices about files, sizes and runs."""
+        """Remove the notices about files, sizes and runs."""
         self.notices.drop("file", "sizes", *_RUN_TOPICS)
 
     def offer_run(self, start: Callable[[], object]) -> None:
-        """Offers to run a kernel whose recorded run is shown."""
-        self.notices.put(as_recorded(start))
+        """Offer to run a kernel whose recorded run is displayed."""
+        self.notices.put(run_offer(start))
 
     def offer_gpu(self, setup: Setup, run: KnownRun | None) -> None:
-        """Offers the GPU for a kernel from elsewhere that is kept from it; not while its recorded run is shown."""
+        """Offer to run an untrusted kernel on the GPU, unless its recorded run is displayed."""
         is_recorded = run is not None and run.from_file and run.setup == setup
         if self.runners.needs_permission(setup.kernel) and not is_recorded:
-            self.notices.put(kept_from_gpu(lambda: self.runners.allow_on_gpu(setup.kernel)))
+            self.notices.put(gpu_offer(lambda: self.runners.allow_on_gpu(setup.kernel)))
 
     def _on_gpu_known(self) -> None:
         error = self.runners.gpu_error
@@ -63,5 +63,6 @@ class Reports:
 
 
 def _instead(error: GemmvizError) -> GemmvizError:
-    """The GPU's error, with the engine that ran the kernel instead."""
-    return GemmvizError(f"{error.message}. Shown is the interpreter's run", error.place, file=error.file, remedy=error.remedy)
+    """The GPU's error, with a note that the interpreter ran the kernel instead."""
+    message = f"{error.message}. The interpreter ran the kernel instead"
+    return GemmvizError(message, error.place, file=error.file, remedy=error.remedy)

@@ -1,4 +1,4 @@
-"""Keeps the run that is shown that of the shot: runs it, takes the run that comes of it, reads it through the shot's focus."""
+"""Keeps the displayed run up to date with the shot: executes it and reads it through the shot's focus."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -21,7 +21,7 @@ from gemmviz.subjects.runs import KnownRun
 
 
 class HasRun(Protocol):
-    """Whose shot is run."""
+    """The parts of a session that running a shot reads and changes."""
 
     shot: Shot
     slot: RunSlot
@@ -36,20 +36,20 @@ class HasRun(Protocol):
 
 
 class ShotRunner:
-    """``run_changed`` when another run is shown, ``reader_changed`` when it is read through another focus."""
+    """Runs the shot of a session. Signals: ``run_changed`` for another run; ``reader_changed`` for another focus on it."""
 
     run_changed = Signal()
     reader_changed = Signal()
 
     def __init__(self, session: HasRun) -> None:
         self.session = session
-        self.plays_next = False  # whether the next run plays at once
+        self.plays_next = False  # whether playback starts with the next run
         session.slot.finished.connect(self._on_finished)
         session.slot.failed.connect(self.fail)
         session.slot.hazards_found.connect(self._on_hazards)
 
     def start(self, again: bool = False) -> None:
-        """Runs the shot's setup, unless its run is shown already; or fails with the limit that it breaks."""
+        """Run the shot's setup unless its run is displayed; report the broken limit if it can't run."""
         session, slot, setup = self.session, self.session.slot, self.session.shot.setup
         try:
             session.launch = launch_soon(setup)
@@ -68,7 +68,7 @@ class ShotRunner:
             slot.start(setup, focus.block)
 
     def take(self, run: KnownRun) -> None:
-        """Shows a run at the position of the shot."""
+        """Show a finished run at the shot's position."""
         session = self.session
         self._set_error(None)
         step = step_at(run.trace, session.shot.at)
@@ -82,7 +82,7 @@ class ShotRunner:
             session.player.play(True)
 
     def take_recorded(self, run: KnownRun) -> None:
-        """Shows a run from a file as it is, from its beginning."""
+        """Show a run from a file from its beginning, without running anything."""
         session = self.session
         session.reports.drop_all()
         session.launch = run.trace.launch
@@ -92,7 +92,7 @@ class ShotRunner:
         session.reports.offer_run(lambda: self.start(again=True))
 
     def refocus(self) -> None:
-        """Reads the run through the shot's focus; a block that was not traced is traced, unless the setup names its blocks."""
+        """Read the run through the shot's focus. A block that was not traced is traced, unless the setup names its blocks."""
         session, run = self.session, self.session.slot.run
         if run is None:
             return
@@ -106,11 +106,11 @@ class ShotRunner:
         session.shot = replace(session.shot, focus=inside)
         session.slot.watch(inside)
         session.navigation.count_loads()
-        session.navigation.draw_beside(run.trace.steps)
+        session.navigation.draw_in_background(run.trace.steps)
         self.reader_changed.emit()
 
     def fail(self, error: GemmvizError) -> None:
-        """The shot can't be run; the analysis of the run that stays goes on."""
+        """Report that the shot can't run; the analysis of the displayed run continues."""
         session, notices = self.session, self.session.reports.notices
         notices.drop("kernel")
         if not isinstance(error, SettingError):
@@ -138,7 +138,7 @@ class ShotRunner:
         session.reports.offer_gpu(session.shot.setup, run)
 
     def _on_hazards(self) -> None:
-        """Goes to the first step in which threads collide, if the user has gone nowhere yet."""
+        """Go to the first step with a hazard, if playback hasn't started and the position is still step 0."""
         session, run = self.session, self.session.slot.run
         assert run is not None
         session.reports.report_hazard(run)

@@ -1,4 +1,4 @@
-"""A session: the shot that a person asks for, the run that is shown of it, and where in that run one is. It needs no window."""
+"""A session: the current shot, the displayed run, and the position in it. Independent of any window."""
 
 from typing import Any
 
@@ -27,12 +27,13 @@ from gemmviz.subjects.runs import KnownRun
 
 
 class Session:
-    """``shot`` is what a person asks for, with the sizes ``requested``; ``slot`` holds the run that is shown; ``error`` says
-    why that is another one. ``post`` runs a function on the thread that owns the session, the only one that may use it.
+    """The current shot and its run. ``shot``: what to display; ``requested``: the sizes requested for it; ``slot``: the
+    displayed run; ``error``: why that run is not the shot's. ``post`` runs a function on the thread that owns the session, the
+    only thread that may use it.
 
-    Signals: ``shot_changed`` for another shot; ``position_changed`` for another step, moment or camera; ``run_changed`` for
-    another run; ``analysis_changed`` when more is known of the run; ``busy_changed`` when an engine begins or ends to run;
-    ``message`` with a sentence for the status line.
+    Signals: ``shot_changed`` when the shot changes; ``position_changed`` for another step, moment or camera; ``run_changed``
+    for another run; ``analysis_changed`` when more of the run's analysis is available; ``busy_changed`` when an engine starts
+    or stops running the setup; ``message`` with a sentence for the status line.
     """
 
     shot_changed = Signal()
@@ -47,8 +48,8 @@ class Session:
         self.requested = RequestedSizes.of(self.shot.setup)
         self.launch: Launch | None = None
         self.error: GemmvizError | None = None
-        self.edited = ""  # the field that was set last
-        self.unread = ""  # the text of a file that can't be read as a kernel
+        self.edited = ""  # name of the field that was set last
+        self.unread = ""  # text of a file that can't be read as a kernel
         self.system_is_dark = True
         self.runners, self.benchmarks = runners or Engines(post), Benchmarks(post)
         self.notices = Notices()
@@ -70,36 +71,36 @@ class Session:
         self.slot.busy_changed.connect(self.busy_changed.emit)
         self.comparison.slot.analysis_changed.connect(self._on_more_known)
 
-    # What is shown
+    # What is displayed
 
     @property
     def shown(self) -> KnownRun | None:
-        """The run that is shown, None before there is one."""
+        """The displayed run; None before the first."""
         return self.slot.run
 
     @property
     def now(self) -> Moment | None:
-        """The step that is shown, of the run that is shown."""
+        """The displayed step of the displayed run."""
         return self.slot.reading.at(self.navigation.run_step)
 
     @property
     def is_stale(self) -> bool:
-        """Whether the run that is shown is not that of the shot."""
+        """Whether the displayed run is not the shot's."""
         return self.error is not None and self.shown is not None
 
     @property
     def is_busy(self) -> bool:
-        """Whether an engine runs the shot's setup."""
+        """Whether an engine is running the shot's setup."""
         return self.slot.is_running
 
     @property
     def is_working(self) -> bool:
-        """Whether anything of the picture is being worked out."""
+        """Whether any part of the picture is being computed."""
         return any(worker.is_busy for worker in self._picture_workers)
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
-        """All background work."""
+        """All background tasks."""
         return (*self._picture_workers, self.benchmarks.worker, self.runners.worker)
 
     @property
@@ -110,10 +111,10 @@ class Session:
     def _entry(self) -> Entry:
         return self.shot, self.requested
 
-    # Another shot
+    # Changing the shot
 
     def start(self, shot: Shot | None = None, plays: bool = False) -> None:
-        """Shows the first picture, and ``plays`` as soon as there is one."""
+        """Show the first picture, and start playback with it if ``plays``."""
         self.shot = shot or self.shot
         self._follow()
         self.requested = RequestedSizes.of(self.shot.setup)
@@ -123,7 +124,7 @@ class Session:
         self.shot_changed.emit()
 
     def show(self, shot: Shot, requested: RequestedSizes | None = None) -> None:
-        """Shows another shot. What changes on purpose can be undone."""
+        """Show another shot. Deliberate changes can be undone."""
         name = change_name(self.shot, shot)
         if name:
             self.history.leave(self._entry, name)
@@ -143,7 +144,7 @@ class Session:
             self._restore(self.history.redo())
 
     def show_recorded(self, run: KnownRun, name: str) -> None:
-        """Shows a run from a file as it is, and runs nothing."""
+        """Show a run from a file without running anything."""
         self.stop_running()
         self.unread = ""
         self.history.leave(self._entry)
@@ -153,16 +154,16 @@ class Session:
         self.shot_changed.emit()
 
     def stop_running(self) -> None:
-        """Stops running the shot; the run that is shown stays."""
+        """Stop running the shot; the displayed run stays."""
         self.player.play(False)
         self.slot.stop()
 
     def say(self, sentence: str) -> None:
-        """Says something that passes."""
+        """Show a temporary message."""
         self.message.emit(sentence)
 
     def close(self) -> None:
-        """Cancels all work, for good."""
+        """Cancel all work and accept no more."""
         self.player.play(False)
         for each in (self.slot, self.comparison.slot, self.display, self.benchmarks, self.runners):
             each.close()
@@ -180,7 +181,7 @@ class Session:
         elif shot.focus != before.focus:
             self.runner.refocus()
         elif shot.view != before.view:
-            self.navigation.draw_beside()
+            self.navigation.draw_in_background()
         self.navigation.count_loads()
         if shot.at != before.at:
             self.navigation.go_to_position(shot)
@@ -195,6 +196,6 @@ class Session:
             self.runner.start(again=True)
 
     def _on_more_known(self) -> None:
-        """Another value of the subject is there."""
+        """Redraw with a newly computed value."""
         self.analysis_changed.emit()
         self.position_changed.emit()

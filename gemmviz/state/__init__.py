@@ -1,1 +1,1 @@
-"""The Shot, which says what is shown, and everything that changes it."""
+"""The Shot, which defines what is displayed, and the code that changes and describes it."""

@@ -1,4 +1,4 @@
-"""A setup as a form shows it: every setting with its label, its bounds and what it is, whatever settings there are."""
+"""Form fields of a setup: each setting with its label, tooltip, value and bounds."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ _TYPES: dict[FieldKind, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``kind``: a whole number or one with decimals, within bounds; one of ``choices`` (values, and the words that they are
-    shown by); on or off; or a text.
+    """One form field. ``kind``: an integer or decimal number within bounds, one of ``choices`` (values and the texts that
+    display them), a switch, or a text.
 
-    ``empty``: what an empty text means. ``why_not``: why it can't be set now, "" where it can.
+    ``empty``: meaning of an empty text. ``why_not``: why the field is disabled; "" if it is enabled.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Field:
 
 
 def fields_of(setup: Setup) -> list[Field]:
-    """The settings in order, the kernel's parameters after the sizes."""
+    """The settings in order; the kernel's parameters follow the sizes."""
     settings = list(settings_of(type(setup)))
     fields = [_field(each, setup, settings) for each in settings]
     sizes = sum(each.path[0] == "problem" for each in settings)
@@ -52,7 +52,7 @@ def fields_of(setup: Setup) -> list[Field]:
 
 
 def put(setup: Setup, name: str, value: FieldValue) -> Setup:
-    """The setup with another value of one field. Raises SettingError where that can't be."""
+    """The setup with another value of one field. Raises SettingError if the value is not allowed."""
     field = next(each for each in fields_of(setup) if each.name == name)
     if not _is_possible(field, value):
         raise SettingError(f"{field.label} can't be {value!r}", names=(name,))
@@ -63,7 +63,7 @@ def put(setup: Setup, name: str, value: FieldValue) -> Setup:
 
 
 def _is_possible(field: Field, value: FieldValue) -> bool:
-    """Whether a value is of the right type and one of the choices; a parameter may have others than its header names."""
+    """Whether a value has the right type and is one of the choices. Parameters may also have values that are not listed."""
     if not isinstance(value, _TYPES[field.kind]) or isinstance(value, bool) != (field.kind == "switch"):
         return False
     if field.choices is None or field.is_parameter:
@@ -79,9 +79,9 @@ def _field(setting: Setting, setup: Setup, settings: list[Setting]) -> Field:
         tip = f"{tip}. {about(value)}"
     why_not = ""
     if control.needs is not None:
-        other, wanted = control.needs
+        other, required = control.needs
         present = next(each for each in settings if each.name == other).of(setup)
-        why_not = "" if present == wanted else control.unless
+        why_not = "" if present == required else control.unless
     known = _KNOWN[setting.name]() if setting.name in _KNOWN else setting.choices
     choices: dict[FieldValue, str] | None = {value: words for value, words in known.items()} or None
     kind: FieldKind = "choice" if choices else setting.kind
@@ -103,17 +103,17 @@ def _device_names() -> dict[str, str]:
 
 
 def device_title(name: str) -> str:
-    """What a device is called; its file's name where there is no such file."""
+    """Display name of a device; the file name if the device is unknown."""
     return load_device(name).name if name in device_names() else name
 
 
 def device_text(name: str) -> str:
-    """A device in a line, "" for one that gemmviz doesn't know."""
+    """One-line summary of a device; "" if gemmviz doesn't know it."""
     if name not in device_names():
         return ""
     device = load_device(name)
     return (
-        f"{device.name}: {device.max_threads_per_block} threads and {device.shared_per_block // 1024} KiB of shared memory a "
+        f"{device.name}: {device.max_threads_per_block} threads and {device.shared_per_block // 1024} KiB of shared memory per "
         f"block, {device.registers_per_block} registers; {device.sms} SMs, {device.bandwidth_gb_s:g} GB/s, "
         f"{device.peak_gflops / 1000:.3g} TFLOP/s"
     )
@@ -124,7 +124,7 @@ _ABOUT: dict[str, Callable[[Any], str]] = {"device": device_text}
 
 
 def launch_lines(setup: Setup, launch: Launch) -> list[str]:
-    """The launch, in threads, warps and blocks, and what it takes of the device."""
+    """The launch in threads, warps and blocks, and its registers."""
     device = device_for(setup)
     warps = -(-launch.threads_per_block // device.warp_size)
     lines = [
@@ -133,7 +133,7 @@ def launch_lines(setup: Setup, launch: Launch) -> list[str]:
     ]
     registers = recorded_registers(setup.kernel.text, setup.parameters, device)
     if registers is not None:
-        lines.append(f"{registers.per_thread} registers a thread (recorded: {registers.source})")
+        lines.append(f"{registers.per_thread} registers per thread (recorded: {registers.source})")
     return lines
 
 
@@ -142,8 +142,8 @@ def _product(extents: tuple[int, int, int]) -> str:
 
 
 def limits_line(device: Device) -> str:
-    """What a block may have on a device."""
+    """Limits of a block on a device."""
     return (
-        f"A block: at most {device.max_threads_per_block} threads, {device.shared_per_block // 1024} KiB of shared memory, "
+        f"Per block: at most {device.max_threads_per_block} threads, {device.shared_per_block // 1024} KiB of shared memory, "
         f"{device.registers_per_block} registers"
     )

@@ -1,4 +1,4 @@
-"""Values that are several numbers or words, as they are written on a command line: a block, a camera, labels, a trial."""
+"""Command-line syntax of values with several parts: a block, a camera, labels, trial values."""
 
 import re
 from collections.abc import Callable
@@ -15,8 +15,8 @@ _TRIED = {"threads": "threads", "registers": "registers", "shared": "shared_byte
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """``parse`` makes a value of the one before and of the text (a list of texts for a flag that ``is_repeated``), ``words``
-    the text of a value.
+    """Conversion of a value from and to text. ``parse``: the value from the previous value and the text (a list of texts if the
+    flag ``is_repeated``). ``words``: the text of a value.
     """
 
     parse: Callable[[Any, Any], Any]
@@ -25,15 +25,15 @@ class TextForm:
 
 
 def block_from(text: str) -> Triple:
-    """A block from X,Y or X,Y,Z. Raises UsageError."""
-    found = re.fullmatch(r"(\d+),(\d+)(?:,(\d+))?", text)
-    if found is None:
+    """A block index from X,Y or X,Y,Z. Raises UsageError."""
+    match = re.fullmatch(r"(\d+),(\d+)(?:,(\d+))?", text)
+    if match is None:
         raise UsageError(f"--block {text}: write X,Y")
-    return int(found[1]), int(found[2]), int(found[3] or 0)
+    return int(match[1]), int(match[2]), int(match[3] or 0)
 
 
 def block_text(block: Triple) -> str:
-    """As ``block_from`` reads it."""
+    """The text that ``block_from`` reads."""
     x, y, z = block
     return f"{x},{y},{z}" if z else f"{x},{y}"
 
@@ -42,7 +42,7 @@ def _camera(before: Camera, text: str) -> Camera:
     try:
         zoom, x, y = map(float, text.split(","))
     except ValueError:
-        raise UsageError(f"--camera {text}: write ZOOM,X,Y, as 4,0.5,0.5") from None
+        raise UsageError(f"--camera {text}: write ZOOM,X,Y, such as 4,0.5,0.5") from None
     return Camera(zoom, x, y)
 
 
@@ -52,10 +52,10 @@ def _camera_text(camera: Camera) -> str:
 
 def _trial(trial: Trial, texts: list[str]) -> Trial:
     for text in texts:
-        found = re.fullmatch(r"(threads|registers|shared)=(\d+)", text)
-        if found is None:
+        match = re.fullmatch(r"(threads|registers|shared)=(\d+)", text)
+        if match is None:
             raise UsageError(f"--try {text}: write threads=N, registers=N or shared=BYTES")
-        trial = replace(trial, **{_TRIED[found[1]]: int(found[2])})
+        trial = replace(trial, **{_TRIED[match[1]]: int(match[2])})
     return trial
 
 
@@ -68,7 +68,7 @@ def _labels(before: LabelStyle, text: str) -> LabelStyle:
     rest = parts[2:]
     if parts[:2] not in (["row", "column"], ["column", "row"]) or set(rest) - {"0", "1", "yx"} or len(rest) > 2:
         raise UsageError(
-            f"labels can't be {text!r}", remedy="write row,column or column,row, then ,1 and ,yx where they are meant"
+            f"labels can't be {text!r}", remedy="write row,column or column,row, optionally followed by ,1 and ,yx"
         )
     order: IndexOrder = "row, column" if parts[0] == "row" else "column, row"
     return LabelStyle(order, int("1" in rest), "y, x" if "yx" in rest else "x, y")

@@ -1,4 +1,4 @@
-"""The table of flags: one for each field of a Shot with a flag in its Control, and those of step and focus."""
+"""The table of command-line flags: one for each field of a Shot whose Control has a flag, and those of step and focus."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
@@ -27,10 +27,10 @@ _TYPES: dict[str, type] = {"number": int, "decimal": float}
 
 @dataclass(frozen=True)
 class Flag:
-    """One option. ``take`` puts its value into a shot; ``words`` are the values that a shot needs, None for no flag at all, ""
-    for a flag without a value, a list for a flag that may be given several times.
+    """One command-line flag. ``take`` applies its value to a shot. ``words``: the value that reproduces a shot; None to omit
+    the flag, "" for a flag without a value, a list for a repeated flag.
 
-    ``options`` go to argparse; ``group``: at most one flag of a group may be given.
+    ``options`` are passed to argparse. At most one flag of a ``group`` may be given.
     """
 
     name: str
@@ -41,18 +41,18 @@ class Flag:
 
     @property
     def attribute(self) -> str:
-        """Where argparse puts the value."""
+        """Name of the attribute that argparse sets."""
         return self.name.lstrip("-").replace("-", "_")
 
 
 def setup_flags(kind: type = Setup, with_record: bool = True) -> list[Flag]:
-    """One for each setting of a setup; without those that only say what is recorded, where nothing is."""
+    """Flags of the settings of a setup; ``with_record``: including those that only affect what is recorded."""
     chosen = (each for each in settings_of(kind) if with_record or not each.control.of_record)
     return [_flag(each.within("setup")) for each in chosen if each.control.flag]
 
 
 def view_flags(kind: type = Shot) -> list[Flag]:
-    """One for each other field of a shot. A phase is no flag of a shot: only the run says which step begins it."""
+    """Flags of the other fields of a shot. There is none for a phase: its first step is known only after a run."""
     return list(_view_flags(kind))
 
 
@@ -71,7 +71,7 @@ def _view_flags(kind: type) -> Iterator[Flag]:
 
 
 def _flag(setting: Setting) -> Flag:
-    """A flag that is left out where the shot has what a shot of its kernel has by default."""
+    """A flag that is omitted if the shot has the default of its kernel."""
     form = TEXT_FORMS.get(setting.type)
 
     def take(shot: Shot, value: Any) -> Shot:
@@ -93,12 +93,12 @@ def _words(setting: Setting, value: Any) -> str:
         case "decimal" if setting.control.digits:
             return f"{value:.{setting.control.digits}g}"
         case "decimal":
-            return np.format_float_positional(value, trim="-")  # argparse takes -1e-7 for a flag
+            return np.format_float_positional(value, trim="-")  # argparse mistakes -1e-7 for a flag
     return str(value)
 
 
 def _options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
-    """How argparse reads one flag. Bounds are checked by the dataclass that has the field."""
+    """Keyword arguments for argparse. Bounds are checked by the dataclass that has the field."""
     control, options = setting.control, dict[str, Any]()
     options["help"] = control.help[:1].lower() + control.help[1:]
     choices = _KNOWN[setting.name]() if setting.name in _KNOWN else tuple(setting.choices)
@@ -113,13 +113,13 @@ def _options(setting: Setting, is_repeated: bool) -> dict[str, Any]:
     return options | {"metavar": control.metavar or setting.name.upper()}
 
 
-# Whom to watch, and when
+# Focus and step
 
 
 def _step_flag() -> Flag:
     return Flag(
         "--step", lambda shot, step: replace(shot, at=Position(step - 1)), lambda shot: str(shot.at.step + 1),
-        {"type": whole_number(1), "help": "counted from 1, as the window does"}, "time",
+        {"type": whole_number(1), "help": "the step to show, counted from 1"}, "time",
     )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _focus_flags() -> Iterator[Flag]:
     yield Flag(
         "--thread", lambda shot, thread: replace(shot, focus=Focus(shot.focus.block, thread=thread)),
         lambda shot: None if shot.focus.thread is None else str(shot.focus.thread),
-        {"type": whole_number(0), "help": "the thread to follow, by its number in the block"}, "whom",
+        {"type": whole_number(0), "help": "the thread to follow, by its index in the block"}, "whom",
     )  # fmt: skip
     yield Flag(
         "--all", lambda shot, on: replace(shot, focus=Focus(shot.focus.block, everyone=on)),
@@ -147,22 +147,22 @@ def _focus_flags() -> Iterator[Flag]:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """A parser for argparse: whole numbers from ``least`` on."""
+    """An argparse type: integers not less than ``least``."""
 
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text} is no whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text} is not an integer of at least {least}")
         return int(text)
 
     return parse
 
 
 def share(text: str) -> float:
-    """A parser for argparse: numbers from 0 to 1."""
+    """An argparse type: numbers from 0 to 1."""
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1.0:
-        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1")
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return value

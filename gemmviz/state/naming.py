@@ -1,4 +1,4 @@
-"""What things that a person did and sees are called: changes in the menu, the picture in the window's title."""
+"""Display names of shots: undo entries for the menu, and window titles."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from gemmviz.state.shot import Shot
 
 
 def change_name(before: Shot, after: Shot) -> str:
-    """What of a shot was changed on purpose, "" for nothing: where one is in time and how near one looks are no such thing."""
+    """Name of a change for the undo menu; "" if only the position or camera changed."""
     names = changes(before.setup, after.setup, _shown)
     for setting in settings_of(Shot):
         if len(setting.path) == 1 and setting.of(before) != setting.of(after):
@@ -26,7 +26,7 @@ def _shown(setting: Setting, value: Any) -> str:
 
 
 def focus_name(focus: Focus) -> str:
-    """Who is watched, in short: threads by their number."""
+    """Short name of the watched threads; threads are given by index."""
     x, y, z = focus.block
     block = f"block ({x}, {y}" + (f", {z})" if z else ")")
     if focus.everyone:
@@ -42,7 +42,7 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
 
 
 def title_of(shot: Shot, name: str = "") -> str:
-    """The picture in a line, for the window's title. ``name``: what it shows, by default the setup of the shot."""
+    """Window title of a shot. ``name``: the displayed subject, by default the setup of the shot."""
     view = view_named(shot.view).title
     if name:
         return f"{view} · {name} – gemmviz"

@@ -1,4 +1,4 @@
-"""What is to be said about what is shown: each notice can be closed, and goes when it is no longer true."""
+"""Notices about the displayed run: each can be dismissed, and is removed when it no longer applies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Topic = Literal["kernel", "result", "hazard", "gpu", "file", "sizes", "benchmark
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a person can have done about it with one click. ``tip``: what that means."""
+    """An action that a notice offers. ``tip``: its consequences."""
 
     title: str
     tip: str
@@ -22,7 +22,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """``place``: where in the kernel's text. ``warns``: something is wrong, and not only otherwise than one may think."""
+    """One notice. ``place``: position in the kernel's text. ``warns``: a warning, otherwise information."""
 
     topic: Topic
     text: str
@@ -32,7 +32,7 @@ class Notice:
 
 
 class Notices:
-    """At most one a topic, in the order in which they came. ``changed`` when there are others."""
+    """The current notices, at most one per topic, oldest first. ``changed`` is emitted when they change."""
 
     changed = Signal()
 
@@ -45,7 +45,7 @@ class Notices:
 
     @property
     def place(self) -> Place | None:
-        """The place in the kernel's text that the latest notice is about."""
+        """The position in the kernel's text of the latest notice that has one."""
         return next((each.place for each in reversed(self.all) if each.place is not None), None)
 
     def complain(self, topic: Topic, error: GemmvizError) -> None:
@@ -57,7 +57,7 @@ class Notices:
         self.changed.emit()
 
     def drop(self, *topics: Topic) -> None:
-        """Removes notices that are no longer true, or that were closed."""
+        """Remove notices that no longer apply or were dismissed."""
         removed = [self._by_topic.pop(topic) for topic in topics if topic in self._by_topic]
         if removed:
             self.changed.emit()

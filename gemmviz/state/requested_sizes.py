@@ -1,4 +1,4 @@
-"""What a person wants of sizes and parameters, kept while other kernels are looked at that can't have it."""
+"""Sizes and parameters that the user requested, kept while kernels are displayed that can't run with them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,13 +14,13 @@ _SIZES = ("M", "N", "K")
 
 @dataclass(frozen=True, slots=True)
 class RequestedSizes:
-    """Sizes and parameters that were set by hand, by name; all others are the kernel's own."""
+    """Sizes and parameters that the user set, by name; others have the kernel's defaults."""
 
     numbers: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(cls, setup: Setup) -> "RequestedSizes":
-        """What a setup has otherwise than its kernel."""
+        """The values of a setup that differ from its kernel's defaults."""
         own = {**setup.kernel.problem.sizes, **setup.kernel.defaults}
         return cls({name: value for name, value in setup.sizes_and_parameters.items() if own.get(name) != value})
 
@@ -28,7 +28,7 @@ class RequestedSizes:
         return RequestedSizes({**self.numbers, **numbers})
 
     def for_kernel(self, kernel: KernelSpec, before: Setup) -> Setup:
-        """What is wanted of a kernel; what is set besides sizes and parameters stays as before."""
+        """The requested setup of a kernel; other settings are taken from ``before``."""
         sizes = {name: value for name, value in self.numbers.items() if name in _SIZES}
         parameters = {name: value for name, value in self.numbers.items() if name in kernel.defaults}
         return replace(
@@ -39,24 +39,24 @@ class RequestedSizes:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSetup:
-    """The setup that can run, and a sentence where it is not the one that was wanted."""
+    """A setup that can run. ``explanation``: why it is not the requested one; "" if it is."""
 
     setup: Setup
-    instead: str = ""
+    explanation: str = ""
 
 
-def granted(wanted: Setup) -> ResolvedSetup:
-    """What was wanted, or the nearest that can run; what was wanted too where nothing near can."""
-    why = _why_not(wanted)
+def resolve(requested: Setup) -> ResolvedSetup:
+    """The requested setup if it can run, otherwise the nearest one that can; unchanged if there is none."""
+    why = _why_not(requested)
     if why is None:
-        return ResolvedSetup(wanted)
-    nearest = nearest_setup(wanted)
+        return ResolvedSetup(requested)
+    nearest = nearest_setup(requested)
     if nearest is None:
-        return ResolvedSetup(wanted)
+        return ResolvedSetup(requested)
     named = nearest.sizes_and_parameters
-    changed = ", ".join(f"{n} = {named[n]}" for n, value in wanted.sizes_and_parameters.items() if named[n] != value)
-    instead = f"{wanted.kernel.name} can't have what you set ({why}), so it has {changed}; what you set is kept for others"
-    return ResolvedSetup(nearest, instead)
+    changed = ", ".join(f"{n} = {named[n]}" for n, value in requested.sizes_and_parameters.items() if named[n] != value)
+    explanation = f"{requested.kernel.name} can't run with your settings ({why}): it uses {changed}. Your settings are kept"
+    return ResolvedSetup(nearest, explanation)
 
 
 def _why_not(setup: Setup) -> str | None:
@@ -65,5 +65,5 @@ def _why_not(setup: Setup) -> str | None:
     except SettingError as error:
         return error.message
     except GemmvizError:
-        return None  # the kernel itself is wrong, and says so when it runs
+        return None  # an error in the kernel is reported when it runs
     return None if broken is None else broken.sentence

@@ -1,6 +1,6 @@
-"""A shot: one value for everything that a person sees, to and from TOML.
+"""A shot: one immutable value that defines everything that is displayed, and its TOML format.
 
-Undo is a list of shots; what is restored at the start, a saved view, a frame of the command line: each is a shot.
+Undo entries, restored sessions, saved views and exported frames are all shots.
 """
 
 import re
@@ -25,29 +25,29 @@ from gemmviz.scenes.kit.theme import theme_names
 FORMAT = "gemmviz view"
 VERSION = 1
 SYSTEM_THEME = "system"
-DRAGGED = "what is tried out"  # name of a change that goes on as long as the same value is dragged
+DRAGGED = "trial values"  # undo name of all changes while one value is dragged
 MOST_ZOOM = 256.0
 LEAST_TYPE, MOST_TYPE = 0.75, 2.0
-_WIDTH = "Of a chart: all kernels at this width of tiles and blocks (default: the fastest)"
-_CAMERA = "How near to look, and at which point of the frame, 0,0 to 1,1"
+_WIDTH = "In charts: show all kernels at this tile and block width (default: the fastest)"
+_CAMERA = "Zoom factor, and the point of the frame at the centre, 0,0 to 1,1"
 _TYPE_SCALE = Control(
-    "Type", "How much larger words are, 0.75 to 2 (default: 1)", "--type", least=LEAST_TYPE, most=MOST_TYPE, digits=6,
-    metavar="SCALE", undo="how it is seen",
+    "Type", "Scale of the text size, 0.75 to 2 (default: 1)", "--type", least=LEAST_TYPE, most=MOST_TYPE, digits=6,
+    metavar="SCALE", undo="text size",
 )  # fmt: skip
-_TRIAL = "Of occupancy: threads, registers or shared bytes to try out instead of the kernel's own"
+_TRIAL = "In the occupancy view: threads, registers or shared bytes to use instead of the kernel's own"
 _RENAMED_VIEWS = {
     "tile": "tile_size",
     "tiles": "block_tiles",
     "transfer": "copy_cost",
     "transfers": "host_timeline",
     "layout": "memory_strip",
-}  # names of views in files from before version 0.2
+}  # view names in files from before version 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """``zoom``: how much larger than the whole frame it is looked at, 1 to 256; ``x`` and ``y``: what is in the middle then,
-    as shares of the frame's width and height.
+    """The visible part of a frame. ``zoom``: magnification, 1 to 256. ``x`` and ``y``: the point at the centre, as fractions of
+    the frame's width and height. Raises UsageError for values out of range.
     """
 
     zoom: float = 1.0
@@ -56,21 +56,21 @@ class Camera:
 
     def __post_init__(self) -> None:
         if not (1.0 <= self.zoom <= MOST_ZOOM and -1.0 <= self.x <= 2.0 and -1.0 <= self.y <= 2.0):
-            raise UsageError(f"a camera can't look there: zoom 1 to {MOST_ZOOM:g}, x and y between -1 and 2")
+            raise UsageError(f"the camera is out of range: zoom must be 1 to {MOST_ZOOM:g}, x and y -1 to 2")
 
 
 @dataclass(frozen=True, slots=True)
 class ChartChoice:
-    """Of a view that is a chart: ``source`` names whose measurements are shown ("" for the first), ``shown`` the curves that a
-    person chose or put away. ``width``: of tiles and blocks, 0 for whichever is fastest; ``with_host``: with what the CPU
-    measured; ``is_even``: on axes that are divided evenly. Raises UsageError for a width that nobody has.
+    """Options of a chart. ``source``: name of the measurements ("" for the first); ``shown``: the curves that the user showed
+    or hid. ``width``: of tiles and blocks, 0 for the fastest; ``with_host``: include CPU measurements; ``is_even``: linear
+    instead of logarithmic axes. Raises UsageError for a width out of range.
     """
 
     source: str = ""
     shown: dict[str, bool] = field(default_factory=dict)
     width: Annotated[int, Control("Width", _WIDTH, "--width", most=4096)] = 0
-    with_host: Annotated[bool, Control("CPU", "Of a chart: without what the CPU measured", "--no-cpu")] = True
-    is_even: Annotated[bool, Control("Even axes", "Of a chart: axes divided evenly, and not by powers", "--even")] = False
+    with_host: Annotated[bool, Control("CPU", "In charts: omit CPU measurements", "--no-cpu")] = True
+    is_even: Annotated[bool, Control("Linear axes", "In charts: linear axes instead of logarithmic ones", "--even")] = False
 
     def __post_init__(self) -> None:
         _check(self)
@@ -78,8 +78,8 @@ class ChartChoice:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """Another setup that this one is held against, and by what both are locked to the same moment; ``marked``: an element that
-    is followed in both, as "A[3,5]".
+    """A setup to compare with. ``lock``: the quantity that is equal in both runs at each position; ``marked``: an element to
+    follow in both, such as "A[3,5]". Raises UsageError for an unknown lock or element.
     """
 
     setup: Setup
@@ -88,24 +88,26 @@ class Against:
 
     def __post_init__(self) -> None:
         if self.lock not in LOCKS:
-            raise UsageError(f"two runs can't be locked by {self.lock!r}", remedy=f"choose {', '.join(LOCKS)}")
+            raise UsageError(f"there is no lock {self.lock!r}", remedy=f"choose {', '.join(LOCKS)}")
         self.element  # noqa: B018
 
     @property
     def element(self) -> tuple[str, int, int] | None:
-        """Matrix, row and column of what is marked. Raises UsageError for what is no element."""
+        """Matrix, row and column of the marked element; None if there is none. Raises UsageError if ``marked`` is not an
+        element.
+        """
         if not self.marked:
             return None
-        found = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
-        if found is None:
-            raise UsageError(f"{self.marked!r} is no element", remedy="write A[3,5]")
-        return found[1], int(found[2]), int(found[3])
+        match = re.fullmatch(r"([ABC])\[(\d{1,9}), ?(\d{1,9})\]", self.marked)
+        if match is None:
+            raise UsageError(f"{self.marked!r} is not an element", remedy="write A[3,5]")
+        return match[1], int(match[2]), int(match[3])
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a person tries out of what a block needs of an SM; None for what the kernel needs. Raises UsageError for what no
-    block has.
+    """Trial values for the resources of a block in the occupancy view; None for the kernel's own. Raises UsageError for values
+    that are impossible on any device.
     """
 
     threads: int | None = None
@@ -114,24 +116,25 @@ class Trial:
 
     def __post_init__(self) -> None:
         for what, value, least, most in (
-            ("threads", self.threads, 1, 1024), ("registers a thread", self.registers, 1, 256),
+            ("threads", self.threads, 1, 1024), ("registers per thread", self.registers, 1, 256),
             ("bytes of shared memory", self.shared_bytes, 0, 1 << 18),
         ):  # fmt: skip
             if value is not None and not least <= value <= most:
-                raise UsageError(f"no block has {value} {what} on any device", remedy=f"choose {least} to {most}")
+                raise UsageError(f"no device supports a block with {value} {what}", remedy=f"choose {least} to {most}")
 
 
 @dataclass(frozen=True, slots=True)
 class Shot(DrawingOptions):
-    """``setup``: what is run; ``focus``: whom to watch; ``view``: in which picture; ``at``: where in the run;
-    ``type_scale``: how much larger words are than the theme has them, 0.75 to 2; ``trial``: what is tried out of occupancy;
-    ``against``: what it is compared with; and all DrawingOptions. Raises UsageError for what there is none of.
+    """Everything that is displayed. ``setup``: what to run; ``focus``: threads to watch; ``view``: name of the view; ``at``:
+    position in the run; ``type_scale``: text size relative to the theme's, 0.75 to 2; ``trial``: trial values for occupancy;
+    ``against``: what to compare with; plus all DrawingOptions. Raises UsageError for an unknown view or theme, or values out of
+    range.
     """
 
     setup: Setup
     focus: Annotated[Focus, Control("Watched", "The threads to watch", undo="watch {}")] = field(default_factory=Focus)
-    view: Annotated[str, Control("View", "What to look at (default: stage)", "--view", undo="view {}")] = "stage"
-    at: Annotated[Position, Control("Step", "The step that is shown", undo="")] = field(default_factory=Position)
+    view: Annotated[str, Control("View", "The view to show (default: stage)", "--view", undo="view {}")] = "stage"
+    at: Annotated[Position, Control("Step", "The step to show", undo="")] = field(default_factory=Position)
     camera: Annotated[Camera, Control("Camera", _CAMERA, "--camera", metavar="ZOOM,X,Y", undo="")] = field(
         default_factory=Camera
     )
@@ -140,7 +143,7 @@ class Shot(DrawingOptions):
     )
     theme: Annotated[str, Control("Theme", "Colours (default: dark)", "--theme", undo="theme {}")] = SYSTEM_THEME
     type_scale: Annotated[float, _TYPE_SCALE] = 1.0
-    trial: Annotated[Trial, Control("Tried out", _TRIAL, "--try", metavar="NAME=N", undo=DRAGGED)] = field(
+    trial: Annotated[Trial, Control("Trial values", _TRIAL, "--try", metavar="NAME=N", undo=DRAGGED)] = field(
         default_factory=Trial
     )
     against: Annotated[Against | None, Control("Comparison", "The other run", undo="comparison")] = None
@@ -158,17 +161,17 @@ def _check(value: object) -> None:
 
 
 def default_shot() -> Shot:
-    """What a first start shows: a tiled multiplication small enough to follow by eye."""
+    """The shot of the first start: a tiled multiplication small enough to follow by eye."""
     return Shot(setup_for(load_kernel(DEFAULT_KERNEL)))
 
 
 def shot_text(shot: Shot) -> str:
-    """The shot as TOML. A kernel that ships with gemmviz goes by its name, any other with all its text."""
+    """The shot as TOML. Shipped kernels are stored by name, others with their source."""
     return toml_text({"format": FORMAT, "version": VERSION, **plain_of(shot)})
 
 
 def plain_of(shot: Shot) -> dict[str, Any]:
-    """The shot as dicts, lists and what they may hold in a file."""
+    """The shot as dicts, lists and values for a file."""
     plain: dict[str, Any] = to_plain(shot, brief=True)
     plain["setup"]["kernel"] = _kernel_of(shot.setup)
     if shot.against is not None:
@@ -177,28 +180,28 @@ def plain_of(shot: Shot) -> dict[str, Any]:
 
 
 def shot_of(plain: dict[str, Any]) -> Shot:
-    """What ``plain_of`` was made from. Raises FormatError, or UsageError for what there is none of."""
+    """The shot from the result of ``plain_of``. Raises FormatError, or UsageError for unknown names and values out of range."""
     full = _updated(plain)
     unknown = unknown_names(full, Shot)
     if unknown:
         remedy = closest(unknown[0].rpartition(".")[2], [each.name for each in fields(Shot)])
-        raise FormatError(f"no view has {unknown[0]}", remedy=remedy)
+        raise FormatError(f"a saved view has no field {unknown[0]}", remedy=remedy)
     shot = from_plain(full, Shot)
     device_for(shot.setup)
     return shot
 
 
 def _kernel_of(setup: Setup) -> Any:
-    """By its name where it ships with gemmviz."""
+    """The name of a shipped kernel, or all fields of another one."""
     return setup.kernel.name if setup.kernel.is_shipped else to_plain(setup.kernel, brief=True)
 
 
 def parse_shot(text: str, file: str | None = None) -> Shot:
-    """What ``shot_text`` wrote. Raises FormatError, or UsageError for what there is none of."""
+    """The shot from the result of ``shot_text``. Raises FormatError, or UsageError for unknown or invalid values."""
     try:
         plain = toml_to_plain(text)
         if plain.pop("format", None) != FORMAT:
-            raise FormatError("this is no saved view of gemmviz")
+            raise FormatError("this is not a saved gemmviz view")
         version = plain.pop("version", 0)
         if not isinstance(version, int) or version > VERSION:
             raise FormatError(f"this view has version {version}; this gemmviz reads {VERSION}", remedy="update gemmviz")
@@ -210,8 +213,8 @@ def parse_shot(text: str, file: str | None = None) -> Shot:
 
 
 def _updated(plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a shot with kernels loaded by name and today's names of views."""
-    if plain.get("view") in tuple(_RENAMED_VIEWS):  # it may be unhashable
+    """The fields of a shot with kernels loaded by name and old view names replaced."""
+    if plain.get("view") in tuple(_RENAMED_VIEWS):  # the value may be unhashable
         plain = {**plain, "view": _RENAMED_VIEWS[plain["view"]]}
     setup, against = plain.get("setup"), plain.get("against")
     if isinstance(against, dict):
@@ -223,10 +226,10 @@ def _updated(plain: dict[str, Any]) -> dict[str, Any]:
 
 
 def save_view(shot: Shot, path: Path) -> None:
-    """Raises GemmvizError where the file can't be written."""
+    """Write a shot to a file. Raises GemmvizError if the file can't be written."""
     write_text(path, shot_text(shot))
 
 
 def read_view(path: Path) -> Shot:
-    """Raises UsageError where there is no such file, FormatError that names the file and what is wrong in it."""
+    """Read a shot from a file. Raises UsageError if there is no such file, FormatError with file and place if it is invalid."""
     return parse_shot(read_text(path), str(path))

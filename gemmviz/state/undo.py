@@ -1,4 +1,4 @@
-"""What can be undone: a list of what was shown, and where in it one is."""
+"""A generic undo list."""
 
 from typing import Generic, TypeVar
 
@@ -7,8 +7,8 @@ _MOST = 200
 
 
 class Undo(Generic[State]):
-    """Entries with the names of the changes that led to them. ``settle`` keeps the present entry up to date; ``note`` begins
-    another one, and forgets what was undone.
+    """Entries with the names of the changes that led to them. ``settle`` updates the present entry; ``note`` adds an entry and
+    discards the undone ones.
     """
 
     def __init__(self, first: State) -> None:
@@ -21,7 +21,7 @@ class Undo(Generic[State]):
 
     @property
     def undo_name(self) -> str | None:
-        """What ``undo`` would undo, None for nothing."""
+        """Name of the change that ``undo`` reverts; None if there is none."""
         return self._entries[self._at][1] if self._at else None
 
     @property
@@ -29,18 +29,18 @@ class Undo(Generic[State]):
         return self._entries[self._at + 1][1] if self._at + 1 < len(self._entries) else None
 
     def settle(self, entry: State) -> None:
-        """The present one is this by now."""
+        """Update the present entry."""
         self._entries[self._at] = entry, self._entries[self._at][1]
 
     def note(self, entry: State, name: str) -> None:
-        """Another one than before: ``name`` is what has changed."""
+        """Add an entry after the change ``name``."""
         del self._entries[self._at + 1 :]
         self._entries.append((entry, name))
         del self._entries[:-_MOST]
         self._at = len(self._entries) - 1
 
     def undo(self) -> State:
-        """The entry before, which is the present one from now on; the first one stays."""
+        """Go back one entry, if there is one, and return it."""
         self._at = max(0, self._at - 1)
         return self.present
 

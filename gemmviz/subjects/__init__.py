@@ -1,1 +1,1 @@
-"""What a view draws: one file for each kind of subject."""
+"""Subjects, the values that views draw: what each kind needs, and how it is computed."""

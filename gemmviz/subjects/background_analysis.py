@@ -1,5 +1,5 @@
-"""Analysis of a run once its picture is on the screen: what a focus needs, hazards and values of the trace, counts of the whole
-launch, and meanwhile the speed of the real kernel.
+"""Analysis of a run after its picture is on the screen: costs of the focus, hazards and values of the trace, counts of the
+whole launch, and the speed of the real kernel.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _MOST_VALUES = 12_000_000  # accesses
 
 @dataclass(frozen=True)
 class WatchResult:
-    """``watched``: the variables of the first thread of a scope, or ``why_none`` are known."""
+    """Variables of the first thread of a scope in ``watched``; if None, ``why_none`` gives the reason."""
 
     scope: Scope
     watched: Watched | None
@@ -39,8 +39,8 @@ class WatchResult:
 
 
 class BackgroundAnalysis:
-    """Analyses a run, one thing after the other. ``on_more_known`` gets the run with more in it, ``on_watched`` a WatchResult,
-    ``on_failed`` a GemmvizError.
+    """Analyses one run in the background. ``on_more_known`` gets the run whenever more of it is known, ``on_watched`` a
+    WatchResult, ``on_failed`` a GemmvizError.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class BackgroundAnalysis:
         self._report, self._report_watched, self._report_failed = on_more_known, on_watched, on_failed
         self._run: KnownRun | None = None
         self._engine: Engine | None = None
-        self._is_over = False  # whether it was cancelled, or failed
+        self._is_over = False  # whether the analysis was cancelled or failed
         self._costs: LatestTask[object] = LatestTask(post, self._on_costs, on_failed)
         self._watch: LatestTask[WatchResult] = LatestTask(post, self._on_watched, self._on_failed)
         self._search: LatestTask[tuple[Replay, int]] = LatestTask(post, self._on_searched, self._on_failed)
@@ -62,7 +62,7 @@ class BackgroundAnalysis:
         self.workers: tuple[LatestTask[Any], ...] = self._costs, self._watch, self._search, self._count, self._time
 
     def begin(self, run: KnownRun, scope: Scope, engine: Engine) -> None:
-        """Analyses another run, or the same one for another scope; nothing that is known is worked out again."""
+        """Analyse another run, or the same run for another scope; known results are not computed again."""
         if self._run is None or self._run.trace is not run.trace:
             self.cancel()
         self._run, self._engine, self._is_over = run, engine, False
@@ -77,7 +77,7 @@ class BackgroundAnalysis:
 
     @property
     def will_count(self) -> bool:
-        """Whether the counts of the whole launch are still to come."""
+        """Whether the counts of the whole launch are still to be computed."""
         run = self._run
         is_open = run is not None and run.counts is None and not run.no_counts and run.trace.stop is None
         return is_open and not self._is_over
@@ -112,7 +112,7 @@ class BackgroundAnalysis:
         if run is None or engine is None or run.no_counts:
             return
         if run.counts is None and not self._count.is_busy:
-            self._count.start(lambda cancelled: count(run, engine, cancelled))
+            self._count.start(lambda cancelled: count_launch(run, engine, cancelled))
 
     def _on_counted(self, counts: LaunchCounts) -> None:
         self._add(counts=counts)
@@ -142,33 +142,33 @@ def watch(setup: Setup, replay: Replay, scope: Scope, engine: Engine, cancelled:
     try:
         return WatchResult(scope, engine.watch(setup, scope.focus.block, thread, cancelled=cancelled))
     except CannotAnswer:
-        return WatchResult(scope, None, "a trace holds none; they are there once it is run here")
+        return WatchResult(scope, None, "a trace does not contain them: run the kernel to see them")
     except GemmvizError as error:
         return WatchResult(scope, None, str(error))
     except MemoryError:
-        return WatchResult(scope, None, "there is not enough memory for them")
+        return WatchResult(scope, None, "there is not enough memory")
 
 
 def search(setup: Setup, replay: Replay, engine: Engine, cancelled: Cancel) -> tuple[Replay, int]:
-    """The replay with its hazards, and values where there is room for them; and the number of searched blocks."""
+    """The replay with its hazards, and with values if they fit in memory; and the number of searched blocks."""
     blocks = searched_blocks(replay.trace)
     if replay.value is None and replay.trace.element.size <= _MOST_VALUES:
         replay = replace(replay, value=_values(setup, replay.trace, engine, cancelled))
     return with_hazards(replay, blocks, cancelled), blocks
 
 
-def count(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCounts:
-    """Counts of the whole launch: from the record, if that holds all of it."""
+def count_launch(known: KnownRun, engine: Engine, cancelled: Cancel) -> LaunchCounts:
+    """Counts of the whole launch; of a run from a file, from its trace. Raises CannotAnswer if that trace is incomplete."""
     trace = known.trace
     if known.from_file:
         if not trace.is_whole:
-            raise CannotAnswer("the file holds a part of it")
+            raise CannotAnswer("the file contains only a part of the launch")
         return count_steps(trace, range(trace.steps))
     return launch_counts(known.setup, engine, cancelled=cancelled)
 
 
 def _values(setup: Setup, trace: Trace, engine: Engine, cancelled: Cancel) -> npt.NDArray[np.float32] | None:
-    """Values read and written, from another run; None where that run differs or fails: a picture can do without."""
+    """Values read and written, from a second run; None if that run differs or fails, since they are optional."""
     with contextlib.suppress(GemmvizError):
         recording = Recording(values=True, origins=False, limit_bytes=MOST_BYTES)
         again = engine.trace(setup, trace.blocks, recording, cancelled=cancelled).trace

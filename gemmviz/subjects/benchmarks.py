@@ -1,4 +1,4 @@
-"""The measurements that can be looked at: those that ship with gemmviz, those that were opened, those that are made here."""
+"""Available benchmarks: shipped, opened from files, and measured here."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,9 @@ _LESSONS = ", kernels of the lessons"
 
 
 class Benchmarks:
-    """By name, what was measured here first. ``changed`` when there are others, or more rows; ``failed`` with an error."""
+    """Benchmarks by name, those measured here first. Signals: ``changed`` when there are other benchmarks or more rows;
+    ``failed`` with an error.
+    """
 
     changed = Signal()
     failed = Signal(object)
@@ -35,18 +37,18 @@ class Benchmarks:
 
     @property
     def all(self) -> dict[str, Benchmark]:
-        """By name."""
+        """All benchmarks by name."""
         here = {} if self._measured is None else {capital(HERE): self._measured}
         return {**here, **recorded(), **self._others}
 
     def named(self, name: str) -> Benchmark | None:
-        """The one of this name; the first where there is none of it; None where there is none at all."""
+        """The benchmark of this name, otherwise the first; None if there are none."""
         return named(self.all, name)
 
-    def add(self, found: Benchmark, file: str) -> str:
-        """What a file of this name holds; its name from now on."""
-        name = f"{file}, {found.gpu.name}, {found.date}"
-        self._others[name] = found
+    def add(self, benchmark: Benchmark, file: str) -> str:
+        """Add the benchmark from a file. Returns its name."""
+        name = f"{file}, {benchmark.gpu.name}, {benchmark.date}"
+        self._others[name] = benchmark
         self.changed.emit()
         return name
 
@@ -58,13 +60,13 @@ class Benchmarks:
 
     @property
     def progress(self) -> str:
-        """What was measured last, in words."""
+        """Progress of the measurement, and the row measured last, for display."""
         row = None if self._measured is None or not self.done else self._measured.rows[-1]
         latest = "" if row is None else f": {row.label}, N = {row.problem.N}"
         return f"{self.done} of {self.cases}{latest}"
 
     def measure(self, gpu: RemoteGpu, device: str, sizes: str) -> None:
-        """Times all kernels at these sizes, as "128:4096". Raises UsageError for sizes that are none."""
+        """Measure all kernels at sizes such as "128:4096". Raises UsageError for invalid sizes."""
         problems = square_problems(parse_sizes(sizes.replace(" ", "")))
         cases = cases_for([load_kernel(name) for name in kernel_names()], problems, device)
         self.done, self.cases = 0, len(cases)
@@ -79,7 +81,7 @@ class Benchmarks:
         self.changed.emit()
 
     def cancel(self) -> None:
-        """What was measured so far stays."""
+        """Stop measuring; finished measurements are kept."""
         self.worker.cancel()
         self.changed.emit()
 
@@ -100,9 +102,9 @@ class Benchmarks:
 
 
 def recorded() -> dict[str, Benchmark]:
-    """Those that ship with gemmviz, by name."""
-    found = {_name(each): each for each in recorded_benchmarks()}
-    return {**found, **{_name(each) + _LESSONS: each for each in recorded_lesson_benchmarks()}}
+    """Shipped benchmarks by name."""
+    shipped = {_name(each): each for each in recorded_benchmarks()}
+    return {**shipped, **{_name(each) + _LESSONS: each for each in recorded_lesson_benchmarks()}}
 
 
 def _name(benchmark: Benchmark) -> str:
@@ -110,5 +112,5 @@ def _name(benchmark: Benchmark) -> str:
 
 
 def named(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark | None:
-    """The one of this name; the first where there is none of it; None where there is none at all."""
+    """The benchmark of this name, otherwise the first; None if there are none."""
     return benchmarks.get(name) or next(iter(benchmarks.values()), None)

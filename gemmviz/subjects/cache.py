@@ -1,4 +1,4 @@
-"""Values of subjects for a window: slow ones are made beside the thread that draws, and none is made twice."""
+"""A cache of subjects for the window; slow ones are computed on a background thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from gemmviz.state.shot import Shot
 from gemmviz.subjects.subject import Context, Subject
 
 _MOST = 32
-WAITING = "Being worked out …"
-_NOTHING = "There is nothing to show of this kernel here"
+WAITING = "Computing …"
+_NOTHING = "This view has nothing to show for this kernel"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Entry:
-    """``key``: all that ``value`` depends on. ``error``: why there is no value."""
+    """A cached value. ``key``: everything that ``value`` depends on. ``error``: why there is no value."""
 
     kind: type
     key: tuple[Any, ...]
@@ -27,7 +27,7 @@ class _Entry:
 
 
 class SubjectCache:
-    """``on_change`` is called when a slow value is there, or can't be had."""
+    """A cache of values of subjects. ``on_change`` is called when a slow value is available or has failed."""
 
     def __init__(self, post: Post, on_change: Callable[[], Any]) -> None:
         self._on_change = on_change
@@ -36,12 +36,12 @@ class SubjectCache:
         self._pending: _Entry | None = None
 
     def value(self, subject: Subject, shot: Shot, context: Context) -> Any:
-        """The value for a shot; None as long as it is being made or the context doesn't hold enough, or if it can't be had."""
+        """The value for a shot; None while it is computed, if the context is incomplete, or on failure."""
         entry = self._entry(subject, shot, context)
         return None if entry is None else entry.value
 
     def missing(self, subject: Subject, shot: Shot, context: Context) -> str:
-        """Why there is no value: an error, or that it is being made; "" where the context doesn't hold enough for it."""
+        """The reason for a missing value: an error, or that it is being computed; "" if the context is incomplete."""
         entry = self._entry(subject, shot, context)
         if entry is None:
             return WAITING
@@ -57,21 +57,21 @@ class SubjectCache:
         fresh = _Entry(subject.kind, key)
         if not subject.is_slow:
             self._entries = [entry for entry in self._entries if entry.kind is not subject.kind]
-            self._add(_made(fresh, subject, shot, context), is_news=False)
+            self._add(_computed(fresh, subject, shot, context), is_new=False)
             return self._entries[-1]
         pending = self._pending
         if pending is None or pending.kind is not subject.kind or pending.key != key:
             self._pending = fresh
 
             def work(cancelled: Cancel) -> _Entry:
-                return _made(fresh, subject, shot, replace(context, cancelled=cancelled))
+                return _computed(fresh, subject, shot, replace(context, cancelled=cancelled))
 
             self.worker.start(work)
         return None
 
-    def _add(self, entry: _Entry, is_news: bool = True) -> None:
+    def _add(self, entry: _Entry, is_new: bool = True) -> None:
         self._entries = [*self._entries[1 - _MOST :], entry]
-        if is_news:
+        if is_new:
             self._pending = None
             self._on_change()
 
@@ -80,8 +80,8 @@ class SubjectCache:
             self._add(replace(self._pending, error=error))
 
 
-def _made(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> _Entry:
-    """The entry with its value, or with the error that takes its place."""
+def _computed(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> _Entry:
+    """The entry with its value, or with the error that prevents it."""
     try:
         return replace(entry, value=subject.make(shot, context))
     except GemmvizError as error:
@@ -89,7 +89,9 @@ def _made(entry: _Entry, subject: Subject, shot: Shot, context: Context) -> _Ent
 
 
 def _key(subject: Subject, shot: Shot, context: Context) -> tuple[Any, ...]:
-    """All that a value depends on: the shot without its time and its looks, and what the subject takes from the context."""
+    """Everything that a value depends on: the shot without position and appearance, and the parts of the context that the
+    subject uses.
+    """
     chart = shot.chart
     return (
         shot.setup, shot.against, shot.focus.block, shot.trial, chart.source, chart.width, chart.with_host,

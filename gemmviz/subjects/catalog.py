@@ -1,4 +1,4 @@
-"""Finds the kinds of subjects: every module of ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``."""
+"""The table of subjects, from every module of ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``."""
 
 from functools import cache
 
@@ -11,27 +11,27 @@ from gemmviz.subjects.subject import Subject
 
 @cache
 def subject_extensions() -> Extensions[Subject]:
-    """All kinds of subjects, and the modules that could not be used."""
+    """All kinds of subjects, and the modules that could not be loaded."""
     return extensions_in(folder, "SUBJECT", Subject)
 
 
 def subjects() -> dict[str, Subject]:
-    """Kinds of subjects by name ("occupancy" is the one in ``occupancy.py``), in their order."""
+    """Kinds of subjects by name, in order; the name is the module's, such as "occupancy"."""
     return subject_extensions().items
 
 
 def subject_for(kind: type) -> Subject:
-    """The subject whose values are of this type. Raises UsageError where there is none."""
+    """The subject with values of this type. Raises UsageError if there is none."""
     for subject in subjects().values():
         if subject.kind is kind:
             return subject
     raise UsageError(
-        f"no subject makes a {kind.__name__}", remedy="add a file with SUBJECT = Subject(...) to gemmviz/subjects/kinds"
+        f"no subject has the type {kind.__name__}", remedy="add a file with SUBJECT = Subject(...) to gemmviz/subjects/kinds"
     )
 
 
 def subject_of_view(name: str) -> Subject:
-    """The subject that a view shows. Raises UsageError for an unknown view, or one of an unknown subject."""
+    """The subject that a view shows. Raises UsageError for an unknown view, or a view of an unknown subject."""
     view = view_named(name)
     try:
         return subject_for(view.subject)

@@ -1,4 +1,4 @@
-"""A whole launch, counted and timed by an engine."""
+"""Counts and timing of a whole launch by an engine."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ from gemmviz.run.measure.recorded import RecordedTimes
 
 @dataclass(frozen=True, eq=False)
 class LaunchFacts:
-    """What is known of a whole launch: its counts and the speed of the real kernel, None as long as they are unknown;
-    ``no_counts`` and ``no_speed`` say why they stay so. ``passed``: whether C was right, None before a run.
+    """Facts about a whole launch: its counts and the speed of the real kernel, None while unknown; ``no_counts`` and
+    ``no_speed`` give the reason if they stay unknown. ``passed``: whether C is correct, None before a run.
     """
 
     setup: Setup
@@ -28,20 +28,20 @@ class LaunchFacts:
 
     @property
     def time_ms(self) -> float | None:
-        """Of one launch, None where it is unknown."""
+        """Time of one launch in ms; None if unknown."""
         return None if self.speed is None else self.speed.median_ms
 
     @property
     def time_source(self) -> str:
-        """Where the time is from, "" where there is none."""
+        """Source of the time; "" if there is none."""
         return "" if self.speed is None else self.speed.source
 
 
 def launch_counts(
     setup: Setup, engine: Engine, *, passes: Passes = wavefronts, cancelled: Cancel = is_cancelled
 ) -> LaunchCounts:
-    """Counts of all accesses of a launch, as the source has them. ``passes``: how wavefronts are counted. Raises GemmvizError
-    for a setup that can't be launched or faults.
+    """Counts of all accesses of a launch, from its source. ``passes``: how wavefronts are counted. Raises GemmvizError for a
+    setup that can't be launched or faults.
     """
     counter = LaunchCounter(device_for(setup).rules, cancelled, passes)
     engine.count(setup, counter, cancelled=cancelled)
@@ -49,7 +49,7 @@ def launch_counts(
 
 
 def launch_facts(setup: Setup, engine: Engine, cancelled: Cancel = is_cancelled) -> LaunchFacts:
-    """Counts of a launch, and its speed as measured or recorded. Raises GemmvizError for one that can't be counted."""
+    """Counts of a launch, and its speed as measured or recorded. Raises GemmvizError if it can't be counted."""
     counts = launch_counts(setup, engine, cancelled=cancelled)
     try:
         return LaunchFacts(setup, counts, speed=FallbackEngine(engine, RecordedTimes()).time(setup, cancelled=cancelled))

@@ -1,4 +1,4 @@
-"""Facts about one shot: its run, its counts, its device, models and recordings, each computed when it is first read."""
+"""Facts about one shot: its run, counts, device, models and recordings, each computed on first use."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -29,12 +29,12 @@ from gemmviz.subjects.counting import launch_counts
 from gemmviz.subjects.runs import replay_of, run
 from gemmviz.subjects.subject import Context
 
-Value = TypeVar("Value")
+_Value = TypeVar("_Value")
 
 
 class ShotFacts:
-    """Facts about a shot, from an engine's run of it. ``outcome``: of that run, where it is over already. Each fact raises
-    GemmvizError where the shot can't be run.
+    """Facts about a shot, from a run by an engine. ``outcome``: the outcome of that run if it is finished. Each fact raises
+    GemmvizError if the shot can't be run.
     """
 
     def __init__(self, shot: Shot, engine: Engine, outcome: Outcome | None = None) -> None:
@@ -42,11 +42,11 @@ class ShotFacts:
         self._outcome = outcome
 
     def about(self, shot: Shot) -> "ShotFacts":
-        """Facts about another shot, by the same engine."""
+        """Facts about another shot, from the same engine."""
         return ShotFacts(shot, self.engine)
 
-    def of_kind(self, kind: type[Value]) -> Value:
-        """The shot's subject of a kind that needs no run."""
+    def of_kind(self, kind: type[_Value]) -> _Value:
+        """The shot's value of a subject that needs no run."""
         value = subject_for(kind).make(self.shot, Context(lambda kernel: self.engine))
         assert isinstance(value, kind)
         return value
@@ -111,5 +111,5 @@ class ShotFacts:
     def benchmark(self) -> Benchmark:
         benchmark = named(recorded(), self.shot.chart.source)
         if benchmark is None:
-            raise UsageError("nothing is recorded")
+            raise UsageError("there is no recording")
         return benchmark

@@ -1,4 +1,4 @@
-"""What a subject needs of a shot's run, computed at once: for exports, scripts and lessons, which have no window to wait in."""
+"""Computes everything that a subject needs of a shot's run, synchronously, for exports, scripts and lessons."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
@@ -27,8 +27,8 @@ EngineOf = Callable[[KernelSpec], AbstractContextManager[Engine]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """What is known already: the ``outcome`` of a run with its ``replay``, or benchmarks by name; by default the shipped ones.
-    ``goes_to_fault``: a shot of the beginning of a run that was stopped shows where.
+    """Results that are already available: the ``outcome`` of a run with its ``replay``, or benchmarks by name (default: the
+    shipped ones). ``goes_to_fault``: a shot at the first step of a faulting run moves to the fault.
     """
 
     outcome: Outcome | None = None
@@ -39,8 +39,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gathered:
-    """A shot with all that its subject needs: ``shot`` is where its run has it, at a fault if there is one. ``reader`` and
-    ``outcome`` are those of the run, None for a subject without one.
+    """A shot with everything that its subject needs. ``shot``: at the fault if there is one. ``reader`` and ``outcome``: of its
+    run; None for a subject that needs none.
     """
 
     subject: Subject
@@ -54,16 +54,16 @@ class Gathered:
         return None if self.reader is None else self.reader.replay
 
     def at(self, step: int) -> Any:
-        """The subject's value at a step of the run. Raises GemmvizError where there is nothing to show."""
+        """The subject's value at a step of the run. Raises UsageError if there is nothing to show."""
         moment = None if self.reader is None else self.reader.at(step)
         value = self.subject.make(self.shot, replace(self.context, moment=moment))
         if value is None:
-            raise UsageError(f"there is nothing to show in the view {self.shot.view!r}")
+            raise UsageError(f"the view {self.shot.view!r} has nothing to show")
         return value
 
 
 def engines(stack: ExitStack, engine_of: EngineOf) -> EngineFor:
-    """Engines that are started when a kernel first needs them, and closed with the stack."""
+    """Engines that start when a kernel first needs them, and close with ``stack``."""
     opened: dict[KernelSpec, Engine] = {}
 
     def engine_for(kernel: KernelSpec) -> Engine:
@@ -75,8 +75,8 @@ def engines(stack: ExitStack, engine_of: EngineOf) -> EngineFor:
 
 
 def gather(shot: Shot, subject: Subject, engine_for: EngineFor, given: Given | None = None) -> Gathered:
-    """Runs and counts what a subject needs. Raises GemmvizError for a shot that can't be run, UsageError for one that looks at
-    something outside of its run.
+    """Run and count what a subject needs. Raises GemmvizError for a shot that can't be run, UsageError for a focus outside of
+    its run.
     """
     subject.check(shot)
     given = given or Given()
@@ -127,13 +127,13 @@ def _compared(setup: Setup, shot: Shot, engine_for: EngineFor) -> Compared:
 
 
 def _count_steps(reader: Reader | None) -> None:
-    """Computes the costs of all steps."""
+    """Compute the costs of all steps."""
     if reader is not None:
         reader.replay.sums(reader.scope)
 
 
 def focus_inside(focus: Focus, trace: Trace) -> Focus:
-    """The focus with all that follows from it. Raises UsageError for one that the trace doesn't hold."""
+    """The focus with its warp and thread resolved. Raises UsageError if the trace doesn't contain it."""
     inside = focus.within(trace)
     is_there = all(number is None or number >= 0 for number in (focus.warp, focus.thread))
     if not is_there or (inside.block, inside.thread) != (focus.block, focus.thread) or focus.warp not in (None, inside.warp):

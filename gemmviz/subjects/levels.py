@@ -6,14 +6,14 @@ from gemmviz.launch.legality import device_for
 from gemmviz.model.setup import Setup
 from gemmviz.model.speed_case import Traffic
 
-ASKED, MOVED, DRAM = "asked for", "moved in sectors", "from and to DRAM, caches warm"
+REQUESTED, MOVED, DRAM = "requested", "moved in sectors", "to and from DRAM, caches warm"
 
 
 def traffic_of(setup: Setup, counts: LaunchCounts) -> tuple[Traffic, ...]:
-    """Bytes at each level of memory: DRAM's where a profiler counted exactly this launch."""
+    """Bytes at each level of memory; DRAM only if a profiler recorded exactly this launch."""
     total, counted = counts.total("global"), "counted from the source as written"
     levels = [
-        Traffic(ASKED, total.bytes_asked, counted),
+        Traffic(REQUESTED, total.bytes_asked, counted),
         Traffic(MOVED, total.bytes_moved(counts.rules), counted),
     ]
     device = device_for(setup)

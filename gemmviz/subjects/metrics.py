@@ -1,4 +1,4 @@
-"""The numbers beside the picture: one table of what is counted, and sentences about the rest. A new metric is a row here."""
+"""The metrics panel: one table of counted metrics, and sentences about the rest. A new metric is one row."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from gemmviz.subjects.runs import KnownRun
 
 @dataclass(frozen=True, slots=True)
 class CostMetric:
-    """A number of every step, of all steps so far and of the whole launch. ``tip`` may name ``{sector}`` and ``{line}``, in
+    """A metric of each step, of all steps so far and of the whole launch. ``tip`` may contain ``{sector}`` and ``{line}``, in
     bytes, and ``{banks}``.
     """
 
@@ -28,7 +28,7 @@ class CostMetric:
     tip: str
 
     def tip_for(self, rules: MemoryRules) -> str:
-        """What it is, by the rules of a device."""
+        """The tooltip for a device's memory rules."""
         return self.tip.format(sector=rules.sector_bytes, line=rules.line_bytes, banks=rules.banks)
 
 
@@ -36,21 +36,21 @@ COSTS = (
     CostMetric("Requests", "global", lambda counts: counts.requests, "One warp's execution of one global load or store"),
     CostMetric("Sectors", "global", lambda counts: counts.sectors, "{sector}-byte sectors that the requests touch"),
     CostMetric("    needed", "global", lambda counts: counts.ideal_sectors,
-               "The fewest that could carry the bytes asked for (Nsight's ideal)"),
+               "The minimum for the requested bytes (Nsight's ideal)"),
     CostMetric("    lost", "global", lambda counts: counts.excessive_sectors,
                "Moved but not needed: uncoalesced or misaligned access"),
     CostMetric("Lines", "global", lambda counts: counts.lines, "{line}-byte lines, several sectors each"),
     CostMetric("Shared accesses", "shared", lambda counts: counts.requests, "One warp's execution of one shared load or store"),
     CostMetric("Wavefronts", "shared", lambda counts: counts.wavefronts, "Passes over the {banks} banks"),
     CostMetric("    needed", "shared", lambda counts: counts.ideal_wavefronts,
-               "The fewest that could carry the words asked for"),
-    CostMetric("    lost", "shared", lambda counts: counts.excessive_wavefronts, "Taken but not needed: bank conflicts"),
+               "The minimum for the requested words"),
+    CostMetric("    lost", "shared", lambda counts: counts.excessive_wavefronts, "Not needed: caused by bank conflicts"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number, and the text that it is shown by."""
+    """A number with its text."""
 
     value: float
     text: str
@@ -58,7 +58,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class LaunchMetric:
-    """A number of the whole launch alone."""
+    """A metric of the whole launch only."""
 
     name: str
     of: Callable[[Setup, LaunchCounts], Amount]
@@ -81,57 +81,57 @@ def _reuse(counts: LaunchCounts, name: str) -> Amount:
 
 LAUNCHES = (
     LaunchMetric("Global load sectors", lambda setup, counts: _whole(counts.total("global", "read").sectors),
-                 "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
+                 "Nsight Compute: l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
     LaunchMetric("Global store sectors", lambda setup, counts: _whole(counts.total("global", "write").sectors),
-                 "What Nsight calls l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
-    LaunchMetric("Bytes asked for, global", lambda setup, counts: _whole(counts.total("global").bytes_asked),
-                 "What the threads read and write, each lane's bytes counted"),
+                 "Nsight Compute: l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+    LaunchMetric("Bytes requested, global", lambda setup, counts: _whole(counts.total("global").bytes_asked),
+                 "Bytes that the threads read and write, summed over lanes"),
     LaunchMetric("Bytes moved, global", lambda setup, counts: _whole(counts.total("global").bytes_moved(counts.rules)),
-                 "Sectors moved, times their size"),
-    LaunchMetric("Intensity, bytes asked for",
+                 "Number of sectors moved, times their size"),
+    LaunchMetric("Intensity, bytes requested",
                  lambda setup, counts: _intensity(setup.problem.flops, counts.total("global").bytes_asked),
-                 "Arithmetic intensity: 2·M·N·K floating-point operations over the bytes that the threads ask for"),
+                 "Arithmetic intensity: 2·M·N·K floating-point operations per byte that the threads request"),
     LaunchMetric("Intensity, bytes moved",
                  lambda setup, counts: _intensity(setup.problem.flops, counts.total("global").bytes_moved(counts.rules)),
-                 "Arithmetic intensity: 2·M·N·K floating-point operations over the bytes that the sectors move"),
+                 "Arithmetic intensity: 2·M·N·K floating-point operations per byte of moved sectors"),
     LaunchMetric("Loads per element of A", lambda setup, counts: _reuse(counts, "A"),
-                 "How often an element of A is loaded from global memory, on average"),
+                 "Average number of loads of an element of A from global memory"),
     LaunchMetric("Loads per element of B", lambda setup, counts: _reuse(counts, "B"),
-                 "How often an element of B is loaded from global memory, on average"),
+                 "Average number of loads of an element of B from global memory"),
 )  # fmt: skip
 
 
 def check_line(shown: KnownRun) -> str:
-    """Whether C is right, as far as it was traced."""
+    """Whether C is correct in the traced blocks."""
     trace = shown.trace
     if trace.stop is not None:
         return f"✗ C was not checked, the run ended early: {trace.stop.sentence}"
     blocks, all_blocks = trace.blocks.count, trace.launch.block_count
     share = "all blocks" if blocks == all_blocks else f"{blocks} of {all_blocks} blocks"
     if trace.check.passed and shown.replay.hazards:
-        return f"✗ {trace.check}, in the order of this run alone ({share} traced)"
+        return f"✗ {trace.check}, but only in this run's order of threads ({share} traced)"
     return ("✓ " if trace.check.passed else "✗ ") + f"{trace.check} ({share} traced)"
 
 
 def hazard_lines(shown: KnownRun) -> list[str]:
-    """The hazards that were found, what else there is to say of the order, and what the reader of the source noted."""
+    """Hazards, remarks on the order of threads, and notes on the source."""
     ordering = shown.replay.ordering
     return [*(f"Hazard: {hazard}" for hazard in ordering.hazards), *ordering.remarks, *shown.trace.notes]
 
 
 def search_line(shown: KnownRun) -> str:
-    """In how many blocks hazards were searched for, "" where in all."""
+    """Number of blocks searched for hazards; "" if all were searched."""
     traced = shown.trace.blocks.count
     if shown.searched is None or shown.searched >= traced:
         return ""
-    return f"Hazards were searched for in {shown.searched} of the {traced} traced blocks, to be quick"
+    return f"{shown.searched} of the {traced} traced blocks were searched for hazards, to save time"
 
 
 def source_line(shown: KnownRun, moment: Moment) -> str:
-    """Whose costs the columns are, and by which rules they are counted."""
+    """The threads that the columns describe, and the source of the counts."""
     who = focus_text(moment.focus, shown.trace)
     if moment.focus.thread is not None:
-        who += f", whose warp {moment.focus.warp} pays"
+        who += f", costs of its warp {moment.focus.warp}"
     which = all_blocks(shown.trace.launch.block_count)
     state = "counting" if shown.counts is None else f"counted from the {'trace' if shown.from_file else 'source as written'}"
     launch = f"{which}, {state}" if shown.trace.stop is None else "not counted, the run ended early"
@@ -141,46 +141,46 @@ def source_line(shown: KnownRun, moment: Moment) -> str:
 
 
 def rules_sentence(setup: Setup) -> str:
-    """A word about rules that are not the device's own, "" where they are."""
+    """A sentence if the device's own memory rules are unknown; "" otherwise."""
     device = device_for(setup)
     if device.memory is not None:
         return ""
-    return f" By the rules of recent NVIDIA GPUs: a {device.name} serves memory otherwise."
+    return f" Counted by the rules of recent NVIDIA GPUs, which differ from those of a {device.name}."
 
 
 def speed_lines(shown: KnownRun) -> list[str]:
-    """Time, rate, resources and source of the real kernel, in words."""
+    """Time, rate, resources and source of the real kernel, for display."""
     if shown.speed is None:
         return [f"Real kernel: {shown.no_speed or '…'}"] if shown.trace.stop is None else []
     return _of_speed(shown.speed)
 
 
 def _of_speed(speed: KernelSpeed) -> list[str]:
-    found = speed.measured
-    if found.timing is None:
-        return [f"Real kernel: {found.failure}"]
-    timing, time_us = found.timing, found.timing.median_ms * 1e3
+    measured = speed.measured
+    if measured.timing is None:
+        return [f"Real kernel: {measured.failure}"]
+    timing, time_us = measured.timing, measured.timing.median_ms * 1e3
     time = f"{number(time_us)} µs" if time_us < 1e4 else f"{number(timing.median_ms)} ms"
     spread = "" if timing.spread is None else f" ± {max(timing.spread, 0.001):.1%} (quartiles)"
     share = "" if speed.share_of_cublas is None else f", {speed.share_of_cublas:.1%} of cuBLAS"
-    lines = [f"Real kernel, {speed.source}:", f"{time}{spread}, {number(found.gflops or 0.0)} GFLOP/s{share}"]
-    if found.resources is not None:
-        resources, held = found.resources, found.resources.occupancy
+    lines = [f"Real kernel, {speed.source}:", f"{time}{spread}, {number(measured.gflops or 0.0)} GFLOP/s{share}"]
+    if measured.resources is not None:
+        resources, occupancy = measured.resources, measured.resources.occupancy
         spills = f"{resources.local_bytes} bytes spilled" if resources.local_bytes else "no spills"
         lines.append(f"{resources.registers} registers, {number(resources.shared_bytes)} bytes of shared memory, {spills}")
-        blocks = f"{many(held.blocks_per_sm, 'block')} of {many(held.warps_per_block, 'warp')} an SM"
-        lines.append(f"theoretical occupancy {held.share:.1%}: {blocks}")
-    if found.transfer is not None:
-        there, back = found.transfer.to_device_ms, found.transfer.to_host_ms
+        blocks = f"{many(occupancy.blocks_per_sm, 'block')} of {many(occupancy.warps_per_block, 'warp')} per SM"
+        lines.append(f"theoretical occupancy {occupancy.share:.1%}: {blocks}")
+    if measured.transfer is not None:
+        there, back = measured.transfer.to_device_ms, measured.transfer.to_host_ms
         lines.append(f"copies of pageable memory: A and B to the GPU {there:.3g} ms, C back {back:.3g} ms")
-    if found.check is not None and not found.check.passed:
-        lines.append(str(found.check))
-    if found.reads_c:
-        lines.append("It reads C, so it was given zeros there")
+    if measured.check is not None and not measured.check.passed:
+        lines.append(str(measured.check))
+    if measured.reads_c:
+        lines.append("C was filled with zeros, because the kernel reads it")
     return lines
 
 
 def recorder_line(shown: KnownRun) -> str:
-    """Who ran the kernel and recorded it."""
+    """The engine or GPU that recorded the run."""
     by = shown.trace.by
     return "Run by the interpreter on the CPU" if by == INTERPRETER else f"Recorded on {by}"

@@ -1,4 +1,4 @@
-"""From a shot and the value of its subject to a scene: the options that it is drawn with, and the picture."""
+"""Turns a shot and the value of its subject into a scene and its drawing options."""
 
 from dataclasses import fields
 from typing import Any
@@ -16,16 +16,16 @@ _SLIDE_PIXELS, _LEAST_SCALE = 1920, 0.01
 
 
 def theme_of(shot: Shot, system_is_dark: bool = True) -> Theme:
-    """The theme of a shot; the system's where it leaves that open."""
+    """The theme of a shot; for "system", the system's dark or light theme."""
     return load_theme(shot.theme if shot.theme != "system" else "dark" if system_is_dark else "light")
 
 
 def options_for(
     shot: Shot, theme: Theme, size: Size | None = None, seen: Rectangle | None = None, scale: float = 0.0
 ) -> ViewOptions:
-    """How to draw a shot. ``size``: of the frame, in units, a slide's by default: the fewer, the larger are words. ``seen``:
-    the part of the frame that can be seen, by default what the camera sees; ``scale``: pixels of a unit, by default those of a
-    slide of 1920.
+    """Drawing options of a shot. ``size``: of the frame in units, by default that of a slide; fewer units enlarge the text.
+    ``seen``: the visible part of the frame, by default from the camera; ``scale``: pixels per unit, by default for a slide 1920
+    pixels wide.
     """
     camera, (width, height) = shot.camera, size or slide_size(shot)
     label_zoom = float(1 << (int(camera.zoom).bit_length() - 1))
@@ -37,24 +37,24 @@ def options_for(
 
 
 def slide_size(shot: Shot) -> Size:
-    """Width and height in units of a frame in the shape of a slide."""
+    """Width and height in units of a frame with the aspect ratio of a slide."""
     return float(round(WIDTH / shot.type_scale)), float(round(HEIGHT / shot.type_scale))
 
 
 def frame_for(shot: Shot, width: float, height: float) -> tuple[Size, float]:
-    """The size in units of a frame that fills so many pixels, as a slide of that shape, and the pixels of a unit."""
+    """Size in units, and pixels per unit, of a frame that fills the given pixels like a slide."""
     scale = max(_LEAST_SCALE, min(width / WIDTH, height / HEIGHT)) * shot.type_scale
     return (max(1.0, round(width / scale)), max(1.0, round(height / scale))), scale
 
 
 def camera_box(camera: Camera, width: float, height: float) -> Rectangle:
-    """What a camera sees of a frame: x, y, width, height in units."""
+    """The part of a frame that a camera shows: x, y, width, height in units."""
     wide, high = width / camera.zoom, height / camera.zoom
     return camera.x * width - wide / 2, camera.y * height - high / 2, wide, high
 
 
 def picture(shot: Shot, subject: Any, theme: Theme | None = None) -> Scene:
-    """A shot of its subject in the shape of a slide, as it is seen: a part of it where somebody has zoomed in."""
+    """The scene of a shot, magnified as its camera has it."""
     options = options_for(shot, theme or theme_of(shot))
     scene = view_named(shot.view).scene(subject, options)
     return magnified(scene, shot.camera.zoom, shot.camera.x, shot.camera.y)

@@ -1,4 +1,4 @@
-"""From what is pointed at to a thread or a step: a cell, a place in the source."""
+"""Finds the thread or step for a cell or a place in the source."""
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.analysis.replay.moment import Moment
@@ -8,14 +8,14 @@ from gemmviz.scenes.stage.hover import pointed_at
 
 
 def focus_at(moment: Moment, hit: Hit) -> Focus | None:
-    """The thread that computes an element of C, or that touches another element at this moment, to be followed; the whole block
-    again where that one is followed already. None for a cell of another kind. Raises UsageError where there is no such thread.
+    """The focus on the thread that computes an element of C, or that accesses another element at this moment; the whole block
+    if that thread is already followed. None for other cells. Raises UsageError if there is no such thread.
     """
     trace, scope = moment.trace, moment.scope
-    found = pointed_at(trace, hit)
-    if found is None:
+    target = pointed_at(trace, hit)
+    if target is None:
         return None
-    number, element = found
+    number, element = target
     is_result = trace.arrays[number].name == "C"
     thread = moment.replay.owners.thread_of(element) if is_result else _toucher(moment, number, element)
     if thread is None:
@@ -28,7 +28,7 @@ def focus_at(moment: Moment, hit: Hit) -> Focus | None:
 
 
 def _toucher(moment: Moment, array: int, element: int) -> int | None:
-    """The first thread of the block that touches an element, None for nobody."""
+    """Number of the first thread of the block that accesses an element; None if there is none."""
     for touched in moment.of_array(array):
         first = moment.trace.element[touched.row, moment.scope.of_block].astype(int)
         for offset in moment.trace.offsets(touched.operand, moment.scope.of_block):
@@ -39,9 +39,9 @@ def _toucher(moment: Moment, array: int, element: int) -> int | None:
 
 
 def step_at_text(moment: Moment, line: int, column: int) -> int:
-    """The next step of what stands at a place of the source (counted from 1): the access under it, else any on the line.
+    """The next step of the access at a place of the source (counted from 1), otherwise of any access on the line.
 
-    Raises UsageError where nobody who is watched does anything there.
+    Raises UsageError if no watched thread performs one.
     """
     places = [site.place for site in moment.trace.sites]
     here = [number for number, place in enumerate(places) if _holds(place, line, column)]
@@ -58,7 +58,7 @@ def step_at_site(moment: Moment, place: Place) -> int:
 def _next(moment: Moment, sites: list[int], line: int) -> int:
     step = moment.replay.next_step(sites, moment.step, moment.scope)
     if step is None:
-        raise UsageError(f"nobody who is watched touches memory on line {line}")
+        raise UsageError(f"no watched thread accesses memory on line {line}")
     return step
 
 

@@ -1,4 +1,4 @@
-"""Reads what is shown, step by step; what the reuse map needs after a jump is counted beside what draws."""
+"""Reads the displayed run step by step; slow parts are computed in the background."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,15 +15,15 @@ from gemmviz.scenes.catalog import view_named
 from gemmviz.scenes.kit.frame import HEIGHT, WIDTH, ViewOptions
 
 MAPPED = "stage"  # the view that has a reuse map
-_MOST_COUNTED_AT_ONCE = 1 << 22  # loads between one frame and the next
-_SMALL = 300_000  # accesses of a run of which each view is drawn in a frame
-_PER_STEP = 64  # accesses that take as long as a step does by itself
+_MOST_COUNTED_AT_ONCE = 1 << 22  # maximum number of loads counted within one frame
+_SMALL = 300_000  # accesses of a run whose views are all drawn within a frame
+_PER_STEP = 64  # accesses that take as long as the fixed cost of a step
 
 
 class Reading:
-    """The reader of a replay, and how far it has counted loads. ``on_counted`` is called when it has caught up with a jump; how
-    finely loads are counted depends on the ``size`` of the frames that are drawn, in units. Each view of a large run is drawn
-    once beside the window, which computes what it needs of the run; ``on_drawn`` is called then.
+    """The reader of a replay, and the step up to which loads are counted. ``on_counted`` is called when counting has caught up
+    after a jump; its resolution depends on ``size``, that of the drawn frames in units. Views of a large run are first drawn in
+    the background, which fills the caches of the run; then ``on_drawn`` is called.
     """
 
     def __init__(self, post: Post, on_counted: Callable[[], None], on_drawn: Callable[[], None]) -> None:
@@ -42,7 +42,7 @@ class Reading:
 
     @property
     def is_drawing(self) -> bool:
-        """Whether what the present view needs is still being worked out."""
+        """Whether data for the present view is being computed."""
         return self._drawing.is_busy
 
     @property
@@ -54,7 +54,7 @@ class Reading:
         return None if self.reader is None else self.reader.at(step)
 
     def begin(self, replay: Replay, focus: Focus) -> None:
-        """Another replay, or through another focus."""
+        """Read another replay, or the same one through another focus."""
         for worker in self.workers:
             worker.cancel()
         if self.reader is None or self.reader.replay.trace is not replay.trace:
@@ -63,22 +63,22 @@ class Reading:
         self.forget()
 
     def end(self) -> None:
-        """Reads nothing any more."""
+        """Stop reading."""
         for worker in self.workers:
             worker.cancel()
         self.reader = None
 
     def know(self, watched: Watched | None) -> None:
-        """The variables of the first of the watched threads."""
+        """Set the variables of the first watched thread."""
         if self.reader is not None:
             self.reader.watched = watched
 
     def forget(self) -> None:
-        """What was counted was for another picture."""
+        """Discard the count of loads, because the picture changed."""
         self._counted = -1
 
     def count(self, step: int, options: ViewOptions) -> None:
-        """Up to a step, for a frame that is drawn so: from one step to the next that is done as it is drawn."""
+        """Count loads up to a step, for a frame with these options. Short distances are counted while drawing."""
         if self.reader is None or self._counting.is_busy:
             return
         threads = self.reader.scope.threads
@@ -98,9 +98,9 @@ class Reading:
         self.reader, self._counted = counted
         self._report_counted()
 
-    def draw_beside(self, view: str, step: int, distance: int, draw: Callable[[Moment], object]) -> None:
-        """Draws a view of a large run beside the window if it is the first one, or if ``distance`` steps from the last one are
-        too many to be read in a frame.
+    def draw_in_background(self, view: str, step: int, distance: int, draw: Callable[[Moment], object]) -> None:
+        """Draw a view of a large run in the background if it is its first view, or if ``distance`` in steps is too large for
+        one frame.
         """
         reader = self.reader
         if reader is None or not self.is_large:
@@ -128,5 +128,5 @@ class Reading:
 
 
 def is_small(trace: Trace) -> bool:
-    """Whether any view of it is drawn in a frame."""
+    """Whether any view of a trace can be drawn within a frame."""
     return trace.element.size + len(trace.element) * _PER_STEP <= _SMALL

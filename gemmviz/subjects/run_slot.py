@@ -1,4 +1,4 @@
-"""One run: a setup that an engine runs, and everything that is worked out about it: analysis, reader, watched variables."""
+"""One run with everything that is computed about it: analysis, reader, variables."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ from gemmviz.subjects.runs import KnownRun, finished_run, run
 
 
 class RunSlot:
-    """Holds one run, ``run``, None before there is one. ``watched`` are the variables of the first of the watched threads,
-    ``unwatched`` says why there are none.
+    """Holds one run in ``run``, None before the first. ``watched``: variables of the first watched thread; ``unwatched``: why
+    there are none.
 
-    Signals: ``finished`` with a KnownRun that ``show`` may take; ``failed`` where a setup can't be run, ``analysis_failed``
-    where a part of the analysis can't be had, both with an error; ``replay_changed`` when the reader has a better replay of the
-    same run; ``hazards_found``; ``analysis_changed`` when more is known; ``loads_counted`` when the reader has caught up with a
-    jump; ``busy_changed`` when the engine begins or ends to run.
+    Signals: ``finished`` with a KnownRun for ``show``; ``failed`` if a setup can't be run, and ``analysis_failed`` if a part of
+    the analysis fails, both with an error; ``replay_changed`` when the reader has a more complete replay of the same run;
+    ``hazards_found``; ``analysis_changed`` when more is known; ``loads_counted`` when the reader has caught up after a jump;
+    ``busy_changed`` when the engine starts or stops.
     """
 
     finished = Signal(object)
@@ -42,8 +42,8 @@ class RunSlot:
     def __init__(self, post: Post, runners: Engines) -> None:
         self.runners = runners
         self.run: KnownRun | None = None
-        self.setup: Setup | None = None  # the one that was started last
-        self.engine: Engine | None = None  # the one that runs it
+        self.setup: Setup | None = None  # the setup that was started last
+        self.engine: Engine | None = None  # the engine that runs it
         self.watched: Watched | None = None
         self.unwatched = ""
         self.reading = Reading(post, self.loads_counted.emit, self.analysis_changed.emit)
@@ -60,7 +60,7 @@ class RunSlot:
 
     @property
     def will_count(self) -> bool:
-        """Whether the counts of the whole launch are still to come."""
+        """Whether the counts of the whole launch are still to be computed."""
         return self._analysis.will_count
 
     @property
@@ -68,7 +68,7 @@ class RunSlot:
         return (self._tracer, *self._analysis.workers, *self.reading.workers)
 
     def start(self, setup: Setup, around: Triple) -> None:
-        """Has a setup run, with the blocks around one where it names none."""
+        """Run a setup; if it names no blocks, some near the block ``around`` are traced."""
         engine = self.runners.engine_for(setup.kernel)
         self.setup, self.engine = setup, engine
         self._analysis.cancel()
@@ -80,10 +80,10 @@ class RunSlot:
         self.busy_changed.emit()
 
     def find_nearest(self, setup: Setup, error: GemmvizError) -> None:
-        """Looks for the nearest setting that works, where an error of a setup doesn't name it; fails with that."""
+        """Search for the nearest legal setting if the error of a setup names none, then fail with it."""
 
         def work(cancelled: Cancel) -> KnownRun:
-            launch_for(setup)  # fails, with the nearest setting
+            launch_for(setup)  # fails with the nearest setting
             raise error
 
         if isinstance(error, SettingError) and not error.remedy:
@@ -91,25 +91,25 @@ class RunSlot:
             self.busy_changed.emit()
 
     def stop(self) -> None:
-        """Stops running; the run that is shown stays."""
+        """Stop running; the displayed run stays."""
         self._tracer.cancel()
         self.busy_changed.emit()
 
     def clear(self) -> None:
-        """Holds nothing any more."""
+        """Remove the run and all results."""
         self.stop()
         self._analysis.cancel()
         self.reading.end()
         self.setup = self.run = None
 
     def show(self, run: KnownRun, focus: Focus) -> None:
-        """Takes a run as it is, read through a focus."""
+        """Hold a finished run, read through a focus."""
         self.run, self.setup = run, run.setup
         self.engine = self.runners.recorded if run.from_file else self.runners.engine_for(run.setup.kernel)
         self._read(focus)
 
     def watch(self, focus: Focus) -> None:
-        """Reads the run through another focus, and analyses what is not known of it yet."""
+        """Read the run through another focus, and complete its analysis."""
         self._read(focus)
         self.analyse()
 
@@ -119,12 +119,12 @@ class RunSlot:
         self.reading.begin(self.run.replay, focus)
 
     def analyse(self) -> None:
-        """Goes on with the analysis of the run that is shown."""
+        """Continue the analysis of the displayed run."""
         if self.run is not None and self.reader is not None and self.engine is not None:
             self._analysis.begin(self.run, self.reader.scope, self.engine)
 
     def close(self) -> None:
-        """Cancels all work, for good."""
+        """Cancel all work and accept no more."""
         for worker in self.workers:
             worker.close()
 

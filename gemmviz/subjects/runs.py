@@ -1,4 +1,4 @@
-"""Runs of a kernel: what an engine recorded, as a replay, with what is known of it by now."""
+"""Runs of a kernel: the outcome from an engine, its replay, and what is known of it so far."""
 
 import contextlib
 from dataclasses import dataclass, replace
@@ -25,9 +25,9 @@ from gemmviz.scenes.kit.frame import ViewOptions
 from gemmviz.scenes.kit.text import load_faces
 from gemmviz.subjects.counting import LaunchFacts
 
-QUICK_BYTES = 96 << 20  # size of a trace whose blocks the user left open
+QUICK_BYTES = 96 << 20  # bytes of a trace if the user did not choose the blocks
 MOST_BYTES = 4 * QUICK_BYTES
-MOST_SEARCHED = 4_000_000  # accesses of a block, times blocks
+MOST_SEARCHED = 4_000_000  # accesses per block, times blocks
 _LARGE = 1_000_000  # accesses
 
 
@@ -40,36 +40,34 @@ def run(
     most_bytes: int = MOST_BYTES,
     cancelled: Cancel = is_cancelled,
 ) -> Outcome:
-    """Has an engine trace the blocks that a setup names, or as many around one as are quick. ``most_bytes``: the limit of the
-    trace of named blocks. Raises as ``Engine.trace``.
+    """Trace the blocks that a setup names, or some near the block ``around``. ``most_bytes``: limit of the trace of
+    named blocks. Raises as ``Engine.trace`` does.
     """
     blocks = blocks_to_trace(setup, around, limit_bytes=QUICK_BYTES, most_bytes=most_bytes, cancelled=cancelled)
     return engine.trace(setup, blocks, Recording(values=values, limit_bytes=most_bytes), cancelled=cancelled)
 
 
 def searched_blocks(trace: Trace) -> int:
-    """Number of traced blocks that can be searched for hazards in little time."""
+    """Number of traced blocks that can be searched for hazards quickly."""
     return min(trace.blocks.count, max(1, MOST_SEARCHED // (trace.steps * trace.space.threads_per_block)))
 
 
 def with_hazards(replay: Replay, blocks: int, cancelled: Cancel = is_cancelled) -> Replay:
-    """The replay with the effects of another order of threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
+    """The replay with hazards between threads, searched in its first ``blocks`` blocks. Raises Cancelled."""
     return replace(replay, ordering=ordering_of(replay.trace, blocks, replay.value, cancelled))
 
 
 def replay_of(outcome: Outcome, *, hazards: bool = True) -> Replay:
-    """The replay of a run; ``hazards``: already searched for them. Raises the run's fault, or GemmvizError, where there is no
-    trace.
-    """
+    """The replay of an outcome; ``hazards``: search for them. Raises the run's fault, or GemmvizError, if there is no trace."""
     trace = outcome.trace
     if trace is None:
-        raise outcome.fault or GemmvizError("the kernel gives no trace")
+        raise outcome.fault or GemmvizError("the kernel produced no trace")
     replay = Replay.of(trace)
     return with_hazards(replay, searched_blocks(trace)) if hazards else replay
 
 
 def watched_in(setup: Setup, focus: Focus, trace: Trace, engine: Engine) -> Watched | None:
-    """The variables of the first of the threads in focus; None where they are unknown."""
+    """The variables of the first thread in focus; None if they are unknown."""
     if trace.stop is not None:
         return None
     scope = scope_of(focus, trace)
@@ -80,9 +78,9 @@ def watched_in(setup: Setup, focus: Focus, trace: Trace, engine: Engine) -> Watc
 
 @dataclass(frozen=True)
 class KnownRun:
-    """A run that is shown, and what is known of it by now: ``searched`` blocks have no other hazards than those of the replay;
-    ``counts`` are those of the whole launch, ``no_counts`` why they stay unknown; ``speed`` is that of the real kernel,
-    ``no_speed`` why it stays unknown. ``from_file``: it was recorded before, and is not run.
+    """A run and what is known of it so far. ``searched``: number of blocks searched for hazards; ``counts``: of the whole
+    launch; ``no_counts``: why they stay unknown; ``speed``: of the real kernel; ``no_speed``: why it stays unknown;
+    ``from_file``: whether it was recorded earlier.
     """
 
     setup: Setup
@@ -101,7 +99,7 @@ class KnownRun:
 
     @cached_property
     def facts(self) -> LaunchFacts:
-        """What is known of the whole launch."""
+        """Facts about the whole launch."""
         stopped = self.trace.stop is not None
         no_counts = self.no_counts or ("the run ended early" if stopped else "")
         passed = self.trace.check.passed and not stopped
@@ -109,7 +107,7 @@ class KnownRun:
 
 
 def finished_run(setup: Setup, outcome: Outcome) -> KnownRun:
-    """A run that has just ended, with what frames need of its whole record. Raises as ``replay_of``."""
+    """A finished run, with what frames need of its whole trace. Raises as ``replay_of`` does."""
     return KnownRun(setup, outcome, _ready(outcome))
 
 
@@ -123,7 +121,7 @@ def recorded_run(trace: Trace) -> KnownRun:
 
 
 def _ready(outcome: Outcome) -> Replay:
-    """The replay after its slow parts: the fonts are read, and what the last frame of a large run needs is known."""
+    """The replay after slow preparations: fonts are loaded, and the last frame of a large run is computed."""
     load_faces()
     replay = replay_of(outcome, hazards=False)
     trace = replay.trace

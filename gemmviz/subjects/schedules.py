@@ -1,4 +1,4 @@
-"""Schedules of launches that are measured here: where a GPU is the launch's device and may run its kernel."""
+"""Block schedules of launches, measured on this machine's GPU if it is the launch's device and may run the kernel."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ class Schedules:
         self._requested: Setup | None = None
 
     def measure(self, setup: Setup) -> None:
-        """Measures a launch unless it is known, being measured, or the GPU may not run it."""
+        """Measure a launch unless it is known or being measured, or the GPU may not run it."""
         is_possible = self._may_measure(setup)
         if setup == self._requested and is_possible:
             return
@@ -40,7 +40,7 @@ class Schedules:
         self.worker.start(work)
 
     def _may_measure(self, setup: Setup) -> bool:
-        """Whether the GPU of this machine is the setup's device, and may run its kernel."""
+        """Whether this machine's GPU is the setup's device and may run its kernel."""
         runners = self.runners
         mine = runners.gpu is not None and device_of(runners.gpu) == setup.device
         return mine and runners.chosen == "gpu" and runners.trust.includes(setup.kernel)
@@ -53,4 +53,4 @@ class Schedules:
             self._on_change()
 
     def _on_failed(self, error: GemmvizError) -> None:
-        """The recorded or modelled schedule stays."""
+        """Keep the recorded or modelled schedule."""

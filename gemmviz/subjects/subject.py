@@ -1,4 +1,4 @@
-"""A kind of subject: how views of it are made from a shot and from what is known of the shot's run."""
+"""The type of a kind of subject: how its values are made from a shot and the results of its run."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ Page = Literal["stage", "benchmark"]
 
 
 class EngineFor(Protocol):
-    """Gives the engine that runs a kernel."""
+    """Returns the engine that runs a kernel."""
 
     def __call__(self, kernel: KernelSpec, /) -> Engine: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredCase:
-    """The launch of a setup as it ran on the GPU of this machine; ``source`` names that GPU."""
+    """A launch as it ran on this machine's GPU; ``source`` names that GPU."""
 
     setup: Setup
     schedule: Schedule
@@ -38,7 +38,7 @@ class MeasuredCase:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The run that a shot is compared with: its reader, what is known of its whole launch, and how it ended."""
+    """The run that a shot is compared with: its reader, facts about its whole launch, and its outcome."""
 
     reader: Reader
     facts: LaunchFacts
@@ -47,11 +47,11 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """What a subject is made from besides a shot. Everything is None or empty as long as it is unknown.
+    """What a subject is made from besides a shot; unknown values are None or empty.
 
-    ``moment``: the step of the run that is shown. ``facts``: the whole launch of that run. ``compared``: the run beside it.
+    ``moment``: the displayed step of the run. ``facts``: the whole launch of that run. ``compared``: the run to compare with.
     ``before``: the launch that the run's setup was suggested for. ``schedules``: launches measured on this machine.
-    ``measurements``: benchmarks by name. Engines may run as long as the subject is being made, and no longer.
+    ``measurements``: benchmarks by name. Engines may run while the subject is made, not afterwards.
     """
 
     engine_for: EngineFor
@@ -69,7 +69,7 @@ def _no_engine(kernel: KernelSpec) -> Engine:
 
 
 def _valid(shot: Shot) -> None:
-    """Any shot may be shown."""
+    """Accept any shot."""
 
 
 def _not_clickable(value: Any, shot: Shot, hit: Hit) -> None:
@@ -86,17 +86,16 @@ def _unnamed(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A row of the table of subjects. Each is one file in ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``;
-    its name is the file's.
+    """A row of the table of subjects: one module in ``gemmviz.subjects.kinds`` that ends with ``SUBJECT = Subject(...)``; its
+    name is the module's.
 
-    ``kind``: the type of its values, which views name. ``make``: the value for a shot, None as long as the context doesn't hold
-    enough; raises GemmvizError where there is nothing to show. It is called on any thread and depends on its arguments only.
-    ``needs``: what a context must hold for it; ``uses``: what it shows in addition once that is known. ``is_slow``: it takes
-    longer than a frame. ``advance``: the value at another moment of the run. ``time``: whether it goes from step to step of a
-    run, or through the time of a launch. ``check`` raises UsageError for a shot that asks for something impossible. ``click``:
-    the shot after a click on a cell, None for a cell without a meaning. ``name``: what the window's title names instead of the
-    setup; ``texts``: title, caption and notes of a slide. ``page``: the page of the window that shows it.
-    ``is_comparison``: it shows what a shot is compared with beside the shot's own launch.
+    ``kind``: the type of its values, which views name. ``make``: the value for a shot, or None while the context is incomplete;
+    raises GemmvizError if there is nothing to show. It may be called on any thread and depends only on its arguments.
+    ``needs``: required fields of the context; ``uses``: optional ones. ``is_slow``: takes longer than a frame. ``advance``: the
+    value at another moment of the run. ``time``: the time axis, the steps of a run or the time of a launch. ``check`` raises
+    UsageError for an impossible shot. ``click``: the shot after a click on a cell; None if the cell has no action. ``name``:
+    shown in the window's title instead of the setup; ``texts``: title, caption and notes of a slide. ``page``: the page of the
+    window that shows it. ``is_comparison``: whether it shows the compared launch beside the shot's own.
     """
 
     kind: type
@@ -115,12 +114,12 @@ class Subject:
     order: int = 99
 
     def of_moment(self, shot: Shot, moment: Moment) -> Any:
-        """The value at a moment, of a subject that ``is_of_run``."""
+        """The value at another moment of the run; only if ``is_of_run``."""
         return self.make(shot, Context(_no_engine, moment=moment))
 
     @property
     def is_of_run(self) -> bool:
-        """Whether a recorded run is all that it needs."""
+        """Whether it can be shown from a recorded run alone."""
         return self.needs == ("moment",)
 
     @property

@@ -1,5 +1,5 @@
-"""What is known to help against what holds a kernel back: another kernel of the ladder, or another parameter. Each is a setup
-that can run; nothing is said of what it does before it has.
+"""Suggested setups for each bottleneck: another kernel of the ladder, or another parameter. All suggestions can run; their
+effect is not claimed before they have run.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ _LADDER: dict[str, tuple[str, tuple[ReasonKind, ...], str]] = {
 _WIDTHS = ("TILE_WIDTH", "BLOCK")
 
 
-def cures_for(setup: Setup, kind: ReasonKind) -> tuple[Suggestion, ...]:
-    """What may help against one kind of thing."""
-    return tuple(cure for cure in _found(setup, kind) if can_run(cure.setup))
+def suggestions_for(setup: Setup, kind: ReasonKind) -> tuple[Suggestion, ...]:
+    """Suggestions against one kind of bottleneck."""
+    return tuple(each for each in _candidates(setup, kind) if can_run(each.setup))
 
 
-def _found(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
+def _candidates(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
     if kind == "banks" and setup.parameters.get("PAD") == 0:
         yield Suggestion("a column of padding: PAD = 1", setup.changed(PAD=1))
     for name in _WIDTHS:
@@ -50,7 +50,7 @@ def _found(setup: Setup, kind: ReasonKind) -> Iterator[Suggestion]:
 
 
 def _fastest(setups: list[Setup]) -> Setup | None:
-    """By what is recorded; None where nothing is."""
+    """The setup with the best recorded time; None if there is no recording."""
     times: dict[int, float] = {}
     for number, setup in enumerate(setups):
         with contextlib.suppress(CannotAnswer):
@@ -61,7 +61,7 @@ def _fastest(setups: list[Setup]) -> Setup | None:
 
 
 def _next(setup: Setup, name: str, up: bool) -> int | None:
-    """The next of a parameter's choices with which the setup can run."""
+    """The next larger or smaller choice of a parameter with which the setup can run; None if there is none."""
     now = setup.parameters[name]
     choices = next((each.choices for each in setup.kernel.parameters if each.name == name), None) or ()
     beyond = sorted((each for each in choices if (each > now if up else each < now)), reverse=not up)
@@ -69,22 +69,22 @@ def _next(setup: Setup, name: str, up: bool) -> int | None:
 
 
 def _other_kernel(setup: Setup, text: str, name: str) -> Iterator[Suggestion]:
-    """Another kernel on the same problem: as it is known to be fastest there; where nobody has timed it, with the same
-    parameters, or with the largest block that works.
+    """Another kernel on the same problem: with its fastest recorded parameters, otherwise with the same parameters, otherwise
+    with the largest block that can run.
     """
     kernel = load_kernel(name)
-    kept = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
+    common = {own: value for own, value in setup.parameters.items() if own in kernel.defaults}
     if "BLOCK" in setup.parameters and "TILE_WIDTH" in kernel.defaults:
-        kept["TILE_WIDTH"] = setup.parameters["BLOCK"]
+        common["TILE_WIDTH"] = setup.parameters["BLOCK"]
     others = {"filling": setup.filling, "device": setup.device}
     fastest = _fastest(list(legal_choices(kernel, setup.problem, **others)))
     if fastest is not None:
         yield Suggestion(f"{text}, {parameters_text(fastest)}", fastest)
         return
-    wanted = setup_for(kernel, setup.problem, kept, **others)
-    if can_run(wanted):
-        yield Suggestion(text, wanted)
+    same = setup_for(kernel, setup.problem, common, **others)
+    if can_run(same):
+        yield Suggestion(text, same)
         return
-    found = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
-    if found:
-        yield Suggestion(text, found[0])
+    choices = sorted(legal_choices(kernel, setup.problem, **others), key=lambda each: -launch_for(each).threads_per_block)
+    if choices:
+        yield Suggestion(text, choices[0])

@@ -1,10 +1,10 @@
-"""A launch in words: its kernel with parameters and sizes."""
+"""Titles of launches: kernel, parameters and sizes."""
 
 from gemmviz.model.setup import Setup
 
 
 def parameters_text(setup: Setup) -> str:
-    """As "TILE_WIDTH = 32, PAD = 1"."""
+    """The parameters, such as "TILE_WIDTH = 32, PAD = 1"."""
     return ", ".join(f"{name} = {value}" for name, value in setup.parameters.items())
 
 

@@ -1,4 +1,4 @@
-"""Whether what a lesson says is true: every expectation of every step, computed from what the step shows."""
+"""Checks of a lesson: every expectation of every step is compared with the computed value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from gemmviz.teaching.quantities.quantity import ERROR_QUANTITIES, QuantityValue
 
 @dataclass(frozen=True, slots=True)
 class LessonCheck:
-    """One check of a step. ``subject``: what is checked, for display. ``expectation``: None where only drawing is checked.
+    """One check of a step. ``subject``: name of the checked quantity. ``expectation``: None where only drawing is checked.
     ``actual``: the computed value. ``error``: why it can't be computed or drawn.
     """
 
@@ -41,7 +41,7 @@ class LessonCheck:
 
     @property
     def sentence(self) -> str:
-        """What is wrong."""
+        """Description of a failed check."""
         if self.error is not None or self.expectation is None:
             return f"step {self.step}, {self.title}: {self.subject} is not available: {self.error}"
         actual, expected = (shown_value(each) or "none" for each in (self.actual, self.expectation.value))

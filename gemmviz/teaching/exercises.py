@@ -1,4 +1,4 @@
-"""Verdicts on exercises: whether what a student shows meets the expectations."""
+"""Verdicts on exercises: whether a student's shot meets the expectations."""
 
 from dataclasses import dataclass
 

@@ -20,9 +20,9 @@ _MOST_MINUTES, _MOST_CHOICES = 600.0, 26
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """``quantity``: a reference to a quantity, as ``gemmviz lesson quantities`` lists them. ``value``: the value that it must
-    have; numbers are compared in the digits that are written. ``about``: tolerance as a share of ``value``, 0 for none.
-    ``name``: the name by which a caption shows it, as ``{name}``. ``place``: where it stands in its file.
+    """An expected value. ``quantity``: a reference to a quantity, as listed by ``gemmviz lesson quantities``. ``value``: the
+    expected value; numbers are compared in the digits given. ``about``: tolerance as a fraction of ``value``, 0 for none.
+    ``name``: the name by which a caption includes it, as ``{name}``. ``place``: position in the lesson file.
     """
 
     quantity: str
@@ -63,7 +63,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A multiple-choice question. Raises UsageError unless it has 2 to 26 choices, exactly one of them right."""
+    """A multiple-choice question. Raises UsageError unless it has 2 to 26 choices of which exactly one is right."""
 
     text: str
     choices: tuple[Choice, ...]
@@ -103,7 +103,7 @@ class LessonStep:
     """One step of a lesson. ``title``, ``caption`` and ``notes``: the text above the view, below it, and for the speaker.
     ``build``: what the step is revealed by, ``""`` for all at once. ``id``: the name by which other steps refer to it.
     ``minutes``: planned duration. ``sources``: references. ``needs``: ids of earlier steps. ``expect``: what must be true of
-    the view. ``place``: where it stands in its file. Raises UsageError for an unknown ``build``, a duration out of range, or a
+    the view. ``place``: position in the lesson file. Raises UsageError for an unknown ``build``, a duration out of range, or a
     caption with a number that no expectation names.
     """
 
@@ -123,12 +123,12 @@ class LessonStep:
 
     def __post_init__(self) -> None:
         if self.build not in BUILDS:
-            raise UsageError(f"a view can't come by {self.build!r}", remedy=f"choose {', '.join(filter(None, BUILDS))}")
+            raise UsageError(f"a view can't be revealed by {self.build!r}", remedy=f"choose {', '.join(filter(None, BUILDS))}")
         if not 0.0 <= self.minutes <= _MOST_MINUTES:
             raise UsageError(f"a step can't take {self.minutes:g} minutes", remedy=f"choose 0 to {_MOST_MINUTES:g}")
         unknown = sorted({name for name in _FIELD.findall(self.caption)} - {each.name for each in self.expect})
         if unknown:
-            raise UsageError(f"the caption has {{{unknown[0]}}}, which no expectation names", remedy="give one that name")
+            raise UsageError(f"the caption has {{{unknown[0]}}}, but no expectation has this name", remedy="give one that name")
 
     @property
     def needed(self) -> tuple[str, ...]:

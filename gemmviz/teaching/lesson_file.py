@@ -47,7 +47,7 @@ def parse_lesson(text: str, file: str | None = None) -> Lesson:
         if kind == VIEW:
             return Lesson("View", (LessonStep(parse_shot(text)),))
         if kind != _FORMAT:
-            raise FormatError("this is neither a lesson of gemmviz nor a saved view")
+            raise FormatError("this is neither a gemmviz lesson nor a saved view")
         if not isinstance(version, int) or version > _VERSION:
             raise FormatError(f"this lesson has version {version}; this gemmviz reads {_VERSION}", remedy="update gemmviz")
         return _lesson(plain if version == _VERSION else updated(plain), toml_places(text), Path(file).stem if file else "")
@@ -159,8 +159,8 @@ def _exercise(fields: ExerciseFields, path: FieldPath, places: Places) -> Exerci
 def lesson_title(name: str) -> str:
     """The title of a shipped lesson, without parsing the rest: lists of lessons are made while a window opens."""
     text = read_text(resource(f"{LESSONS_FOLDER}/{name}.toml"))
-    found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
-    return found[1] if found else name
+    match = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    return match[1] if match else name
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Questions made from a trace: each answer is read off the run, and each wrong choice is what a known misconception gives."""
+"""Questions generated from a run: answers are computed from its trace, wrong choices from known misconceptions."""
 
 from dataclasses import replace
 from functools import cache
@@ -22,41 +22,43 @@ _TRIES = 60
 
 @cache
 def quiz_extensions() -> Extensions[QuizKind]:
-    """All kinds of questions, and the modules of ``gemmviz.teaching.quiz_kinds`` that could not be used."""
+    """All kinds of questions, and the modules of ``gemmviz.teaching.quiz_kinds`` that could not be loaded."""
     return extensions_in(folder, "QUIZ_KIND", QuizKind)
 
 
 def quiz_of(setup: Setup, engine: Engine, count: int, seed: int = 0) -> Lesson:
-    """So many different questions about a run, as a lesson. Raises UsageError where it has not so many to ask."""
+    """A lesson with ``count`` different questions about a run. Raises UsageError if the run doesn't give that many, or the
+    run's fault.
+    """
     if count < 1:
-        raise UsageError("a quiz has at least one question")
+        raise UsageError("a quiz needs at least one question")
     outcome = run(setup, (0, 0, 0), engine, values=False)
     if outcome.fault is not None:
         raise outcome.fault
     source = QuizSource(setup, replay_of(outcome, hazards=False), engine, Random(seed))
     stops: list[LessonStep] = []
-    asked: set[str] = set()
+    texts: set[str] = set()
     kinds = tuple(quiz_extensions().items.values())
     for number in range(_TRIES * count):
         if len(stops) == count:
             break
         question = kinds[number % len(kinds)].question(source)
-        if question is None or question.text in asked:
+        if question is None or question.text in texts:
             continue
         stop = _stop(source, len(stops) + 1, question)
         if stop is not None:
-            asked.add(question.text)
+            texts.add(question.text)
             stops.append(stop)
     if len(stops) < count:
         raise UsageError(
-            f"this run gives {many(len(stops), 'question')}, not {count}", remedy="ask for fewer, or choose larger sizes"
+            f"this run gives only {many(len(stops), 'question')} of {count}", remedy="ask for fewer, or choose larger sizes"
         )
     about = f"{launch_title(setup)}, on {device_for(setup).name}; steps count from 1"
     return Lesson(f"Questions about {setup.kernel.name}", tuple(stops), about)
 
 
 def _stop(source: QuizSource, number: int, question: GeneratedQuestion) -> LessonStep | None:
-    """A question with its choices in any order; None where too few of them are different."""
+    """A lesson step with the question and its shuffled choices; None if too few choices differ."""
     right, shot = question.right, question.shot
     others: dict[str, str] = {}
     for choice, reason in question.wrong:
@@ -64,9 +66,9 @@ def _stop(source: QuizSource, number: int, question: GeneratedQuestion) -> Lesso
             others[choice] = reason
     if len(others) + 1 < _LEAST_CHOICES:
         return None
-    kept = list(others.items())[: _MOST_CHOICES - 1]
-    choices = [Choice(right, True, question.why, shot), *(Choice(choice, False, reason, shot) for choice, reason in kept)]
+    likeliest = list(others.items())[: _MOST_CHOICES - 1]
+    choices = [Choice(right, True, question.why, shot), *(Choice(choice, False, reason, shot) for choice, reason in likeliest)]
     source.random.shuffle(choices)
-    asked = replace(shot, view="code")  # the picture that answers it comes with the choices
+    unanswered = replace(shot, view="code")  # the view with the answer is shown with the choices
     text = question.text
-    return LessonStep(asked, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))
+    return LessonStep(unanswered, f"Question {number}", text, minutes=1.0, question=Question(text, tuple(choices)))

@@ -1,4 +1,4 @@
-"""What questions are drawn from: a run, and what a warp asks of memory in one of its steps."""
+"""Sources of generated questions: a run, and requests of its warps to memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,26 +20,26 @@ from gemmviz.state.shot import Shot
 
 @dataclass(frozen=True)
 class QuizSource:
-    """What questions are made from."""
+    """The run that questions are generated from, with a random generator."""
 
     setup: Setup
     replay: Replay
     engine: Engine
     random: Random
 
-    def step(self, wanted: Callable[[Site], bool]) -> int | None:
-        """Any step of such a site."""
-        sites = [number for number, site in enumerate(self.replay.trace.sites) if wanted(site)]
+    def step(self, accepts: Callable[[Site], bool]) -> int | None:
+        """A random step at a site for which ``accepts`` is true; None if there is none."""
+        sites = [number for number, site in enumerate(self.replay.trace.sites) if accepts(site)]
         steps = np.flatnonzero(np.isin(self.replay.trace.site, sites))
         return int(self.random.choice(steps.tolist())) if len(steps) else None
 
     def any_block(self) -> Triple:
-        """Of those that were traced."""
+        """A random traced block."""
         (x0, x1), (y0, y1), (z0, _) = self.replay.trace.blocks.ranges
         return self.random.randrange(x0, x1), self.random.randrange(y0, y1), z0
 
     def request(self, space: Space) -> "WarpRequest | None":
-        """Any warp's request to a kind of memory; None where what was drawn asks for nothing."""
+        """A random warp's request to this memory space; None if the chosen warp makes none."""
         trace = self.replay.trace
         step = self.step(lambda site: {trace.arrays[each.array].space for each in site.operands} == {space})
         if step is None:
@@ -57,7 +57,7 @@ class QuizSource:
 
 @dataclass(frozen=True)
 class WarpRequest:
-    """What a warp asks for in a step: ``main`` is the array, and what of it."""
+    """A warp's access in one step. ``main``: the accessed array and elements."""
 
     step: int
     focus: Focus
@@ -66,7 +66,7 @@ class WarpRequest:
 
     @property
     def who(self) -> str:
-        """The warp, and its block where there are several."""
+        """The warp, and its block if there are several."""
         where = f" of block {self.focus.block[:2]}" if self.moment.trace.launch.block_count > 1 else ""
         return f"warp {self.focus.warp}{where}"
 
@@ -81,8 +81,8 @@ class WarpRequest:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuestion:
-    """A question, its right answer and why it is right, the shot that shows it, and wrong choices, the likeliest first: each
-    with the misconception that gives it.
+    """A generated question. ``why``: the reason for the right answer; ``shot``: shows it; ``wrong``: wrong choices with the
+    misconception behind each, likeliest first.
     """
 
     text: str
@@ -94,8 +94,8 @@ class GeneratedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class QuizKind:
-    """A kind of question: a file in ``gemmviz.teaching.quiz_kinds`` that ends with ``QUIZ_KIND = QuizKind(...)``. ``question``
-    draws one at random, None where the run has no such question.
+    """A kind of question: a module in ``gemmviz.teaching.quiz_kinds`` that ends with ``QUIZ_KIND = QuizKind(...)``.
+    ``question`` generates a random one, or None if the run offers none.
     """
 
     title: str
@@ -104,6 +104,6 @@ class QuizKind:
 
 
 def element_at(matrix: MemoryArray, row: int, column: int) -> str | None:
-    """An element by its indices; None outside of the matrix."""
+    """An element by its indices; None if outside of the matrix."""
     is_inside = 0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[-1]
     return PLAIN.element(matrix.name, row, column) if is_inside else None

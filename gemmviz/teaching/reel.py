@@ -42,30 +42,30 @@ def lesson_reel(
     def pictures() -> Iterator[tuple[LessonStep, Prepared, Caption]]:
         for stop, part in shown:
             stage = prepare(changed(part.shot), engine_of)
-            said = part.said
+            caption = part.caption
             if stop.needed and stop.question is None:
                 with engine_of(stop.shot.setup.kernel) as engine:
-                    said = replace(said, caption=caption_with_numbers(stop, ShotFacts(stop.shot, engine, stage.outcome)))
-            yield stop, stage, said
+                    caption = replace(caption, caption=caption_with_numbers(stop, ShotFacts(stop.shot, engine, stage.outcome)))
+            yield stop, stage, caption
 
     def slides() -> Iterator[Slide]:
-        for stop, stage, said in pictures():
-            yield slide_at(stage, stage.step, manner, said, stop.notes)
+        for stop, stage, caption in pictures():
+            yield slide_at(stage, stage.step, manner, caption, stop.notes)
 
     def frames(fps: int) -> Iterator[Frame]:
-        for _, stage, said in pictures():
-            frame = frame_at(stage, stage.step, stage.moment(stage.step), manner, said=said)
+        for _, stage, caption in pictures():
+            frame = frame_at(stage, stage.step, stage.moment(stage.step), manner, caption=caption)
             for _ in range(pause(fps)):
                 yield frame
 
     def steps() -> Iterator[Step]:
-        for _, stage, said in pictures():
+        for _, stage, caption in pictures():
             scenes = {
-                theme: frame_at(with_theme(stage, theme), stage.step, stage.moment(stage.step), manner, said=said).scene
+                theme: frame_at(with_theme(stage, theme), stage.step, stage.moment(stage.step), manner, caption=caption).scene
                 for theme in THEMES
             }
-            title, caption, _ = texts_of(stage.kind, stage.subject(stage.step), scenes[THEMES[0]])
-            yield Step(scenes, scenes, dict.fromkeys(THEMES, ()), said.title or title, said.caption or caption)
+            title, text, _ = texts_of(stage.kind, stage.subject(stage.step), scenes[THEMES[0]])
+            yield Step(scenes, scenes, dict.fromkeys(THEMES, ()), caption.title or title, caption.caption or text)
 
     count, theme = len(shown), page_theme(changed(lesson.stops[0].shot))
     return Reel(

@@ -19,7 +19,7 @@ class Reveal:
     """One part: the shot and its caption."""
 
     shot: Shot
-    said: Caption
+    caption: Caption
 
 
 def caption_of(stop: LessonStep, caption: str | None = None) -> Caption:
@@ -33,25 +33,25 @@ def parts_of(stop: LessonStep, caption: str | None = None, replay: Replay | None
     """All parts of a step. ``replay``: the replay of the step's run, which gives phases, steps and lanes; without it they are
     revealed at once.
     """
-    said = caption_of(stop, caption)
     if stop.question is not None:
         return _of_question(stop, stop.question)
-    found = [Reveal(shot, said) for shot in _built(stop, replay)]
+    whole = caption_of(stop, caption)
+    parts = [Reveal(shot, whole) for shot in _built(stop, replay)]
     if stop.exercise is not None and stop.build != "blanks":
-        found += [Reveal(stop.shot, replace(said, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
-    return found
+        parts += [Reveal(stop.shot, replace(whole, caption=f"Hint: {hint}")) for hint in stop.exercise.hints]
+    return parts
 
 
 def _of_question(stop: LessonStep, question: Question) -> list[Reveal]:
     """The question alone, then the right choice with its view, then the other choices."""
     texts = tuple(choice.text for choice in question.choices)
-    found = [Reveal(stop.shot, Caption(stop.title, question.text, texts))]
+    parts = [Reveal(stop.shot, Caption(stop.title, question.text, texts))]
     order = [question.right, *(place for place in range(len(texts)) if place != question.right)]
     for place in order:
         choice = question.choices[place]
         why = f"Answer {letter(place)} is {'right' if choice.right else 'wrong'}: {choice.why}"
-        found.append(Reveal(choice.shot or stop.shot, Caption(stop.title, why, texts, question.right, place)))
-    return found
+        parts.append(Reveal(choice.shot or stop.shot, Caption(stop.title, why, texts, question.right, place)))
+    return parts
 
 
 def _built(stop: LessonStep, replay: Replay | None) -> list[Shot]:

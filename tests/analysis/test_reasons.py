@@ -19,7 +19,7 @@ from gemmviz.scenes.views.why_view import why_scene
 from gemmviz.state.shot import Shot
 from gemmviz.subjects.kinds.why import speed_case_of
 from gemmviz.subjects.levels import DRAM, traffic_of
-from gemmviz.subjects.suggestions import cures_for
+from gemmviz.subjects.suggestions import suggestions_for
 from tests.conftest import piece
 
 
@@ -68,7 +68,7 @@ def test_each_kernel_is_held_back_by_what_it_teaches(setup: Setup, kind: ReasonK
 )  # fmt: skip
 def test_a_cure_cures_what_it_is_for(setup: Setup, kind: ReasonKind, cured: tuple[str, dict[str, int]]) -> None:
     """Run, as everything that is claimed: the counts are better, and so is the recorded time."""
-    cures = [cure for cure in cures_for(setup, kind) if (cure.setup.kernel.name, dict(cure.setup.parameters)) == cured]
+    cures = [cure for cure in suggestions_for(setup, kind) if (cure.setup.kernel.name, dict(cure.setup.parameters)) == cured]
     assert len(cures) == 1
     before, after = counted(setup), counted(cures[0].setup)
     if kind == "banks":
@@ -85,7 +85,7 @@ def test_every_cure_can_run() -> None:
     for name in ("02_naive", "03_coalesced", "04_tiled", "08_register_tiled"):
         setup = setup_for(load_kernel(name), Problem(512, 512, 512))
         for kind in ("coalescing", "banks", "idle", "reuse", "shared", "occupancy", "nothing"):
-            for cure in cures_for(setup, kind):  # type: ignore[arg-type]
+            for cure in suggestions_for(setup, kind):  # type: ignore[arg-type]
                 assert launch_for(cure.setup).block_count
 
 
@@ -111,6 +111,6 @@ def test_the_picture_says_what_was_found() -> None:
     note = piece(scene, "note", Labels).texts[0]
     assert "% of cuBLAS" in note
     assert "recorded on NVIDIA H200" in note
-    filled, hollow = piece(scene, "level-asked-for", Rects).boxes, piece(scene, "level-asked-for-roof", Rects).boxes
+    filled, hollow = piece(scene, "level-requested", Rects).boxes, piece(scene, "level-requested-roof", Rects).boxes
     assert filled[0, 0] == hollow[0, 0]
     assert filled[0, 1] > hollow[0, 1]  # slower than its roof: lower

@@ -121,7 +121,7 @@ def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: TestDesk, tmp_pat
     shown = desk.session.shown
     assert shown is not None
     assert shown.counts is None
-    assert shown.no_counts == "the file holds a part of it"
+    assert shown.no_counts == "the file contains only a part of the launch"
 
 
 def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_a_launch_is_drawn_at_its_very_instant() -> None:
     ("text", "said"),
     [
         ('format = "gemmviz lesson"\nversion = 9', "version 9"), ('format = "gemmviz view"\nversion = 9', "version 9"), ('format = "gemmviz lesson"\nversion = 1', "no [[step]]"),
-        ('format = "gemmviz lesson"\nversion = 1\n[[step]]\ntitle = "x"', "step 1 has no [step.shot]"), ("", "neither a lesson"),
+        ('format = "gemmviz lesson"\nversion = 1\n[[step]]\ntitle = "x"', "step 1 has no [step.shot]"), ("", "neither a gemmviz lesson"),
         ('format = "gemmviz lesson"\nversion = 1\n[[step]]\nwho = "x"\n[step.shot]\nview = "stage"', "who"),
     ],
 )  # fmt: skip

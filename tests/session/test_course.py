@@ -1,4 +1,4 @@
-"""Going through a lesson: what was seen, questions, exercises, and the workshop; without a window."""
+"""Taking a lesson without a window: steps seen, questions, exercises, and exploring."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_a_view_that_has_nothing_to_show_says_why(desk: TestDesk) -> None:
     desk.settle()
     session = desk.session
     session.show(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
-    desk.inbox.until(lambda: session.display.missing.startswith("sequential has no width to vary"))
+    desk.inbox.until(lambda: session.display.missing.startswith("sequential has no width parameter"))
     session.show(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
     desk.inbox.until(lambda: "out of range" in session.display.missing)
 

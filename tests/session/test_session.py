@@ -36,8 +36,8 @@ def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(d
     desk.opening.choose_kernel("01_single_block")
     desk.settle()
     assert shown_sizes(desk) == (16, 64, 64)  # the nearest
-    assert "can't have what you set" in texts(desk)[0]
-    assert "so it has M = 16" in texts(desk)[0]
+    assert "can't run with your settings" in texts(desk)[0]
+    assert "it uses M = 16" in texts(desk)[0]
     desk.opening.choose_kernel("03_coalesced")
     desk.settle()
     assert shown_sizes(desk) == (64, 64, 64)

@@ -30,7 +30,7 @@ from gemmviz.scenes.catalog import views
 from gemmviz.scenes.kit.frame import LAYERS
 from gemmviz.scenes.kit.theme import theme_names
 from gemmviz.session.player import SPEEDS, Player, advanced
-from gemmviz.state.arguments import add_setup, add_view, shot_from, words_of
+from gemmviz.state.arguments import add_setup, add_view, command_words, shot_from
 from gemmviz.state.fields import fields_of, put
 from gemmviz.state.flags import setup_flags
 from gemmviz.state.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
@@ -86,7 +86,7 @@ def test_a_shot_comes_back_from_its_command_line(shot: Shot) -> None:
     parser = argparse.ArgumentParser()
     add_setup(parser, "KERNEL")
     add_view(parser)
-    command, *words = words_of(shot)
+    command, *words = command_words(shot)
     assert command == "export"
     assert shot_from(parser.parse_args(words)) == shot
 
@@ -101,7 +101,7 @@ def test_a_shot_of_ones_own_kernel_carries_it() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no saved view"),
+        ("", "not a saved gemmviz view"),
         ("format = 'gemmviz view'\nversion = 9", "version 9"),
         ("format = 'gemmviz view'\nversion = 1\n[setup]\nkernel = 'nosuch'", "no kernel 'nosuch'"),
         (
@@ -113,7 +113,7 @@ def test_a_shot_of_ones_own_kernel_carries_it() -> None:
             "format = 'gemmviz view'\nversion = 1\nmoment = 7\n[setup]\nkernel = '04_tiled'\nproblem = {M=8,N=8,K=8}",
             "Moment can't be 7",
         ),
-        ("format = 'gemmviz view'\nversion = 1\n[camera]\nzoom = 0.1", "zoom 1 to 256"),
+        ("format = 'gemmviz view'\nversion = 1\n[camera]\nzoom = 0.1", "zoom must be 1 to 256"),
         ("[", "v.toml:1:"),
     ],
 )

@@ -57,17 +57,17 @@ def test_the_session_draws_a_view(desk: TestDesk, view: str) -> None:
 
 
 class Unknown:
-    """Drawn by a view, made by no subject."""
+    """Drawn by a view, of no subject's type."""
 
 
 def test_a_view_of_an_unknown_subject_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     known = views()
     odd = View("Odd", Unknown, lambda subject, options: view_named("stage").still(subject, options))
     monkeypatch.setattr("gemmviz.scenes.catalog.views", lambda: {**known, "odd": odd})
-    with pytest.raises(UsageError, match="no subject makes a Unknown"):
+    with pytest.raises(UsageError, match="no subject has the type Unknown"):
         subject_for(Unknown)
     with pytest.raises(UsageError, match="the view 'odd' can't be drawn"):
         gemmviz.scene(replace(default_shot(), view="odd"))
     monkeypatch.setattr("gemmviz.state.flags.views", lambda: {**known, "odd": odd})
     assert main(["export", "04_tiled", "--view", "odd", "-o", "odd.svg"]) == 2
-    assert "the view 'odd' can't be drawn: no subject makes a Unknown" in capsys.readouterr().err
+    assert "the view 'odd' can't be drawn: no subject has the type Unknown" in capsys.readouterr().err

@@ -119,7 +119,7 @@ def test_a_cure_is_run_and_held_against_what_was(desk: TestDesk) -> None:
     assert isinstance(cells, Cells)
     desk.commands.click(Hit(cells, 0, 0))
     desk.know()
-    assert sure(session.shown).setup == case.cures[0].setup
+    assert sure(session.shown).setup == case.suggestions[0].setup
     after = session.display.subject
     assert isinstance(after, SpeedCase)
     before, now = after.effects

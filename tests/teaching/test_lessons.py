@@ -155,12 +155,12 @@ def test_a_lesson_that_expects_nothing_fails_its_check(tmp_path: Path, capsys: p
         (STEP + "shot.setup.problem = { M = 4, N = 'x', K = 4 }\n", "mine.toml:8:31: Expected `int`, got `str`"),
         (STEP + "shot.view = { tile = 1 }\n", "mine.toml:8:1: Expected `str`, got `object` - at `$.view`"),
         (STEP + "shot.setup.device = 'h20'\n", "mine.toml:8:1: there is no device 'h20'"),
-        (STEP + "caption = '{n} blocks'\n", "the caption has {n}, which no expectation names"),
+        (STEP + "caption = '{n} blocks'\n", "the caption has {n}, but no expectation has this name"),
         (STEP + "expect = [{ quantity = 'block_count' }]\n", "mine.toml:8:11: step 1, expect 1: the field 'is' is missing"),
         (STEP + "expect = [{ quantity = 'block_count', is = 4, colour = 1 }]\n", "mine.toml:8:47: step 1, expect 1: the field 'colour' is unknown (the fields are quantity, is, name, about)"),
         (STEP + "question = { text = 'x', choices = [{ text = 'a', right = true }] }\n", "has 1 choices, 1 of them right"),
         (STEP + "exercise = { task = 'x' }\n", "mine.toml:8:1: step 1, exercise: the field 'until' is missing"),
-        (STEP + "build = 'slowly'\n", "a view can't come by 'slowly'"),
+        (STEP + "build = 'slowly'\n", "a view can't be revealed by 'slowly'"),
         (STEP + "minutes = -1\n", "a step can't take -1 minutes"),
         ("[[step]]\nfrom = 'coalescing/nothing'\n", "coalescing has no step 'nothing'"),
         ("[[step]]\nfrom = 'slides/sum'\nminutes = 3\n", "it can't have minutes"),
@@ -345,11 +345,11 @@ def test_a_question_comes_first_then_what_is_right_then_the_others() -> None:
     question = stop.question
     assert isinstance(question, Question)
     first, *others = parts_of(stop)
-    assert first.said.right is None
-    assert first.said.caption == question.text
-    assert others[0].said.picked == question.right
-    assert {part.said.picked for part in others} == set(range(len(question.choices)))
-    assert all(part.said.right == question.right for part in others)
+    assert first.caption.right is None
+    assert first.caption.caption == question.text
+    assert others[0].caption.picked == question.right
+    assert {part.caption.picked for part in others} == set(range(len(question.choices)))
+    assert all(part.caption.right == question.right for part in others)
     assert others[0].shot == question.choices[question.right].shot
 
 

@@ -121,7 +121,7 @@ def test_a_phase_earlier_is_read_off_the_run() -> None:
     found = 0
     for stop in quiz_of(setup, Interpreter(), EACH, seed=1).stops:
         question = sure(stop.question)
-        before = next((each for each in question.choices if "phase earlier" in each.why), None)
+        before = next((each for each in question.choices if "previous phase" in each.why), None)
         if before is None:
             continue
         cell, step = re.search(r"What does (\S+) .* after step (\d+)", question.text).groups()  # type: ignore[union-attr]

@@ -56,8 +56,8 @@ class DrawingOptions:
     moment: Annotated[float, Control("Moment", _MOMENT, "--moment", most=1, digits=4, undo="")] = 1.0
     instant: Annotated[float, Control("Instant", _INSTANT, "--instant", most=1, digits=4, undo="")] = 0.5
     layer: Annotated[Layer, Control("Colours", "What colours show (default: matrix)", "--layer", undo="colours")] = "matrix"
-    lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="how it is seen")] = "auto"
-    code: Annotated[bool, Control("Source code", _CODE, "--code", undo="how it is seen", menu=_CODE_MENU, keys=("C",))] = False
+    lens: Annotated[Lens, Control("Lens", _LENS, "--lens", undo="lens")] = "auto"
+    code: Annotated[bool, Control("Source code", _CODE, "--code", undo="source code", menu=_CODE_MENU, keys=("C",))] = False
     labels: Annotated[LabelStyle, Control("Labels", _LABELS, "--labels", metavar="ORDER", undo="labels")] = PLAIN
 
 

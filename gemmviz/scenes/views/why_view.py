@@ -163,8 +163,8 @@ def _words(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     if case.traffic and case.lacks_dram:
         say("unknown", "DRAM bytes: not recorded for this launch", sizes.note, theme.faint)
     y += 10
-    primitives += _cures(case, Box(room.x, y, room.width, room.height), options)
-    y += 54.0 * len(case.cures) + (34 if case.cures else 0)
+    primitives += _suggestions(case, Box(room.x, y, room.width, room.height), options)
+    y += 54.0 * len(case.suggestions) + (34 if case.suggestions else 0)
     primitives += _effects(case, Box(room.x, y, room.width, room.y + room.height - y), options)
     return primitives
 
@@ -186,15 +186,15 @@ def _bytes(size: int) -> str:
     return f"{size} bytes"
 
 
-def _cures(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
+def _suggestions(case: SpeedCase, room: Box, options: ViewOptions) -> list[Primitive]:
     """Draw a button for each suggestion; a click runs it."""
     theme, size = options.theme, options.theme.type.note
-    if not case.cures:
+    if not case.suggestions:
         return []
     primitives: list[Primitive] = [
-        Labels("cures-name", points((room.x, room.y + size)), ("Suggestions. Click one to run it:",), size, theme.faint)
+        Labels("suggestions-name", points((room.x, room.y + size)), ("Suggestions. Click one to run it:",), size, theme.faint)
     ]
-    for place, cure in enumerate(case.cures):
+    for place, cure in enumerate(case.suggestions):
         y, text = room.y + 34 + 54.0 * place, fitted(cure.text, size, room.width - 40, "semibold")
         width = text_width(text, size, "semibold") + 40
         ground = np.zeros((1, 1), np.uint8)

@@ -1,1 +1,1 @@
-"""One file for each kind of subject; each ends with ``SUBJECT = Subject(...)``."""
+"""One module for each kind of subject; each ends with ``SUBJECT = Subject(...)``."""

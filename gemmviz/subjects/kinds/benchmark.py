@@ -1,4 +1,4 @@
-"""Measurements of many launches on one GPU, those of a shot's chart."""
+"""Benchmark: measurements of many launches on one GPU, selected by a shot's chart."""
 
 from gemmviz.model.benchmark import Benchmark
 from gemmviz.model.errors import UsageError
@@ -9,10 +9,10 @@ from gemmviz.subjects.subject import Context, Subject
 
 
 def _make(shot: Shot, context: Context) -> Benchmark:
-    """Raises UsageError where nothing was measured."""
+    """The measurements of a shot's chart. Raises UsageError if there are none."""
     benchmark = named(context.measurements, shot.chart.source)
     if benchmark is None:
-        raise UsageError("there are no measurements to show", remedy="run gemmviz bench, and open its file")
+        raise UsageError("there are no measurements to show", remedy="run gemmviz bench and open its file")
     return narrowed(benchmark, shot.chart.width, shot.chart.with_host)
 
 

@@ -1,4 +1,4 @@
-"""The source of a shot's kernel, beside that of the kernel that it is compared with, and counts of its launch."""
+"""Source of a shot's kernel, with that of the compared kernel if there is one, and counts of the launch."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def _make(shot: Shot, context: Context) -> CodeCase:
 
 
 def _facts(setup: Setup, context: Context) -> tuple[tuple[str, str], ...]:
-    """Names and numbers of a launch; none where it can't be counted."""
+    """Names and values of counts of a launch; empty if it can't be counted."""
     try:
         launch = launch_for(setup, with_nearest=False)
         counts = launch_counts(setup, context.engine_for(setup.kernel), cancelled=context.cancelled)
@@ -29,8 +29,8 @@ def _facts(setup: Setup, context: Context) -> tuple[tuple[str, str], ...]:
         return ()
     return (
         ("blocks", spaced(launch.block_count)),
-        ("threads a block", spaced(launch.threads_per_block)),
-        ("shared bytes a block", spaced(shared_bytes(counts.arrays))),
+        ("threads per block", spaced(launch.threads_per_block)),
+        ("shared bytes per block", spaced(shared_bytes(counts.arrays))),
         ("global reads", spaced(counts.elements("global", "read"))),
         ("shared writes", spaced(counts.elements("shared", "write"))),
         ("shared reads", spaced(counts.elements("shared", "read"))),

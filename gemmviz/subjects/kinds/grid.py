@@ -1,4 +1,4 @@
-"""All blocks of a shot's launch over time, beside those of the launch that it is compared with."""
+"""Timeline of all blocks of a shot's launch, with that of the compared launch if there is one."""
 
 from dataclasses import replace
 
@@ -16,12 +16,12 @@ from gemmviz.subjects.kinds.occupancy import occupancy_case, speed_of
 from gemmviz.subjects.subject import Context, MeasuredCase, Subject
 from gemmviz.subjects.titles import launch_title
 
-MOST_BLOCKS = 1 << 18  # of a launch that is modelled: a picture of more can't tell them apart
+MOST_BLOCKS = 1 << 18  # limit for modelled launches; more blocks can't be distinguished in a picture
 
 
 def grid_case(shot: Shot, measured: tuple[MeasuredCase, ...] = (), speed: KernelSpeed | None = None) -> GridCase | None:
-    """The launch of a shot, and the one it is compared with: each as ``measured``, else as recorded on its device, else as a
-    model has it. None where the setup has no launch.
+    """Schedules of a shot's launch and of the compared launch: each ``measured``, otherwise recorded on its device, otherwise
+    modelled. None if the setup has no launch.
     """
     case = _launch_case(shot, measured, speed)
     if case is None or shot.against is None:
@@ -48,8 +48,8 @@ def _launch_case(shot: Shot, measured: tuple[MeasuredCase, ...], speed: KernelSp
         if launch.block_count > MOST_BLOCKS:
             return None
         schedule = modelled(launch.block_count, device.sms, limits.blocks_per_sm)
-        at_most = "" if limits.is_certain else ", registers left out of account"
-        source = f"a model, by occupancy alone{at_most}: every block takes the same time. Its schedule was not recorded"
+        at_most = "" if limits.is_certain else ", ignoring registers"
+        source = f"a model from occupancy alone{at_most}: all blocks take the same time. No schedule is recorded"
     sms = max(device.sms, int(schedule.sm.max()) + 1)
     title, blocks = launch_title(shot.setup), limits.blocks_per_sm
     return GridCase(title, device.name, sms, blocks, launch.grid, schedule, source, is_model, limits.is_certain)
@@ -64,7 +64,7 @@ def _recorded(setup: Setup, device: Device) -> tuple[Schedule | None, str]:
 
 
 def _make(shot: Shot, context: Context) -> GridCase:
-    """Raises GemmvizError for a setup without a launch, or with too many blocks for a model."""
+    """The schedules. Raises GemmvizError for a setup without a launch, or with too many blocks for the model."""
     case = grid_case(shot, context.schedules, speed_of(shot, context))
     if case is None:
         launch_for(shot.setup, with_nearest=False)

@@ -17,7 +17,7 @@ def _make(shot: Shot, context: Context) -> TransferCase:
     setup, known = shot.setup, recorded_host_runs()
     host = next((each for each in known if each.gpu.name == device_for(setup).name), known[0] if known else None)
     if host is None or not host.runs:
-        raise UsageError("no calls of a host program are recorded", remedy="install gemmviz again: measurements are missing")
+        raise UsageError("there is no recording of a host program", remedy="reinstall gemmviz: its measurements are missing")
     n = min({run.n for run in host.runs}, key=lambda each: abs(each - setup.problem.N))
     is_hip, copies_c = device_for(setup).vendor == "AMD", _reads_c(setup, context)
     runs = tuple(_without_c(run, copies_c) for run in host.runs if run.n == n)
@@ -25,7 +25,7 @@ def _make(shot: Shot, context: Context) -> TransferCase:
 
 
 def _without_c(run: HostRun, copies_c: bool) -> HostRun:
-    """Without the copy of C to the device, where the kernel does not read it."""
+    """The calls without the copy of C to the device if the kernel does not read C."""
     return run if copies_c else replace(run, calls=tuple(call for call in run.calls if call.what != "Cd from C"))
 
 

@@ -1,4 +1,4 @@
-"""The launch of a shot on its device, without a run of it."""
+"""Launch of a shot on its device, without running it."""
 
 from gemmviz.launch.legality import device_for, launch_for
 from gemmviz.model.errors import GemmvizError
@@ -9,7 +9,7 @@ from gemmviz.subjects.titles import kernel_title
 
 
 def _make(shot: Shot, context: Context) -> LaunchCase:
-    """The launch, or why the device refuses it."""
+    """The launch, or the limit of the device that it breaks."""
     setup, device, title = shot.setup, device_for(shot.setup), kernel_title(shot.setup)
     try:
         return LaunchCase(setup, device, title, launch_for(setup, with_nearest=False))

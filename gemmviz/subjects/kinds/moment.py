@@ -1,4 +1,4 @@
-"""One step of the run of a shot."""
+"""One step of a shot's run."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def _advance(moment: Moment, now: Moment) -> Moment:
 
 
 def _click(moment: Moment, shot: Shot, hit: Hit) -> Shot | None:
-    """Follows the thread of a cell. Raises UsageError where there is none."""
+    """Follow the thread of a cell. Raises UsageError if there is none."""
     focus = focus_at(moment, hit)
     warp_size = device_for(shot.setup).warp_size
     return None if focus is None else replace(shot, focus=focus.within_launch(moment.trace.launch, warp_size))

@@ -1,4 +1,4 @@
-"""A block of a shot's kernel on its device, and what limits how many an SM holds."""
+"""Occupancy of a shot's kernel on its device: resources of a block, and what limits the blocks per SM."""
 
 from dataclasses import replace
 
@@ -15,8 +15,8 @@ from gemmviz.subjects.titles import kernel_title
 
 
 def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCase | None:
-    """A block of a shot's kernel on its device; None for a setup without a launch. ``speed``: of the real kernel as measured or
-    recorded there, for its registers.
+    """Occupancy of a shot's kernel on its device; None for a setup without a launch. ``speed``: of the real kernel, for its
+    number of registers.
     """
     try:
         needs, source = needs_of(shot.setup)
@@ -30,22 +30,22 @@ def occupancy_case(shot: Shot, speed: KernelSpeed | None = None) -> OccupancyCas
 
 
 def speed_of(shot: Shot, context: Context) -> KernelSpeed | None:
-    """The speed of exactly a shot's setup, None as long as it is unknown."""
+    """The speed of the shot's setup; None while unknown."""
     facts = context.facts
     return facts.speed if facts is not None and facts.setup == shot.setup else None
 
 
 def _make(shot: Shot, context: Context) -> OccupancyCase:
-    """Raises GemmvizError for a setup without a launch."""
+    """The occupancy. Raises GemmvizError for a setup without a launch."""
     case = occupancy_case(shot, speed_of(shot, context))
     if case is None:
         launch_for(shot.setup, with_nearest=False)
-        raise UsageError("this kernel has no block whose needs are known")
+        raise UsageError("the resources of this kernel's blocks are unknown")
     return case
 
 
 def _with_trial(needs: Needs, trial: Trial) -> Needs:
-    """The needs with the values that a person tries."""
+    """The resources with trial values applied."""
     return Needs(
         needs.threads if trial.threads is None else trial.threads,
         needs.registers if trial.registers is None else trial.registers,
@@ -54,7 +54,7 @@ def _with_trial(needs: Needs, trial: Trial) -> Needs:
 
 
 def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
-    """The trial in which a block has these needs."""
+    """The trial that gives a block these resources."""
     own = case.own
     return Trial(
         needs.threads if needs.threads != own.threads else None,
@@ -64,7 +64,7 @@ def _trial_of(case: OccupancyCase, needs: Needs) -> Trial:
 
 
 def _click(case: OccupancyCase, shot: Shot, hit: Hit) -> Shot | None:
-    """Tries the value under the pointer."""
+    """Use the value under the pointer as a trial value."""
     needs = value_at(case, hit.cells.key, hit.column)
     return None if needs is None else replace(shot, trial=_trial_of(case, needs))
 

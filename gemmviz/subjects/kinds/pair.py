@@ -1,4 +1,4 @@
-"""Two runs at the same moment: a shot's, and the one that it is compared with."""
+"""Two runs at the same position: a shot's, and the one that it is compared with."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ from gemmviz.subjects.subject import Context, Subject
 
 
 def check_pair(shot: Shot) -> None:
-    """Raises UsageError for a shot that is compared with nothing, or that marks an element outside of the matrices."""
+    """Check the comparison of a shot. Raises UsageError if there is none, or if the marked element doesn't exist."""
     if shot.against is None:
-        raise UsageError("there is nothing to compare this with", remedy="gemmviz compare A B -o FRAME.png")
+        raise UsageError("nothing is selected for comparison", remedy="gemmviz compare A B -o FRAME.png")
     element = shot.against.element
     if element is None:
         return
@@ -25,7 +25,7 @@ def check_pair(shot: Shot) -> None:
 
 
 def _make(shot: Shot, context: Context) -> Pair | None:
-    """None as long as one of the runs, or the time in it, is unknown. Raises UsageError without another run to compare with."""
+    """The pair; None while one of the runs, or its position, is unknown. Raises UsageError for a shot without a comparison."""
     against, now, other, facts = shot.against, context.moment, context.compared, context.facts
     if against is None:
         check_pair(shot)
@@ -42,13 +42,13 @@ def _make(shot: Shot, context: Context) -> Pair | None:
 
 
 def _is_ready(moment: Moment, lock: Lock) -> bool:
-    """Whether a side's costs are known, and its terms where both are at the same k."""
+    """Whether a side's costs are known, and its terms if the lock is k."""
     replay, scope = moment.replay, moment.scope
     return replay.knows_costs(scope) and (lock != "k" or replay.knows_terms(scope))
 
 
 def _click(pair: Pair, shot: Shot, hit: Hit) -> Shot | None:
-    """Follows the element under the pointer in both runs, or stops following it."""
+    """Follow the element under the pointer in both runs, or stop following it."""
     key, against = hit.cells.key.rpartition("-")[2], shot.against
     if against is None or key not in ("A", "B", "C"):
         return None

@@ -1,4 +1,4 @@
-"""The watched block in an order of threads that spoils C, beside lockstep."""
+"""Race: the watched block in an order of threads that corrupts C, beside lockstep."""
 
 from gemmviz.model.race import RaceCase
 from gemmviz.state.shot import Shot

@@ -1,4 +1,4 @@
-"""Reads of a kernel from global memory, for each width of its tiles."""
+"""Global memory reads of a kernel for each tile width."""
 
 from gemmviz.launch.legality import can_run
 from gemmviz.model.errors import UsageError
@@ -12,12 +12,12 @@ _WIDTHS = ("TILE_WIDTH", "BLOCK_DIM", "BLOCK")
 
 
 def _make(shot: Shot, context: Context) -> TrafficCase:
-    """Raises UsageError for a kernel without a width."""
+    """Reads for each width. Raises UsageError for a kernel without a width parameter."""
     setup = shot.setup
     name = next((name for name in _WIDTHS if name in setup.parameters), None)
     parameter = next((each for each in setup.kernel.parameters if each.name == name), None)
     if name is None or parameter is None:
-        raise UsageError(f"{setup.kernel.name} has no width to vary", remedy=f"choose a kernel with {' or '.join(_WIDTHS)}")
+        raise UsageError(f"{setup.kernel.name} has no width parameter", remedy=f"choose a kernel with {' or '.join(_WIDTHS)}")
     rows = []
     for width in sorted({*(parameter.choices or ()), setup.parameters[name]}):
         tried = setup.changed(**{name: width})

@@ -1,6 +1,4 @@
-"""Why a kernel is as fast as it is: from the counts of its whole launch, its measured or recorded speed, and the progress of
-the run that is shown.
-"""
+"""Why a kernel is as fast as it is: counts of the launch, measured or recorded speed, and progress of the displayed run."""
 
 from dataclasses import replace
 
@@ -19,10 +17,10 @@ from gemmviz.subjects.counting import LaunchFacts
 from gemmviz.subjects.kinds.occupancy import occupancy_case
 from gemmviz.subjects.levels import traffic_of
 from gemmviz.subjects.subject import Context, Subject
-from gemmviz.subjects.suggestions import cures_for
+from gemmviz.subjects.suggestions import suggestions_for
 from gemmviz.subjects.titles import launch_title
 
-_ASKED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
+_REQUESTED, _SECTORS = COST_COLUMNS.index("bytes_asked"), COST_COLUMNS.index("sectors")
 
 
 def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | None, no_speed: str = "") -> SpeedCase:
@@ -37,12 +35,12 @@ def speed_case_of(shot: Shot, counts: LaunchCounts | None, speed: KernelSpeed | 
         return case
     limits = occupancy_limits(device, occupancy.own)
     reason = reason_of(counts, limits, setup.problem, launch_for(setup).block_count)
-    cures = cures_for(setup, reason.kind)
-    return replace(case, traffic=traffic_of(setup, counts), reason=reason.sentence, proof=reason.proof, cures=cures)
+    suggestions = suggestions_for(setup, reason.kind)
+    return replace(case, traffic=traffic_of(setup, counts), reason=reason.sentence, proof=reason.proof, suggestions=suggestions)
 
 
 def _make(shot: Shot, context: Context) -> SpeedCase | None:
-    """For the run that is shown; None before there is one. With the launch before it, where a suggestion was taken."""
+    """The speed of the displayed run; None before a run. Includes the previous launch if a suggestion was applied."""
     facts, before = context.facts, context.before
     if facts is None:
         return None
@@ -52,18 +50,18 @@ def _make(shot: Shot, context: Context) -> SpeedCase | None:
 
 
 def _advance(case: SpeedCase, now: Moment) -> SpeedCase:
-    """With the flops and bytes of the watched block up to now, at the levels that a trace has."""
-    is_block = now.scope.of_warps == now.scope.of_block  # flops are those of the block: bytes have to be, too
+    """The case with flops and bytes of the watched block so far, at the memory levels of the trace."""
+    is_block = now.scope.of_warps == now.scope.of_block  # flops are counted for the block, so bytes must be, too
     if not is_block or now.terms is None or not now.replay.knows_costs(now.scope):
         return case
     sums = now.replay.sums(now.scope)["global"][now.step]
     flops = 2.0 * float(now.done.sum())
-    sizes = (float(sums[_ASKED]), float(sums[_SECTORS]) * now.trace.rules.sector_bytes)
+    sizes = (float(sums[_REQUESTED]), float(sums[_SECTORS]) * now.trace.rules.sector_bytes)
     return replace(case, so_far=(flops, sizes))
 
 
 def _effect(facts: LaunchFacts) -> Effect:
-    """Results of a launch, to be compared with another's."""
+    """Results of a launch, for comparison with another."""
     counts = facts.counts
     return Effect(
         launch_title(facts.setup),
@@ -76,10 +74,10 @@ def _effect(facts: LaunchFacts) -> Effect:
 
 
 def _click(case: SpeedCase, shot: Shot, hit: Hit) -> Shot | None:
-    """Runs the suggestion under the pointer."""
+    """Apply the suggestion under the pointer."""
     if not hit.cells.key.startswith(CURE):
         return None
-    return replace(shot, setup=case.cures[int(hit.cells.key.removeprefix(CURE))].setup)
+    return replace(shot, setup=case.suggestions[int(hit.cells.key.removeprefix(CURE))].setup)
 
 
 SUBJECT = Subject(

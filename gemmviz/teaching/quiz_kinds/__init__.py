@@ -1,1 +1,1 @@
-"""The kinds of questions of a quiz: one file each, found by gemmviz.teaching.quiz."""
+"""Kinds of quiz questions, one module each, loaded by gemmviz.teaching.quiz."""

@@ -1,4 +1,4 @@
-"""Which bank a lane hits."""
+"""Question: which bank a lane accesses."""
 
 import numpy as np
 
@@ -7,29 +7,29 @@ from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
 
 
 def _question(source: QuizSource) -> GeneratedQuestion | None:
-    asked, rules = source.request("shared"), source.replay.trace.rules
-    request = None if asked is None else asked.moment.request
-    if asked is None or request is None or asked.main.operand.width > 1 or asked.main.array.itemsize > rules.bank_bytes:
-        return None  # of several banks one would have to say which
-    main = asked.main
+    access, rules = source.request("shared"), source.replay.trace.rules
+    request = None if access is None else access.moment.request
+    if access is None or request is None or access.main.operand.width > 1 or access.main.array.itemsize > rules.bank_bytes:
+        return None  # an access to several banks would need a more precise question
+    main = access.main
     lane = source.random.choice(np.flatnonzero(request.lanes >= 0).tolist())
     element = int(request.lanes[lane])
     word = int(words_of(np.array([[element]]), main.array.itemsize, rules)[0][0, 0])
     bank = word % rules.banks
     row, column = main.array.place(element)
     rows = main.array.shape[0]
-    what = f"Lane {lane} of {asked.who} {asked.verb} {main.array.subscripted(element)} (step {asked.step + 1})."
-    text = f"{what} In which of the {rules.banks} banks does it lie?"
+    what = f"Lane {lane} of {access.who} {access.verb} {main.array.subscripted(element)} (step {access.step + 1})."
+    text = f"{what} In which of the {rules.banks} banks is this element?"
     wrong = [
-        (f"bank {lane % rules.banks}", "a lane's number is not the bank's: the address decides"),
+        (f"bank {lane % rules.banks}", "the bank depends on the address, not on the lane"),
         (f"bank {(column * rows + row) % rules.banks}", "row and column swapped"),
-        (f"bank {column % rules.banks}", "the column alone: rows before it count, too"),
-        (f"bank {row % rules.banks}", "the row alone"),
-        (f"bank {element * main.array.itemsize % rules.banks}", f"the byte's number: banks are {rules.bank_bytes} bytes wide"),
-        (f"bank {(bank + 1) % rules.banks}", "one off: banks count from 0"),
+        (f"bank {column % rules.banks}", "only the column is used: the preceding rows count, too"),
+        (f"bank {row % rules.banks}", "only the row is used"),
+        (f"bank {element * main.array.itemsize % rules.banks}", f"the byte offset: banks are {rules.bank_bytes} bytes wide"),
+        (f"bank {(bank + 1) % rules.banks}", "off by one: banks count from 0"),
     ]
     why = f"word {word} of the array, modulo {rules.banks}"
-    return GeneratedQuestion(text, f"bank {bank}", why, source.shot(asked.step, "banks", asked.focus), wrong)
+    return GeneratedQuestion(text, f"bank {bank}", why, source.shot(access.step, "banks", access.focus), wrong)
 
 
 QUIZ_KIND = QuizKind("Bank of a lane", _question, order=4)

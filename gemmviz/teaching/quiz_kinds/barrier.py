@@ -1,4 +1,4 @@
-"""Which of the barriers may go."""
+"""Question: which barriers can be removed."""
 
 from dataclasses import replace
 
@@ -15,31 +15,31 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     lines = sorted(places)
     if len(lines) < 2 or len({site.place for site in trace.sites if site.kind == "barrier"}) > len(lines):
         return None
-    free = [line for line in lines if _may_go(source, (places[line],))]
-    all_may = len(free) == len(lines) and _may_go(source, tuple(places.values()))
-    if len(free) > 1 and not all_may:
-        return None  # each may go, but not with the others: no one answer is right
-    right = "all of them" if all_may else "none of them" if not free else f"that in line {free[0]}"
-    wrong = [] if not free else [("none of them", f"that in line {free[0]} may go")]
-    wrong += [] if all_may else [("all of them", "then two threads collide in shared memory")]
+    removable = [line for line in lines if _is_removable(source, (places[line],))]
+    all_removable = len(removable) == len(lines) and _is_removable(source, tuple(places.values()))
+    if len(removable) > 1 and not all_removable:
+        return None  # each can be removed, but not together: there is no single answer
+    right = "all of them" if all_removable else "none of them" if not removable else f"the one in line {removable[0]}"
+    wrong = [] if not removable else [("none of them", f"the one in line {removable[0]} can be removed")]
+    wrong += [] if all_removable else [("all of them", "without them, threads race in shared memory")]
     for line in lines:
-        why = "it may go, and so may the others" if all_may else "without it two threads collide in shared memory"
-        if f"that in line {line}" != right:
-            wrong.append((f"that in line {line}", why))
-    said = " and ".join(map(str, lines))
+        why = "it can be removed, and so can the others" if all_removable else "without it, threads race in shared memory"
+        if f"the one in line {line}" != right:
+            wrong.append((f"the one in line {line}", why))
+    listed = " and ".join(map(str, lines))
     text = (
-        f"{launch_title(source.setup)} has barriers in lines {said}. "
-        "Which one may go in this launch, with C right in every order of threads?"
+        f"{launch_title(source.setup)} has barriers in lines {listed}. "
+        "Which can be removed in this launch without making C depend on the order of threads?"
     )
     first = next(step for step in range(trace.steps) if trace.site_of(step).kind == "barrier")
-    reason = "each was taken out, and the run searched for threads that collide"
+    reason = "each was removed, and the run searched for hazards"
     return GeneratedQuestion(text, right, reason, source.shot(first, "stage"), wrong)
 
 
-def _may_go(source: QuizSource, places: tuple[Place, ...]) -> bool:
-    """Whether no two threads collide without some barriers: they are taken out, and the kernel run."""
+def _is_removable(source: QuizSource, places: tuple[Place, ...]) -> bool:
+    """Whether the kernel has no hazards without the barriers at these places, by running it."""
 
-    def made() -> bool:
+    def is_free_of_hazards() -> bool:
         kernel = source.setup.kernel
         lines = kernel.text.split("\n")
         for place in places:
@@ -51,7 +51,7 @@ def _may_go(source: QuizSource, places: tuple[Place, ...]) -> bool:
         outcome = run(other, (0, 0, 0), source.engine)
         return outcome.fault is None and outcome.trace is not None and not ordering_of(outcome.trace).hazards
 
-    return source.replay.kept(("may go", places), made)
+    return source.replay.kept(("removable", places), is_free_of_hazards)
 
 
-QUIZ_KIND = QuizKind("Barrier that may go", _question, order=8)
+QUIZ_KIND = QuizKind("Removable barrier", _question, order=8)

@@ -1,4 +1,4 @@
-"""Which element a thread reads from global memory."""
+"""Question: which element a thread reads from global memory."""
 
 from functools import partial
 
@@ -27,13 +27,13 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     row, column = main.array.place(element)
     x, y, _ = thread_place(thread, trace.launch)
     other = partial(element_at, main.array)
-    found = [
+    wrong = [
         (other(column, row), "row and column swapped"),
-        (_read_by(source, step, focus.block, (y, x)), "that is read by the thread with x and y swapped"),
-        (other(row, column + 1), "one further along the row"),
-        (other(row + 1, column), "one further down the column"),
-        (other(row, column - 1), "one before: k counts from 0"),
-        (other(y, x), "its own indices: block and k are left out"),
+        (_read_by(source, step, focus.block, (y, x)), "the element of the thread with x and y swapped"),
+        (other(row, column + 1), "the next element in the row"),
+        (other(row + 1, column), "the next element in the column"),
+        (other(row, column - 1), "the previous element: k counts from 0"),
+        (other(y, x), "the thread's own indices, without block and k"),
     ]
     where = f" of block {focus.block[:2]}" if trace.launch.block_count > 1 else ""
     who = thread_text(thread, trace.launch)
@@ -42,12 +42,12 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     )
     right = element_text(main.array, element)
     return GeneratedQuestion(
-        text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in found if c]
+        text, right, f"offset {element} of the matrix", source.shot(step, "stage", focus), [(c, r) for c, r in wrong if c]
     )
 
 
 def _read_by(source: QuizSource, step: int, block: Triple, place: tuple[int, int]) -> str | None:
-    """What the thread (x, y) of a block reads in a step; None where there is none, or it reads nothing."""
+    """The element that thread (x, y) of a block reads in a step; None if there is no such thread, or it reads nothing."""
     trace, (x, y) = source.replay.trace, place
     dx, dy, _ = trace.launch.block
     if x >= dx or y >= dy:

@@ -1,4 +1,4 @@
-"""Which thread stores an element of C."""
+"""Question: which thread stores an element of C."""
 
 from gemmviz.analysis.replay.focus import Focus
 from gemmviz.teaching.quiz_source import GeneratedQuestion, QuizKind, QuizSource
@@ -14,28 +14,28 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
     row, column = owners.array.place(element)
     dx, dy, _ = trace.launch.block
 
-    def said(tx: int, ty: int, gx: int, gy: int) -> str:
+    def answer(tx: int, ty: int, gx: int, gy: int) -> str:
         return f"thread ({tx}, {ty}) of block ({gx}, {gy})"
 
     places = (
         ((y, x, bx, by), "x and y of the thread swapped"),
         ((x, y, by, bx), "x and y of the block swapped"),
-        ((column % dx, row % dy, column // dx, row // dy), "as if each thread had one element, x along a row"),
-        ((row % dx, column % dy, row // dx, column // dy), "as if each thread had one element, x down a column"),
-        ((x + 1, y, bx, by), "the thread beside it"),
-        ((x, y + 1, bx, by), "the thread below it"),
-        ((x - 1, y, bx, by), "the thread beside it"),
-        ((x, y - 1, bx, by), "the thread above it"),
+        ((column % dx, row % dy, column // dx, row // dy), "valid only for one element per thread, with x along a row"),
+        ((row % dx, column % dy, row // dx, column // dy), "valid only for one element per thread, with x down a column"),
+        ((x + 1, y, bx, by), "a neighbouring thread"),
+        ((x, y + 1, bx, by), "a neighbouring thread"),
+        ((x - 1, y, bx, by), "a neighbouring thread"),
+        ((x, y - 1, bx, by), "a neighbouring thread"),
     )
     limits = (dx, dy, *trace.launch.grid[:2])
     wrong = [
-        (said(*place), why) for place, why in places if all(0 <= at < limit for at, limit in zip(place, limits, strict=True))
+        (answer(*place), why) for place, why in places if all(0 <= at < limit for at, limit in zip(place, limits, strict=True))
     ]
     text = f"Which thread stores C[{row}, {column}]?"
     focus = Focus((bx, by, 0), None, number % trace.space.threads_per_block)
     step = int(owners.steps[at])
     return GeneratedQuestion(
-        text, said(x, y, bx, by), "it is the one that writes there", source.shot(step, "stage", focus), wrong
+        text, answer(x, y, bx, by), "this thread writes the element", source.shot(step, "stage", focus), wrong
     )
 
 

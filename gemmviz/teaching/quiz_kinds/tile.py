@@ -1,4 +1,4 @@
-"""What a cell of a tile holds."""
+"""Question: what a cell of a tile holds."""
 
 from functools import partial
 
@@ -32,25 +32,25 @@ def _question(source: QuizSource) -> GeneratedQuestion | None:
 
     other = partial(element_at, matrix)
     tile_row, tile_column = tile.place(cell)
-    found = [
-        (_held(source, number, cell, phase - 1, focus), "that was there a phase earlier"),
-        (_held(source, number, cell, phase + 1, focus), "that comes a phase later"),
+    wrong = [
+        (_held(source, number, cell, phase - 1, focus), "the content of the previous phase"),
+        (_held(source, number, cell, phase + 1, focus), "the content of the next phase"),
         (other(column, row), "row and column swapped"),
-        (other(tile_row, tile_column), "the tile's own indices: the block and the phase are left out"),
-        (other(row, column + 1), "one column further"),
-        (other(row + 1, column), "one row further"),
+        (other(tile_row, tile_column), "the tile's own indices, without block and phase"),
+        (other(row, column + 1), "the next column"),
+        (other(row + 1, column), "the next row"),
     ]
     where = f"block {focus.block[:2]}" if trace.launch.block_count > 1 else "the block"
     text = f"What does {tile.subscripted(cell)} of {where} hold after step {step + 1}?"
     right = element_text(matrix, element)
-    why = f"it was stored in phase {phase + 1}" if phase >= 0 else "it was stored before the phases"
+    why = f"it was stored in phase {phase + 1}" if phase >= 0 else "it was stored before the first phase"
     return GeneratedQuestion(
-        text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in found if choice]
+        text, right, why, source.shot(step, "stage", focus), [(choice, reason) for choice, reason in wrong if choice]
     )
 
 
 def _held(source: QuizSource, number: int, cell: int, phase: int, focus: Focus) -> str | None:
-    """What a cell of a tile holds at the end of a phase; None where there is no such phase, or nothing in it."""
+    """The content of a tile cell at the end of a phase; None if there is no such phase, or the cell is empty."""
     trace = source.replay.trace
     steps = np.flatnonzero((trace.phase == phase) & (phase >= 0))
     content = source.moment(int(steps[-1]), focus).tiles.get(number) if len(steps) else None
