@@ -211,12 +211,12 @@ PLANTED: dict[str, Defect] = {
         1500,
         kills=True,
     ),
-    "a trace's numbers are not checked": Defect("traces", "Error", _without("gemmviz.files.trace_file:check_arrays")),
+    "a trace's numbers are not checked": Defect("traces", "Error", _without("gemmviz.files.trace_checks:check_arrays")),
     "a trace's reader raises": Defect(
         "traces",
         "KeyError",
         _around(
-            "gemmviz.files.trace_file:check_facts",
+            "gemmviz.files.trace_checks:check_facts",
             _raising(KeyError, lambda trace, _: not {array.name for array in trace.arrays} <= _TILED),
         ),
     ),
@@ -283,7 +283,7 @@ PLANTED: dict[str, Defect] = {
         1500,
     ),
     "a view keeps the window": Defect(
-        "window", "kept the window", _around("gemmviz.session.session:Session.show_layer", _also(_burn)), 60
+        "window", "kept the window", _around("gemmviz.session.commands:Commands.show_layer", _also(_burn)), 60
     ),
     "a jump backwards raises": Defect(
         "window",

@@ -81,8 +81,8 @@ def test_why_and_bytes_draw_every_level_that_was_counted(levels: int) -> None:
         assert f"level-level-{n}-roof" in keys(why)
         assert f"level-chip-{'ABCDE'[n]}" in keys(why)
         assert why.find(f"so-far-{'ABCDE'[n]}") is not None
-        assert f"level-{n}-bar" in keys(bytes_)
-    assert ("what DRAM moved: not recorded" in texts(why)) == (levels < 5)
+        assert f"bytes-{n}-bar" in keys(bytes_)
+    assert ("DRAM bytes: not recorded" in texts(why)) == (levels < 5)
 
 
 @pytest.mark.parametrize("name", theme_names())
