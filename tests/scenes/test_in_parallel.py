@@ -17,13 +17,13 @@ THREADS = 4
 
 
 def drawn(replay: Replay, view: str, backwards: bool) -> list[Scene]:
-    """Every step in every layer, through several focuses."""
+    """Every step through several focuses; the stage in every layer."""
     found = []
     for focus in (Focus(), Focus((1, 1, 0), 0), Focus((1, 0, 0), None, 5), Focus(everyone=True)):
         reader = Reader(replay, focus)
         steps = range(replay.steps)
         for step in reversed(steps) if backwards else steps:
-            for layer in LAYERS:
+            for layer in LAYERS if view == "stage" else LAYERS[:1]:
                 found.append(
                     (focus, step, layer, view_named(view).scene(reader.at(step), ViewOptions(layer=layer, moment=0.4)))
                 )
