@@ -33,7 +33,7 @@ def run_window(path: Path | None = None, shot: Shot | None = None, lesson: str =
     gc.freeze()  # the present objects live as long as the program; collecting them would delay frames
     window.start(path, shot, lesson)
     window.show()
-    window.session.runners.look()
+    window.session.engines.look()
     if lectures:
         QTimer.singleShot(0, window.lecture.begin)
     elif window.preferences.text("tour") != "seen":

@@ -21,7 +21,7 @@ class WindowModel(AppModel):
         self.plotting = Plotting(self.session, post)
         self.bookmarks.restore(preferences.last_lesson())
         self.opening.opened.connect(self._on_opened)
-        trust = self.session.runners.trust
+        trust = self.session.engines.trust
         trust.hashes = preferences.trusted
         trust.changed.connect(lambda: preferences.put("trusted", list(trust.hashes)))
 

@@ -12,9 +12,9 @@ from gemmviz.subjects.subject import Compared
 class Comparison:
     """Run and analysis of the other side of a comparison, in ``slot``."""
 
-    def __init__(self, post: Post, runners: Engines) -> None:
-        self.runners = runners
-        self.slot = RunSlot(post, runners)
+    def __init__(self, post: Post, engines: Engines) -> None:
+        self.engines = engines
+        self.slot = RunSlot(post, engines)
         self._focus = Focus()
         self._is_pinned = False
         self.slot.finished.connect(self._on_finished)
@@ -37,7 +37,7 @@ class Comparison:
             if slot.setup is not None:
                 slot.clear()
             return
-        is_same_engine = slot.engine is self.runners.engine_for(against.setup.kernel)
+        is_same_engine = slot.engine is self.engines.engine_for(against.setup.kernel)
         if slot.setup == against.setup and (self._is_pinned or is_same_engine):
             return
         slot.clear()

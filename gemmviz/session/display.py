@@ -35,7 +35,7 @@ class HasShot(Protocol):
     shot: Shot
     error: GemmvizError | None
     system_is_dark: bool
-    runners: Engines
+    engines: Engines
     benchmarks: Benchmarks
     slot: RunSlot
     comparison: Comparison
@@ -50,7 +50,7 @@ class Display:
     def __init__(self, session: HasShot, post: Post, on_change: Callable[[], Any]) -> None:
         self.session = session
         self._cache = SubjectCache(post, on_change)
-        self._schedules = Schedules(post, session.runners, on_change)
+        self._schedules = Schedules(post, session.engines, on_change)
         self._views: dict[type, str] = {}
         self._before: tuple[LaunchFacts, Setup] | None = None  # the previous launch, and the setup suggested for it
 
@@ -172,7 +172,7 @@ class Display:
         session, run, before = self.session, self.session.slot.run, self._before
         is_suggested = run is not None and before is not None and run.setup == before[1]
         return Context(
-            session.runners.engine_for,
+            session.engines.engine_for,
             moment=session.now,
             facts=None if run is None else run.facts,
             compared=None if session.shot.against is None else session.comparison.compared,

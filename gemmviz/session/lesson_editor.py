@@ -172,7 +172,7 @@ class LessonEditor:
         """Compute the numbers in a caption in the background, unless they are known."""
         at = self.at
         if at is not None and stop.needed and at not in self._captions:
-            engine = self.session.runners.cpu
+            engine = self.session.engines.cpu
             self.worker.start(lambda cancelled: (at, caption_with_numbers(stop, ShotFacts(stop.shot, engine))))
 
     def _on_numbers(self, result: tuple[int, str]) -> None:

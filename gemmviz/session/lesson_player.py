@@ -138,7 +138,7 @@ class LessonPlayer(LessonEditor):
             self.session.show(shot, RequestedSizes.of(setup))
         self.verdict = None
         empty = tuple(place for place, answer in enumerate(answers, 1) if not answer.strip())
-        engine = self.session.runners.cpu
+        engine = self.session.engines.cpu
         self.judging.start(lambda cancelled: judged(exercise, shot, engine, empty))
 
     def _on_judged(self, verdict: Verdict) -> None:

@@ -17,9 +17,9 @@ _RUN_TOPICS: tuple[Topic, ...] = ("kernel", "result", "hazard", "gpu", "elsewher
 class Reports:
     """Puts errors into ``notices`` by topic."""
 
-    def __init__(self, notices: Notices, runners: Engines) -> None:
-        self.notices, self.runners = notices, runners
-        runners.gpu_known.connect(self._on_gpu_known)
+    def __init__(self, notices: Notices, engines: Engines) -> None:
+        self.notices, self.engines = notices, engines
+        engines.gpu_known.connect(self._on_gpu_known)
 
     def follow(self, slot: RunSlot, other: RunSlot, benchmarks: Benchmarks) -> None:
         """Report errors in the analysis of the displayed run, in the compared run, and in benchmarks."""
@@ -53,12 +53,12 @@ class Reports:
     def offer_gpu(self, setup: Setup, run: KnownRun | None) -> None:
         """Offer to run an untrusted kernel on the GPU, unless its recorded run is displayed."""
         is_recorded = run is not None and run.from_file and run.setup == setup
-        if self.runners.needs_permission(setup.kernel) and not is_recorded:
-            self.notices.put(gpu_offer(lambda: self.runners.allow_on_gpu(setup.kernel)))
+        if self.engines.needs_permission(setup.kernel) and not is_recorded:
+            self.notices.put(gpu_offer(lambda: self.engines.allow_on_gpu(setup.kernel)))
 
     def _on_gpu_known(self) -> None:
-        error = self.runners.gpu_error
-        if error is not None and self.runners.has_cupy and error.remedy:
+        error = self.engines.gpu_error
+        if error is not None and self.engines.has_cupy and error.remedy:
             self.notices.complain("gpu", error)
 
 

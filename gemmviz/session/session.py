@@ -43,7 +43,7 @@ class Session:
     busy_changed = Signal()
     message = Signal(object)
 
-    def __init__(self, post: Post, runners: Engines | None = None, shot: Shot | None = None) -> None:
+    def __init__(self, post: Post, engines: Engines | None = None, shot: Shot | None = None) -> None:
         self.shot = shot or default_shot()
         self.requested = RequestedSizes.of(self.shot.setup)
         self.launch: Launch | None = None
@@ -51,10 +51,10 @@ class Session:
         self.edited = ""  # name of the field that was set last
         self.unread = ""  # text of a file that can't be read as a kernel
         self.system_is_dark = True
-        self.runners, self.benchmarks = runners or Engines(post), Benchmarks(post)
+        self.engines, self.benchmarks = engines or Engines(post), Benchmarks(post)
         self.notices = Notices()
-        self.reports = Reports(self.notices, self.runners)
-        self.slot, self.comparison = RunSlot(post, self.runners), Comparison(post, self.runners)
+        self.reports = Reports(self.notices, self.engines)
+        self.slot, self.comparison = RunSlot(post, self.engines), Comparison(post, self.engines)
         self.history = History(self._entry)
         self.display = Display(self, post, self._on_more_known)
         self.navigation = Navigation(self, self.position_changed.emit)
@@ -63,7 +63,7 @@ class Session:
         self._connect()
 
     def _connect(self) -> None:
-        self.runners.changed.connect(self._on_engine)
+        self.engines.changed.connect(self._on_engine)
         self.reports.follow(self.slot, self.comparison.slot, self.benchmarks)
         self.runner.run_changed.connect(self.run_changed.emit)
         for changed in (self.runner.reader_changed, self.slot.analysis_changed):
@@ -101,7 +101,7 @@ class Session:
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
         """All background tasks."""
-        return (*self._picture_workers, self.benchmarks.worker, self.runners.worker)
+        return (*self._picture_workers, self.benchmarks.worker, self.engines.worker)
 
     @property
     def _picture_workers(self) -> tuple[LatestTask[Any], ...]:
@@ -165,7 +165,7 @@ class Session:
     def close(self) -> None:
         """Cancel all work and accept no more."""
         self.player.play(False)
-        for each in (self.slot, self.comparison.slot, self.display, self.benchmarks, self.runners):
+        for each in (self.slot, self.comparison.slot, self.display, self.benchmarks, self.engines):
             each.close()
 
     def _restore(self, entry: Entry) -> None:

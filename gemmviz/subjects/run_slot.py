@@ -39,8 +39,8 @@ class RunSlot:
     loads_counted = Signal()
     busy_changed = Signal()
 
-    def __init__(self, post: Post, runners: Engines) -> None:
-        self.runners = runners
+    def __init__(self, post: Post, engines: Engines) -> None:
+        self.engines = engines
         self.run: KnownRun | None = None
         self.setup: Setup | None = None  # the setup that was started last
         self.engine: Engine | None = None  # the engine that runs it
@@ -69,7 +69,7 @@ class RunSlot:
 
     def start(self, setup: Setup, around: Triple) -> None:
         """Run a setup; if it names no blocks, some near the block ``around`` are traced."""
-        engine = self.runners.engine_for(setup.kernel)
+        engine = self.engines.engine_for(setup.kernel)
         self.setup, self.engine = setup, engine
         self._analysis.cancel()
 
@@ -105,7 +105,7 @@ class RunSlot:
     def show(self, run: KnownRun, focus: Focus) -> None:
         """Hold a finished run, read through a focus."""
         self.run, self.setup = run, run.setup
-        self.engine = self.runners.recorded if run.from_file else self.runners.engine_for(run.setup.kernel)
+        self.engine = self.engines.recorded if run.from_file else self.engines.engine_for(run.setup.kernel)
         self._read(focus)
 
     def watch(self, focus: Focus) -> None:

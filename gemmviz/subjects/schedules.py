@@ -17,8 +17,8 @@ from gemmviz.subjects.subject import MeasuredCase
 class Schedules:
     """``measured`` holds the latest two launches; ``on_change`` is called when there is another."""
 
-    def __init__(self, post: Post, runners: Engines, on_change: Callable[[], Any]) -> None:
-        self.runners, self._on_change = runners, on_change
+    def __init__(self, post: Post, engines: Engines, on_change: Callable[[], Any]) -> None:
+        self.engines, self._on_change = engines, on_change
         self.worker: LatestTask[tuple[Setup, Schedule]] = LatestTask(post, self._on_measured, self._on_failed)
         self.measured: tuple[MeasuredCase, ...] = ()
         self._requested: Setup | None = None
@@ -32,7 +32,7 @@ class Schedules:
         self._requested = setup if is_possible else None
         if not is_possible or any(each.setup == setup for each in self.measured):
             return
-        remote = self.runners.remote
+        remote = self.engines.remote
 
         def work(cancelled: Cancel) -> tuple[Setup, Schedule]:
             return setup, remote.schedule(setup, cancelled=cancelled)
@@ -41,12 +41,12 @@ class Schedules:
 
     def _may_measure(self, setup: Setup) -> bool:
         """Whether this machine's GPU is the setup's device and may run its kernel."""
-        runners = self.runners
-        mine = runners.gpu is not None and device_of(runners.gpu) == setup.device
-        return mine and runners.chosen == "gpu" and runners.trust.includes(setup.kernel)
+        engines = self.engines
+        mine = engines.gpu is not None and device_of(engines.gpu) == setup.device
+        return mine and engines.chosen == "gpu" and engines.trust.includes(setup.kernel)
 
     def _on_measured(self, result: tuple[Setup, Schedule]) -> None:
-        gpu = self.runners.gpu
+        gpu = self.engines.gpu
         if gpu is not None:
             latest = MeasuredCase(*result, f"measured here on {gpu.label}")
             self.measured = (*self.measured[-1:], latest)  # the other one may be compared with it

@@ -69,9 +69,9 @@ def settings_to_picture(app: Any, shown: Any) -> None:
 def clicks_on_the_gpu(app: Any, shown: Any) -> None:
     """Another setting of a kernel that the GPU runs, and the same settings again; nothing where there is no GPU."""
     session = shown.session
-    session.runners.look()
-    wait(app, lambda: session.runners.gpu is not None or session.runners.gpu_error is not None)
-    if session.runners.gpu is None:
+    session.engines.look()
+    wait(app, lambda: session.engines.gpu is not None or session.engines.gpu_error is not None)
+    if session.engines.gpu is None:
         return
     for name, tiles in (("04_tiled", (8, 16, 32)), ("08_register_tiled", (32, 64, 8))):
         session.show(replace(session.shot, setup=setup_for(load_kernel(name), Problem(1024, 1024, 1024)), camera=Camera()))
@@ -89,7 +89,7 @@ def clicks_on_the_gpu(app: Any, shown: Any) -> None:
             wait(app, lambda: not session.is_working)
         print(f"    first: {', '.join(f'{ms:.0f}' for ms in fresh)} ms; again: {', '.join(f'{ms:.0f}' for ms in again)} ms")
         show(f"{name} 1024³ on the GPU, setting to picture", statistics.median(fresh + again), "ms", 300)
-    session.runners.choose("cpu")
+    session.engines.choose("cpu")
 
 
 def is_another(session: Any, before: Any) -> bool:

@@ -204,24 +204,24 @@ def test_a_trace_from_a_file_stays_when_a_gpu_is_found_later(window: MainWindow,
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
     open_file(window.desk, tmp_path / "t.gvt")
     shown = shown_of(window).trace
-    runners = window.session.runners
-    runners.on_gpu_found(H200)
-    assert runners.chosen == "gpu"
+    engines = window.session.engines
+    engines.on_gpu_found(H200)
+    assert engines.chosen == "gpu"
     assert settings_of(window).runner.runner.currentData() == "gpu"
     assert shown_of(window).trace is shown
     assert window.benchmark.start.isEnabled()
 
 
 def test_without_a_gpu_the_panel_says_why(window: MainWindow, qtbot: QtBot) -> None:
-    runners, form = window.session.runners, settings_of(window).runner
-    runners.on_gpu_missing(DeviceError("CuPy is not installed", remedy="pip install it"))
-    assert runners.chosen == "cpu"
+    engines, form = window.session.engines, settings_of(window).runner
+    engines.on_gpu_missing(DeviceError("CuPy is not installed", remedy="pip install it"))
+    assert engines.chosen == "cpu"
     assert "CuPy is not installed (pip install it)" in form.runner.toolTip()
     assert not form.timeout.isEnabled()
     assert window.status.recorder.text() == "Run by the interpreter on the CPU"
     assert not window.banner.isVisible()  # nobody expects one here
-    runners.has_cupy = True
-    runners.on_gpu_missing(DeviceError("the NVIDIA driver is too old", remedy="install a newer one"))
+    engines.has_cupy = True
+    engines.on_gpu_missing(DeviceError("the NVIDIA driver is too old", remedy="install a newer one"))
     assert window.banner.texts == ["the NVIDIA driver is too old (install a newer one)"]
 
 
@@ -259,7 +259,7 @@ def test_some_phases_only(window: MainWindow, qtbot: QtBot) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="there is CuPy here")
 def test_what_the_gpu_can_not_do_the_interpreter_does_and_the_banner_says_so(window: MainWindow, qtbot: QtBot) -> None:
-    window.session.runners.on_gpu_found(H200)
+    window.session.engines.on_gpu_found(H200)
     pictured(window, qtbot, lambda: spin_of(window, "M").setValue(12))
     qtbot.waitUntil(lambda: settled(window), timeout=30_000)
     assert window.banner.isVisible()

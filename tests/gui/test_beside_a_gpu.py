@@ -10,9 +10,9 @@ pytestmark = pytest.mark.gpu
 
 
 def test_a_gpu_that_is_found_runs_what_is_shown(window: MainWindow, qtbot: QtBot) -> None:
-    runners = window.session.runners
-    pictured(window, qtbot, runners.look)
-    assert runners.chosen == "gpu"
+    engines = window.session.engines
+    pictured(window, qtbot, engines.look)
+    assert engines.chosen == "gpu"
     assert settings_of(window).runner.runner.currentData() == "gpu"
     qtbot.waitUntil(lambda: settled(window) and shown_of(window).speed is not None, timeout=30_000)
     shown = shown_of(window)
@@ -23,5 +23,5 @@ def test_a_gpu_that_is_found_runs_what_is_shown(window: MainWindow, qtbot: QtBot
     pictured(window, qtbot, lambda: spin_of(window, "K").setValue(12))
     assert shown_of(window).trace.by == shown.trace.by
     assert shown_of(window).trace.check.passed
-    pictured(window, qtbot, lambda: runners.choose("cpu"))
+    pictured(window, qtbot, lambda: engines.choose("cpu"))
     assert "CPU" in window.status.recorder.text()

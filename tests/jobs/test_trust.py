@@ -31,10 +31,10 @@ def beside_a_gpu(desk: TestDesk) -> list[str]:
         asked.append(setup.kernel.name)
         raise DeviceError("the GPU is not here")
 
-    remote = desk.session.runners.remote
+    remote = desk.session.engines.remote
     for name in ("trace", "count", "watch", "time"):
         setattr(remote, name, refuse)
-    desk.session.runners.on_gpu_found(H200)
+    desk.session.engines.on_gpu_found(H200)
     desk.know()
     return asked
 

@@ -55,7 +55,7 @@ class BenchmarkPage(QWidget):
         self._refresh = Refresh(self, self.draw, _SETTLED_MS)
         for event in (self.session.shot_changed, self.benchmarks.changed, desk.theme_changed, desk.plotting.loaded):
             event.connect(self._refresh.due)
-        self.session.runners.gpu_known.connect(self._enable)
+        self.session.engines.gpu_known.connect(self._enable)
         self.benchmarks.changed.connect(self._enable)
         self._enable()
 
@@ -218,9 +218,9 @@ class BenchmarkPage(QWidget):
     # Measuring
 
     def _enable(self) -> None:
-        runners, measuring = self.session.runners, self.benchmarks.is_measuring
-        has_gpu = runners.gpu is not None
-        why_not = f"{_NO_GPU}: {runners.gpu_error}" if runners.gpu_error is not None else _NO_GPU
+        engines, measuring = self.session.engines, self.benchmarks.is_measuring
+        has_gpu = engines.gpu is not None
+        why_not = f"{_NO_GPU}: {engines.gpu_error}" if engines.gpu_error is not None else _NO_GPU
         self.start.setEnabled(has_gpu and not measuring)
         self.start.setToolTip("Measure all kernels at these sizes on the GPU" if has_gpu else why_not)
         self.sizes.setEnabled(has_gpu)
@@ -232,9 +232,9 @@ class BenchmarkPage(QWidget):
             self.bar.setFormat(self.benchmarks.progress)
 
     def measure(self) -> None:
-        runners = self.session.runners
+        engines = self.session.engines
         try:
-            self.benchmarks.measure(runners.remote, runners.device, self.sizes.text())
+            self.benchmarks.measure(engines.remote, engines.device, self.sizes.text())
         except GemmvizError as error:
             self.session.notices.complain("benchmark", error)
             return

@@ -251,8 +251,8 @@ class ExportDialog(QDialog):
         except GemmvizError as error:
             self.status.setText(str(error))
             return
-        runners = self.session.runners
-        on = "gpu" if runners.chosen == "gpu" and runners.trust.includes(shot.setup.kernel) else "cpu"
+        engines = self.session.engines
+        on = "gpu" if engines.chosen == "gpu" and engines.trust.includes(shot.setup.kernel) else "cpu"
         program, *words = gemmviz_command(*order_words(job, source, path, shot, on), "--progress")
         self.process = QProcess(self)
         environment = QProcessEnvironment.systemEnvironment()

@@ -13,12 +13,12 @@ _TIP = "Where the kernel runs and is recorded"
 
 
 class RunnerForm(QWidget):
-    """The available runners of the session. The choice is saved in the preferences."""
+    """The engines of the session. The choice is saved in the preferences."""
 
     def __init__(self, desk: WindowModel) -> None:
         super().__init__()
         self.desk = desk
-        self.runners = desk.session.runners
+        self.engines = desk.session.engines
         self.runner = choice("Run on", _TIP, ((ON_CPU, "cpu"), ("GPU: searching …", "gpu")))
         self.runner.activated.connect(self._on_chosen)
         self.timeout = QDoubleSpinBox()
@@ -29,19 +29,19 @@ class RunnerForm(QWidget):
         self.timeout.setKeyboardTracking(False)
         self.timeout.setAccessibleName("Time limit")
         self.timeout.setToolTip("Longest time of a launch on the GPU. A launch that takes longer is ended")
-        self.timeout.valueChanged.connect(self.runners.set_timeout)
+        self.timeout.valueChanged.connect(self.engines.set_timeout)
         self.timeout.lineEdit().returnPressed.connect(desk.released.emit)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("&Run on", self.runner)
         form.addRow("Time &limit", self.timeout)
-        self.runners.gpu_known.connect(self.sync)
-        self.runners.changed.connect(self.sync)
+        self.engines.gpu_known.connect(self.sync)
+        self.engines.changed.connect(self.sync)
         self.sync()
 
     def sync(self) -> None:
-        gpu, why_not = self.runners.gpu, self.runners.gpu_error
+        gpu, why_not = self.engines.gpu, self.engines.gpu_error
         model = self.runner.model()
         assert isinstance(model, QStandardItemModel)
         item = model.item(_GPU)
@@ -56,11 +56,11 @@ class RunnerForm(QWidget):
             tip = f"{_TIP}. No GPU is available: {why_not}"
         item.setToolTip(tip_text(tip))
         self.runner.setToolTip(tip_text(tip))
-        quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.runners.chosen == "gpu" else _CPU))
+        quietly(self.runner, lambda: self.runner.setCurrentIndex(_GPU if self.engines.chosen == "gpu" else _CPU))
 
     def _on_chosen(self, row: int) -> None:
         runner = self.runner.itemData(row)
         self.desk.preferences.put("runner", runner)
-        self.runners.choose(runner)
+        self.engines.choose(runner)
         session = self.desk.session
         session.reports.offer_gpu(session.shot.setup, session.shown)

@@ -200,7 +200,7 @@ class MainWindow(QMainWindow):
         self._name_broken_extensions()
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
         self.session.player.calm(self.preferences.text("motion") == "calm")
-        self.session.runners.requested = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
+        self.session.engines.requested = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
         self._on_shot_changed()
 
     def _name_broken_extensions(self) -> None:
