@@ -25,7 +25,7 @@ from gemmviz.run.cpu.recorder import StepCounter
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.recording import Recording
 from gemmviz.scenes.kit.primitives import Scene
-from tests.desk import TestDesk
+from tests.app_model import TestModel
 
 DATA = Path(__file__).parent / "data"
 GOLDEN = Path(__file__).parent / "golden"
@@ -124,8 +124,8 @@ def _one_application(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
-def desk() -> Iterator[TestDesk]:
-    made = TestDesk()
+def model() -> Iterator[TestModel]:
+    made = TestModel()
     made.session.start()
     made.settle()
     yield made

@@ -51,8 +51,8 @@ from gemmviz.scenes.kit.theme import load_theme, theme_names
 from gemmviz.state.shot import save_view
 from gemmviz.subjects import metrics
 from gemmviz.subjects.catalog import subject_extensions
+from tests.app_model import TestModel
 from tests.conftest import moment_of
-from tests.desk import TestDesk
 from tests.gui.conftest import metrics_of, pictured, text_in
 from tests.hand_made import LANES, TILE, HandMade
 
@@ -147,13 +147,13 @@ SUBJECT = Subject(Tries, lambda shot, context: Tries(shot.setup.problem.M), clic
 """
 
 
-def test_a_view_of_a_new_subject(dropped: Callable[[ModuleType, str, str], None], desk: TestDesk, tmp_path: Path) -> None:
+def test_a_view_of_a_new_subject(dropped: Callable[[ModuleType, str, str], None], model: TestModel, tmp_path: Path) -> None:
     """Two files, the view and its subject: window, command and library have it."""
     dropped(gemmviz.scenes.views, "tries_view", _TRIES_VIEW)
     dropped(gemmviz.subjects.kinds, "tries", _TRIES)
-    session = desk.session
+    session = model.session
     assert "Tries" in [action.text for action in actions()]
-    desk.commands.show_view("tries")
+    model.commands.show_view("tries")
     assert session.display.subject.count == session.shot.setup.problem.M
     assert session.display.pending == ""
     assert not session.display.has_time
@@ -164,7 +164,7 @@ def test_a_view_of_a_new_subject(dropped: Callable[[ModuleType, str, str], None]
     assert main(["export", str(view), "-o", str(tmp_path / "t.svg")]) == 0
     assert words in (tmp_path / "t.svg").read_text(encoding="utf-8")
     cells = Cells("any", 0, 0, 1, np.zeros((1, 1), np.int8), ("#000000",), ("#000000",))
-    desk.commands.click(Hit(cells, 0, 0))
+    model.commands.click(Hit(cells, 0, 0))
     assert session.shot.view == "stage"
 
 
@@ -201,7 +201,7 @@ def test_a_panel(dropped: Callable[[ModuleType, str, str], None], qtbot: QtBot) 
         "notes",
         "from PySide6.QtWidgets import QLabel\n"
         "from gemmviz.gui.panel import Panel\n"
-        "PANEL = Panel('Notes', 'right', lambda desk: QLabel('notes'), tour=('Notes', 'What you noted.'))\n",
+        "PANEL = Panel('Notes', 'right', lambda model: QLabel('notes'), tour=('Notes', 'What you noted.'))\n",
     )
     window = MainWindow()
     qtbot.addWidget(window)
@@ -423,7 +423,7 @@ def test_a_command_whose_arguments_fail_costs_no_other(
     "text",
     [
         "import nothing_of_the_kind\n",
-        "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', 'left', lambda desk: 1 / 0)\n",
+        "from gemmviz.gui.panel import Panel\nPANEL = Panel('P', 'left', lambda model: 1 / 0)\n",
     ],
 )
 def test_a_broken_panel_is_named_in_the_window(

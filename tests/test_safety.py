@@ -111,12 +111,12 @@ def test_what_a_lesson_and_a_kernel_say_is_text_all_over_the_window(qtbot: QtBot
     stop = LessonStep(window.session.shot, EVIL, EVIL, EVIL)
     stops = (stop, replace(stop, question=question), replace(stop, exercise=Exercise(EVIL, (), (EVIL,))))
     lesson = Lesson(EVIL, stops, EVIL)
-    window.desk.course.begin(lesson)
+    window.model.course.begin(lesson)
     window.docks.favour("lessons")
     window.lecture.begin(with_notes=True)
     for place in range(len(lesson.stops)):
-        window.desk.course.go(place)
-        window.desk.course.pick(0)
+        window.model.course.go(place)
+        window.model.course.pick(0)
         qtbot.wait(50)
         for top in QApplication.topLevelWidgets():
             assert not [label for label in top.findChildren(QLabel) if EVIL in label.text() and not _is_plain(label)]

@@ -12,17 +12,17 @@ from gemmviz.subjects.catalog import subject_of_view
 class ViewDock(SceneDock):
     """A picture that follows the session in one view, independent of the stage."""
 
-    def __init__(self, desk: WindowModel, view: str, what: str) -> None:
+    def __init__(self, model: WindowModel, view: str, what: str) -> None:
         super().__init__(view_named(view).title, what)
-        self.desk, self.view_name = desk, view
+        self.model, self.view_name = model, view
         self._refresh = Refresh(self, self.draw)
-        session = desk.session
+        session = model.session
         for event in (
             session.shot_changed,
             session.run_changed,
             session.analysis_changed,
             session.position_changed,
-            desk.theme_changed,
+            model.theme_changed,
         ):
             event.connect(self._refresh.due)
         if subject_of_view(view).is_of_run:
@@ -31,6 +31,6 @@ class ViewDock(SceneDock):
 
     def draw(self) -> None:
         view = view_named(self.view_name)
-        subject = self.desk.session.display.subject_of(view.subject)
+        subject = self.model.session.display.subject_of(view.subject)
         if subject is not None:
-            self.set_scene(view.still(subject, ViewOptions(self.desk.theme, height=self.frame_height, words=False)))
+            self.set_scene(view.still(subject, ViewOptions(self.model.theme, height=self.frame_height, words=False)))

@@ -19,7 +19,7 @@ class WindowModel(AppModel):
         super().__init__(post, preferences.seen)
         self.preferences = preferences
         self.plotting = Plotting(self.session, post)
-        self.bookmarks.restore(preferences.last_lesson())
+        self.saved_views.restore(preferences.last_lesson())
         self.opening.opened.connect(self._on_opened)
         trust = self.session.engines.trust
         trust.hashes = preferences.trusted
@@ -31,7 +31,7 @@ class WindowModel(AppModel):
 
     def end(self) -> bool:
         """End all work and return whether it ended in time. Files that are being written are completed first."""
-        self.preferences.keep_lesson(self.bookmarks.lesson)
+        self.preferences.keep_lesson(self.saved_views.lesson)
         self.preferences.put("seen", sorted(self.course.seen))
         self.plotting.worker.close()
         self.close()

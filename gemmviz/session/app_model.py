@@ -28,23 +28,23 @@ class AppModel:
     def __init__(self, post: Post, seen: tuple[str, ...] = ()) -> None:
         self.session = Session(post)
         self.commands = Commands(self.session)
-        self.bookmarks = LessonEditor(self.session, post)
+        self.saved_views = LessonEditor(self.session, post)
         self.course = LessonPlayer(self.session, post, seen)
-        self.opening = Opening(self.session, post, self.bookmarks, self.course)
+        self.opening = Opening(self.session, post, self.saved_views, self.course)
         self.pointer, self.saving = PointerTool(self.session, post), SaveQueue(post)
 
     @property
     def active_lesson(self) -> LessonEditor:
         """The lesson that Page Up and Page Down move through: the open lesson, else the saved views."""
-        return self.course if self.course.is_on else self.bookmarks
+        return self.course if self.course.is_on else self.saved_views
 
     @property
     def workers(self) -> tuple[LatestTask[Any], ...]:
         """All background tasks."""
         own = self.opening.worker, self.pointer.worker
-        return (*self.session.workers, *own, *self.bookmarks.workers, *self.course.workers)
+        return (*self.session.workers, *own, *self.saved_views.workers, *self.course.workers)
 
     def close(self) -> None:
         """Cancel all work and accept no more. Pending saves are completed."""
-        for each in (self.opening, self.pointer, self.bookmarks, self.course, self.session):
+        for each in (self.opening, self.pointer, self.saved_views, self.course, self.session):
             each.close()

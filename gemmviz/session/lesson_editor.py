@@ -53,7 +53,7 @@ class LessonEditor:
         return None if self.at is None or self.at >= len(self.lesson.stops) else self.lesson.stops[self.at]
 
     @property
-    def is_told(self) -> bool:
+    def has_numbers(self) -> bool:
         """Whether the numbers in the current caption have been computed."""
         return self.now is None or not self.now.needed or self.at in self._captions
 

@@ -91,7 +91,7 @@ class LessonPlayer(LessonEditor):
         self.is_away = True
         self.changed.emit()
 
-    def toggle_workshop(self) -> None:
+    def toggle_explore(self) -> None:
         """Start exploring, or return to the lesson."""
         if self.is_away:
             self.come_back()

@@ -38,8 +38,8 @@ class Opening:
     opened = Signal(object)
     busy_changed = Signal()
 
-    def __init__(self, session: Session, post: Post, bookmarks: LessonEditor, course: LessonPlayer) -> None:
-        self.session, self.bookmarks, self.course = session, bookmarks, course
+    def __init__(self, session: Session, post: Post, saved_views: LessonEditor, course: LessonPlayer) -> None:
+        self.session, self.saved_views, self.course = session, saved_views, course
         self.followed: Path | None = None
         self.worker: LatestTask[Show] = LatestTask(post, self._on_read, self._on_failed)
         self._fallback: Shot | None = None
@@ -160,7 +160,7 @@ class Opening:
             if any(stop.expect or stop.question or stop.exercise for stop in lesson.stops):
                 self.course.begin(lesson)
             elif len(lesson.stops) > 1:
-                self.bookmarks.open(lesson)
+                self.saved_views.open(lesson)
             else:
                 shot = lesson.stops[0].shot
                 self.session.show(shot, RequestedSizes.of(shot.setup))

@@ -65,7 +65,7 @@ class Player:
         self.changed.emit()
 
     @property
-    def flies(self) -> bool:
+    def shows_flights(self) -> bool:
         """Whether moving copies are drawn: not with reduced motion, nor above the speed that the eye can follow."""
         return not self.is_calm and not (self.is_playing and self.speed > _FASTEST_FLIGHTS)
 
@@ -93,12 +93,12 @@ class Player:
         self.is_animated = on
         self.changed.emit()
 
-    def calm(self, on: bool) -> None:
+    def set_calm(self, on: bool) -> None:
         """Whether moving elements fade instead of flying."""
         self.is_calm = on
         self.changed.emit()
 
-    def by(self, distance: int) -> None:
+    def step_by(self, distance: int) -> None:
         """Take one step forwards or backwards, animated."""
         self.play(False)
         step = self.played.step + distance

@@ -58,7 +58,7 @@ def settings_to_picture(app: Any, shown: Any) -> None:
     for round_ in range(24):
         before = session.shown
         start = time.perf_counter()
-        shown.desk.commands.change("TILE_WIDTH", (8, 16)[round_ % 2])
+        shown.model.commands.change("TILE_WIDTH", (8, 16)[round_ % 2])
         wait(app, partial(is_another, session, before))
         shown.replay.stage.repaint()
         times.append(time.perf_counter() - start)
@@ -81,7 +81,7 @@ def clicks_on_the_gpu(app: Any, shown: Any) -> None:
         for number in range(10):
             tile = tiles[number % len(tiles)]
             before, start = session.shown, time.perf_counter()
-            shown.desk.commands.change("TILE_WIDTH", tile)
+            shown.model.commands.change("TILE_WIDTH", tile)
             wait(app, partial(is_another, session, before))
             shown.replay.stage.repaint()
             (fresh if number < len(tiles) else again).append((time.perf_counter() - start) * 1e3)
@@ -111,14 +111,14 @@ def steps_to_frames(app: Any, shown: Any, size: int, tile: int, zoom: float = 1.
     """
     session, stage = shown.session, shown.replay.stage
     ask(app, shown, size, TILE_WIDTH=tile)
-    shown.desk.commands.show_layer("warp")
+    shown.model.commands.show_layer("warp")
     stage.zoom_by(zoom)
     wait_ms(app, 500)
     lens = ", lens" if session.display.lens == "lens" else ""
     frames = timed_frames(shown, lambda number: session.navigation.go_to_step(number % session.navigation.run_steps, 0.5))
     show(f"step to frame, {size}³{lens}{f', zoom {zoom:g}' if zoom > 1 else ''}", statistics.median(frames), "ms", 6)
     show("    99 of 100 within", sorted(frames)[297], "ms", 12)
-    shown.desk.commands.show_layer("matrix")
+    shown.model.commands.show_layer("matrix")
 
 
 def timed_frames(shown: Any, act: Callable[[int], object]) -> list[float]:
@@ -136,23 +136,23 @@ def two_stages(app: Any, shown: Any) -> None:
     """Both in mid-flight, with the table below them."""
     session = shown.session
     ask(app, shown, 64, TILE_WIDTH=16)
-    shown.desk.commands.toggle_comparison()
+    shown.model.commands.toggle_comparison()
     ask(app, shown, 64, TILE_WIDTH=8)
     wait(app, lambda: session.display.subject is not None and not session.is_working)
     frames = timed_frames(shown, lambda number: session.navigation.go_to_step(number % session.navigation.run_steps, 0.5))
     show("two stages, step to frame, 64³", statistics.median(frames), "ms", 10)
-    shown.desk.commands.toggle_comparison()
+    shown.model.commands.toggle_comparison()
 
 
 def the_grid(app: Any, shown: Any) -> None:
     """16,384 blocks in the middle of their time."""
     session = shown.session
     ask(app, shown, 4096, TILE_WIDTH=32)
-    shown.desk.commands.show_view("grid")
+    shown.model.commands.show_view("grid")
     wait(app, lambda: session.display.subject is not None)
     frames = timed_frames(shown, lambda number: session.navigation.go_to_instant(number / 320))
     show(f"grid of {session.display.subject.schedule.blocks:,} blocks, instant to frame", statistics.median(frames), "ms", 6)
-    shown.desk.commands.show_view("stage")
+    shown.model.commands.show_view("stage")
 
 
 def shrunk(app: Any, shown: Any) -> None:

@@ -45,7 +45,7 @@ def window_actions() -> st.SearchStrategy[bytes]:
         | st.tuples(st.just("set"), st.sampled_from(_FIELDS), st.sampled_from(_VALUES))
         | st.tuples(st.just("kernel"), st.sampled_from(all_kernel_names()))
         | st.tuples(st.just("lesson"), st.sampled_from(lesson_names()), st.integers(0, 80))
-        | st.tuples(st.just("learn"), st.sampled_from(("advance", "come_back", "toggle_workshop", "end", "pick", "attempt")))
+        | st.tuples(st.just("learn"), st.sampled_from(("advance", "come_back", "toggle_explore", "end", "pick", "attempt")))
         | st.tuples(st.just("view"), st.sampled_from(list(views())))
         | st.tuples(st.just("theme"), st.sampled_from(("dark", "light", "print")))
         | st.tuples(st.just("layer"), st.sampled_from(LAYERS))
@@ -111,7 +111,7 @@ def _done(window: Any, actions: list[list[Any]]) -> dict[str, float]:
 
 def _begin_anew(window: Any) -> None:
     """Calls off all work, and shows the first picture."""
-    window.desk.course.end()
+    window.model.course.end()
     window.session.show(default_shot())
     window.resize(1400, 900)
     _settle(window, lambda: _pass(0.0))
@@ -155,30 +155,30 @@ def _do(window: Any, name: str, facts: list[Any]) -> None:
             actions[facts[0] % len(actions)].trigger()
         case "set":
             if facts[0] in {field.name for field in fields_of(session.shot.setup)}:
-                window.desk.commands.change(*facts)
+                window.model.commands.change(*facts)
         case "kernel":
-            window.desk.opening.choose_kernel(facts[0])
+            window.model.opening.choose_kernel(facts[0])
         case "lesson":
-            window.desk.opening.open_lesson(facts[0])
+            window.model.opening.open_lesson(facts[0])
             _pass(0.1)
-            window.desk.course.go(facts[1])
+            window.model.course.go(facts[1])
         case "learn":
-            _learn(window.desk.course, facts[0])
+            _learn(window.model.course, facts[0])
         case "view":
-            window.desk.commands.show_view(facts[0])
+            window.model.commands.show_view(facts[0])
         case "theme":
-            window.desk.commands.choose_theme(facts[0])
+            window.model.commands.choose_theme(facts[0])
         case "layer":
-            window.desk.commands.show_layer(facts[0])
+            window.model.commands.show_layer(facts[0])
         case "go":
             session.player.jump(facts[0])
         case "look":
             session.navigation.look(Camera(*facts))
         case "watch":
             x, y, warp, everyone = facts
-            window.desk.commands.watch(Focus((x, y, 0), warp, None, everyone))
+            window.model.commands.watch(Focus((x, y, 0), warp, None, everyone))
         case "hold":
-            window.desk.commands.toggle_comparison() if facts[0] else window.desk.commands.compare_with(None)
+            window.model.commands.toggle_comparison() if facts[0] else window.model.commands.compare_with(None)
         case "undo":
             session.undo() if facts[0] else session.redo()
         case "key":
@@ -264,7 +264,7 @@ def window_made() -> Any:
     made.start()
     made.show()
     for name in views():  # what is made when it is first looked at
-        made.desk.commands.show_view(name)
+        made.model.commands.show_view(name)
         _pass(0.3)
     return made
 

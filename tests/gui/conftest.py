@@ -45,11 +45,11 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
     made.close()
 
 
-def open_file(desk: WindowModel, path: Path) -> None:
+def open_file(model: WindowModel, path: Path) -> None:
     """Opens a file, and waits until it is read."""
-    desk.opening.open(path)
+    model.opening.open(path)
     end = time.monotonic() + _LONG_MS / 1000
-    while desk.opening.is_busy:
+    while model.opening.is_busy:
         assert time.monotonic() < end, "it doesn't come"
         QApplication.processEvents()
         time.sleep(0.002)
@@ -60,7 +60,7 @@ def settled(window: MainWindow) -> bool:
     session = window.session
     shown = session.shown
     return (
-        not window.desk.opening.is_busy
+        not window.model.opening.is_busy
         and shown is not None
         and not session.is_working
         and (shown.counts is not None or shown.trace.stop is not None)

@@ -34,7 +34,7 @@ H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
 @pytest.fixture
 def page(window: MainWindow, qtbot: QtBot) -> BenchmarkPage:
-    window.desk.commands.toggle_benchmark()
+    window.model.commands.toggle_benchmark()
     qtbot.waitUntil(lambda: window.benchmark.isVisible() and bool(curves(window.benchmark)))
     return window.benchmark
 
@@ -70,8 +70,8 @@ def test_what_draws_charts_is_loaded_beside_the_window(
         return pyqtgraph  # type: ignore[no-any-return]
 
     monkeypatch.setattr("gemmviz.gui.plotting._load", load)
-    assert not window.desk.plotting.is_loaded
-    window.desk.commands.toggle_benchmark()
+    assert not window.model.plotting.is_loaded
+    window.model.commands.toggle_benchmark()
     qtbot.waitUntil(lambda: bool(curves(window.benchmark)))
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
@@ -89,7 +89,7 @@ def test_without_a_gpu_it_shows_what_was_recorded_and_says_so(page: BenchmarkPag
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(views_of(Benchmark)))
 def test_every_chart_has_its_curves(page: BenchmarkPage, qtbot: QtBot, name: str) -> None:
-    page.desk.commands.show_view(name)
+    page.model.commands.show_view(name)
     title = views_of(Benchmark)[name].title
     qtbot.waitUntil(lambda: page.chart is not None and plot_of(page).chart == page.chart.showing({}))
     assert page.what.currentText() == title
@@ -105,14 +105,14 @@ def test_curves_are_toggled_by_kernel_and_by_choice_and_that_is_undone(page: Ben
     assert any("TILE_WIDTH = 8)" in curve.label for curve in curves(page))
     page.session.undo()
     qtbot.waitUntil(lambda: not any("TILE_WIDTH = 8)" in curve.label for curve in curves(page)))
-    page.desk.commands.show_view("copy_cost")
+    page.model.commands.show_view("copy_cost")
     qtbot.wait(100)
     check(page, "02_naive", True, qtbot)
     assert len([curve for curve in curves(page) if curve.family == "02_naive"]) == 2
 
 
 def test_a_point_says_its_own_value_first(page: BenchmarkPage, qtbot: QtBot) -> None:
-    page.desk.commands.show_view("share")
+    page.model.commands.show_view("share")
     qtbot.waitUntil(lambda: page.what.currentData() == "share")
     curve = next(curve for curve in curves(page) if curve.family == "04_tiled")
     plot = plot_of(page)
@@ -146,13 +146,13 @@ def test_pictures_curves_and_the_whole_are_saved(
     assert "Recorded on NVIDIA H200" in lines[0]
     assert any(line.startswith('"04_tiled, fastest choice",4096,') for line in lines)
     assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["gpu"]["name"] == "NVIDIA H200"
-    open_file(page.desk, tmp_path / "b.json")
+    open_file(page.model, tmp_path / "b.json")
     qtbot.waitUntil(lambda: page.source.currentText().startswith("b.json, NVIDIA H200"))
 
 
 def test_a_damaged_file_is_refused_and_nothing_changes(page: BenchmarkPage, window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{")
-    open_file(page.desk, tmp_path / "x.json")
+    open_file(page.model, tmp_path / "x.json")
     assert any("x.json" in text for text in window.banner.texts)
     assert len(page.benchmarks.all) == 2  # those that ship
 
@@ -160,40 +160,40 @@ def test_a_damaged_file_is_refused_and_nothing_changes(page: BenchmarkPage, wind
 def test_the_benchmark_has_the_window_for_itself_and_gives_it_back(window: MainWindow) -> None:
     docks = window.docks
     before = {name for name, dock in docks.all.items() if not dock.isHidden()}
-    window.desk.commands.toggle_benchmark()
+    window.model.commands.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())
     assert not window.menus.all["next-warp"].isEnabled()
     assert "go back to the replay" in window.menus.all["next-warp"].toolTip()
     assert not window.menus.all["stage-only"].isEnabled()  # nothing to hide
-    window.desk.commands.toggle_benchmark()
+    window.model.commands.toggle_benchmark()
     assert {name for name, dock in docks.all.items() if not dock.isHidden()} == before
     window.menus.all["stage-only"].trigger()
-    window.desk.commands.toggle_benchmark()
-    window.desk.commands.toggle_benchmark()
+    window.model.commands.toggle_benchmark()
+    window.model.commands.toggle_benchmark()
     assert all(dock.isHidden() for dock in docks.all.values())  # it was alone before
 
 
 def test_closing_on_the_benchmark_keeps_the_docks_for_the_next_time(qtbot: QtBot, window: MainWindow) -> None:
-    window.desk.commands.toggle_benchmark()
+    window.model.commands.toggle_benchmark()
     window.close()
     again = MainWindow(window.preferences.store)
     qtbot.addWidget(again)
     again.start()
     again.show()
     assert again.benchmark.isVisible()  # what was seen last
-    again.desk.commands.toggle_benchmark()
+    again.model.commands.toggle_benchmark()
     assert not again.docks.all["source"].isHidden()
     again.close()
 
 
 def test_files_lead_to_the_page_that_shows_them(window: MainWindow, tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(benchmark_text(BENCHMARK), encoding="utf-8")
-    open_file(window.desk, tmp_path / "b.json")
+    open_file(window.model, tmp_path / "b.json")
     assert window.benchmark.isVisible()
     assert isinstance(window.session.display.subject, Benchmark)
     assert window.session.shot.chart.source.startswith("b.json")
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
-    open_file(window.desk, tmp_path / "t.gvt")
+    open_file(window.model, tmp_path / "t.gvt")
     assert window.replay.isVisible()
 
 
@@ -202,7 +202,7 @@ def test_files_lead_to_the_page_that_shows_them(window: MainWindow, tmp_path: Pa
 
 def test_a_trace_from_a_file_stays_when_a_gpu_is_found_later(window: MainWindow, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", BLOCK=2), tmp_path / "t.gvt")
-    open_file(window.desk, tmp_path / "t.gvt")
+    open_file(window.model, tmp_path / "t.gvt")
     shown = shown_of(window).trace
     engines = window.session.engines
     engines.on_gpu_found(H200)

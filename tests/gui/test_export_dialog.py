@@ -24,7 +24,7 @@ def window(window: MainWindow) -> MainWindow:
 
 @pytest.fixture
 def dialog(window: MainWindow, qtbot: QtBot) -> ExportDialog:
-    made = ExportDialog(window.desk, window, "png")
+    made = ExportDialog(window.model, window, "png")
     qtbot.addWidget(made)
     return made
 
@@ -112,9 +112,9 @@ def test_only_what_means_something_is_offered(dialog: ExportDialog) -> None:
 
 
 def test_the_views_that_were_kept(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
-    window.desk.bookmarks.keep("one")
-    window.desk.bookmarks.keep("two")
-    dialog = ExportDialog(window.desk, window, "pptx")
+    window.model.saved_views.keep("one")
+    window.model.saved_views.keep("two")
+    dialog = ExportDialog(window.model, window, "pptx")
     qtbot.addWidget(dialog)
     choose(dialog, "pptx", "lesson")
     assert "Saved" in written(dialog, tmp_path / "l.pptx", qtbot)
@@ -125,7 +125,7 @@ def test_marks_on_the_timeline_are_what_is_exported(window: MainWindow, qtbot: Q
     window.session.navigation.go_to_step(8)
     window.menus.all["mark-last"].trigger()
     assert window.session.player.marked == range(3, 9)
-    dialog = ExportDialog(window.desk, window, "gif")
+    dialog = ExportDialog(window.model, window, "gif")
     qtbot.addWidget(dialog)
     assert (dialog.job.what, dialog.job.first, dialog.job.last) == ("steps", 4, 9)
     slider = window.replay.timeline.slider

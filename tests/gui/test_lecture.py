@@ -71,7 +71,7 @@ def test_arrows_and_pages_move_it(window: MainWindow, wall: Wall) -> None:
 
 
 def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp_path: Path) -> None:
-    session, marks = window.session, window.desk.bookmarks
+    session, marks = window.session, window.model.saved_views
     marks.keep("The first load of a tile")
     session.navigation.go_to_step(20)
     marks.keep()
@@ -90,12 +90,12 @@ def test_pages_walk_the_views_that_were_kept(window: MainWindow, wall: Wall, tmp
     assert marks.at == 1  # there is no other one
     save_lesson(marks.lesson, tmp_path / "l.toml")
     marks.remove(0)
-    window.desk.opening.open(tmp_path / "l.toml")
+    window.model.opening.open(tmp_path / "l.toml")
     assert read_lesson(tmp_path / "l.toml").stops[1].notes == "ask why"
 
 
 def test_a_view_comes_bit_by_bit(window: MainWindow, wall: Wall, qtbot: QtBot) -> None:
-    session, marks = window.session, window.desk.bookmarks
+    session, marks = window.session, window.model.saved_views
     session.navigation.go_to_step(20)
     marks.keep()
     marks.build(0, "phases")
@@ -140,7 +140,7 @@ def test_what_is_circled_fills_the_wall(window: MainWindow, wall: Wall) -> None:
 
 
 def test_notes_and_time_for_who_speaks(window: MainWindow, qtbot: QtBot) -> None:
-    marks = window.desk.bookmarks
+    marks = window.model.saved_views
     for title, notes in (("One", "say this"), ("Two", "")):
         marks.keep()
         marks.edit(sure(marks.at), title=title, notes=notes)
@@ -179,8 +179,8 @@ def test_views_are_there_the_next_time(qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda window=window: window.session.shown is not None, timeout=20_000)  # type: ignore[misc]
         if number == 0:
             window.session.navigation.go_to_step(7)
-            window.desk.bookmarks.keep("mine")
-        assert [stop.caption for stop in window.desk.bookmarks.lesson.stops] == ["mine"]
+            window.model.saved_views.keep("mine")
+        assert [stop.caption for stop in window.model.saved_views.lesson.stops] == ["mine"]
         assert window.session.navigation.run_step == 7
         window.close()
 
@@ -213,7 +213,7 @@ def test_no_step_shows_the_picture_of_another(
     window: MainWindow, wall: Wall, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Steps 6 to 8 of the lesson on coalescing: another kernel each, whose whole launch must be counted."""
-    course = window.desk.course
+    course = window.model.course
     course.begin(shipped_lesson("coalescing"))
     course.go(5)
     qtbot.waitUntil(lambda: band_of(sure(wall.stage.scene)).get("band-title-0", "").startswith("6 of 23"), timeout=20_000)

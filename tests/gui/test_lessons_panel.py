@@ -53,7 +53,7 @@ def test_the_window_starts_with_a_lesson_by_its_name(qtbot: QtBot) -> None:
     window.start(lesson="coalescing")
     window.show()
     qtbot.waitUntil(lambda: settled(window), timeout=_LONG_MS)
-    course = window.desk.course
+    course = window.model.course
     assert course.lesson.name == "coalescing"
     assert course.at == 0
     assert window.session.shot.view == course.lesson.stops[0].shot.view
@@ -109,7 +109,7 @@ def test_blanks_are_tried_judged_and_kept(window: MainWindow, panel: Lessons, qt
 
 def test_a_quiz_from_a_file_is_a_lesson(window: MainWindow, panel: Lessons, tmp_path: Path) -> None:
     save_lesson(quiz_of(setup_for(load_kernel("04_tiled")), Interpreter(), 3), tmp_path / "quiz.toml")
-    open_file(window.desk, tmp_path / "quiz.toml")
+    open_file(window.model, tmp_path / "quiz.toml")
     assert panel.isVisible()
     assert panel.choice.currentIndex() == -1
     assert "Question 2" in panel.contents.item(1).text()

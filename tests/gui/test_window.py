@@ -161,7 +161,7 @@ def test_a_changed_tile_width_gives_a_new_picture(window: MainWindow, qtbot: QtB
 
 
 def test_illegal_settings_are_explained_never_run_and_mended(window: MainWindow, qtbot: QtBot) -> None:
-    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("05_tiled_unguarded"))
+    pictured(window, qtbot, lambda: window.model.opening.choose_kernel("05_tiled_unguarded"))
     qtbot.waitUntil(lambda: settled(window))
     qtbot.wait(60)  # the rows of the other kernel take their places
     before, form = shown_of(window), settings_of(window).setup
@@ -201,7 +201,7 @@ def test_faults_of_the_kernel_mark_their_line(
 ) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from(body).text)
-    open_file(window.desk, path)
+    open_file(window.model, path)
     qtbot.waitUntil(lambda: any(words in text for text in window.banner.texts), timeout=10_000)
     assert window.banner.isVisible()
     assert any(f"mine.cu:{line}:" in text for text in window.banner.texts)
@@ -213,7 +213,7 @@ def test_faults_of_the_kernel_mark_their_line(
 def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(kernel_from("float first = B[0]; C[threadIdx.x] = A[threadIdx.x * 30] + first;").text)
-    pictured(window, qtbot, lambda: open_file(window.desk, path))
+    pictured(window, qtbot, lambda: open_file(window.model, path))
     qtbot.waitUntil(lambda: settled(window), timeout=10_000)
     session, metrics = window.session, metrics_of(window)
     assert window.replay.stage.stale == ""
@@ -223,21 +223,21 @@ def test_a_run_that_ended_early_is_shown_up_to_there(window: MainWindow, qtbot: 
     assert text_in(metrics.costs, 1, 3) == "–"
     with pytest.raises(TraceFileError, match="before its time"):
         write_trace(shown_of(window).trace, tmp_path / "a.gvt")
-    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("04_tiled"))
+    pictured(window, qtbot, lambda: window.model.opening.choose_kernel("04_tiled"))
     assert not window.banner.isVisible()
 
 
 def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "x.gvt").write_bytes(b"no trace")
-    open_file(window.desk, tmp_path / "x.gvt")
+    open_file(window.model, tmp_path / "x.gvt")
     assert len(window.banner.texts) == 1
     close = next(button for button in window.banner.findChildren(QAbstractButton) if button.isVisible())
     qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
     assert not window.banner.isVisible()
-    open_file(window.desk, tmp_path / "x.gvt")
+    open_file(window.model, tmp_path / "x.gvt")
     assert window.banner.isVisible()
     write_trace(shown_of(window).trace, tmp_path / "x.gvt")
-    open_file(window.desk, tmp_path / "x.gvt")
+    open_file(window.model, tmp_path / "x.gvt")
     assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
     run = next(button for button in window.banner.findChildren(QPushButton) if button.isVisible())
     pictured(window, qtbot, lambda: qtbot.mouseClick(run, Qt.MouseButton.LeftButton))
@@ -248,7 +248,7 @@ def test_notices_can_be_closed_and_go_when_they_are_no_longer_true(window: MainW
 def test_a_file_without_header_is_shown_with_the_remedy(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "plain.cu"
     path.write_text("__global__ void k() {}\n")
-    open_file(window.desk, path)
+    open_file(window.model, path)
     assert any("no gemmviz header" in text for text in window.banner.texts)
     assert source_of(window).text.toPlainText().startswith("__global__")
     assert window.session.shown is not None  # what was there stays
@@ -310,7 +310,7 @@ def test_traces_views_and_frames_are_saved_and_opened(
 ) -> None:
     session = window.session
     session.navigation.go_to_step(5)
-    window.desk.commands.show_view("banks")
+    window.model.commands.show_view("banks")
     for name, action in [
         ("a.gvt", "save-trace"), ("v.toml", "save-view")
     ]:  # fmt: skip
@@ -318,12 +318,12 @@ def test_traces_views_and_frames_are_saved_and_opened(
         window.menus.all[action].trigger()
         qtbot.waitUntil((tmp_path / name).exists)
         assert (tmp_path / name).stat().st_size > 100
-    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
-    pictured(window, qtbot, lambda: open_file(window.desk, tmp_path / "a.gvt"))
+    pictured(window, qtbot, lambda: window.model.opening.choose_kernel("02_naive"))
+    pictured(window, qtbot, lambda: open_file(window.model, tmp_path / "a.gvt"))
     assert shown_of(window).setup.kernel.name == "04_tiled"
     session.navigation.go_to_step(0)
-    window.desk.commands.show_view("stage")
-    open_file(window.desk, tmp_path / "v.toml")
+    window.model.commands.show_view("stage")
+    open_file(window.model, tmp_path / "v.toml")
     assert (session.navigation.run_step, session.shot.view) == (5, "banks")
 
 
@@ -349,7 +349,7 @@ def test_number_keys_change_the_view(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_both_themes(window: MainWindow) -> None:
     for name, theme in (("light", LIGHT), ("dark", DARK), ("system", DARK)):
-        window.desk.commands.choose_theme(name)
+        window.model.commands.choose_theme(name)
         assert scene_of(window).background == theme.background
 
 
@@ -392,7 +392,7 @@ def test_a_typed_number_is_one_change_and_gives_the_keys_back(window: MainWindow
 def test_a_wrong_result_is_said_aloud(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "wrong.cu"
     path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))
-    pictured(window, qtbot, lambda: open_file(window.desk, path))
+    pictured(window, qtbot, lambda: open_file(window.model, path))
     session = window.session
     assert any("C is wrong" in text for text in window.banner.texts)
     assert shown_of(window).setup.kernel.name == "wrong"  # and the picture is that of the wrong kernel
@@ -454,7 +454,7 @@ def test_a_file_that_is_saved_runs_again_also_after_it_was_deleted(window: MainW
     path = tmp_path / "mine.cu"
     right = load_kernel("03_coalesced").text
     path.write_text(right.replace("sum +=", "summ +="))
-    open_file(window.desk, path)
+    open_file(window.model, path)
     qtbot.waitUntil(lambda: any("summ" in text for text in window.banner.texts), timeout=10_000)
     pictured(window, qtbot, lambda: path.write_text(right))
     assert shown_of(window).setup.kernel.name == "mine"
@@ -543,7 +543,7 @@ def test_undo_and_redo_bring_back_all_that_was_seen(window: MainWindow, qtbot: Q
     pictured(window, qtbot, lambda: choice_of(window, "TILE_WIDTH").setCurrentText("2"))
     pictured(window, qtbot, lambda: spin_of(window, "K").setValue(12))
     assert undo.text() == "&Undo K = 12"
-    window.desk.commands.show_view("memory")
+    window.model.commands.show_view("memory")
     session.navigation.look(Camera())
     assert undo.text() == "&Undo view Memory: lines and sectors of a request"
     for _ in range(3):
@@ -805,14 +805,14 @@ def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot
     assert plot is not None
     session.navigation.go_to_step(session.navigation.run_steps - 1)
     qtbot.waitUntil(lambda: plot._here.value() == session.navigation.run_steps)
-    pictured(window, qtbot, lambda: window.desk.opening.choose_kernel("02_naive"))
+    pictured(window, qtbot, lambda: window.model.opening.choose_kernel("02_naive"))
     qtbot.waitUntil(
         lambda: (
             plot.chart is not None and max(max(bars.x, default=0) for bars in plot.chart.bars) == session.navigation.run_steps
         ),
         timeout=20_000,
     )
-    window.desk.commands.choose_theme("light")
+    window.model.commands.choose_theme("light")
     qtbot.waitUntil(lambda: plot.theme.title == "Light")
     window.resize(1000, 600)
     qtbot.wait(100)
@@ -823,24 +823,24 @@ def test_the_costs_follow_step_kernel_and_theme(window: MainWindow, qtbot: QtBot
 def test_a_file_that_is_no_kernel_is_said_whatever_it_holds(window: MainWindow, tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "odd.cu").write_bytes(content)
-    open_file(window.desk, tmp_path / "odd.cu")
+    open_file(window.model, tmp_path / "odd.cu")
     assert any("odd.cu" in text for text in window.banner.texts)
 
 
 def test_a_trace_has_nothing_to_do_with_the_error_before_it(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     write_trace(shown_of(window).trace, tmp_path / "good.gvt")
     (tmp_path / "bad.cu").write_text("no header here")
-    open_file(window.desk, tmp_path / "bad.cu")
+    open_file(window.model, tmp_path / "bad.cu")
     assert window.banner.texts
-    open_file(window.desk, tmp_path / "good.gvt")
+    open_file(window.model, tmp_path / "good.gvt")
     qtbot.wait(50)
     assert window.banner.texts == ["Shown as it was recorded: nothing was run"]
     assert "no header here" not in source_of(window).text.toPlainText()
 
 
 def test_an_error_stays_by_its_field_when_another_one_is_set(window: MainWindow, qtbot: QtBot) -> None:
-    window.desk.commands.change("blocks", "0:99,0:1")
-    window.desk.commands.change("seed", 3)
+    window.model.commands.change("blocks", "0:99,0:1")
+    window.model.commands.change("seed", 3)
     assert isinstance(window.session.error, SettingError)
     assert window.session.error.names == ("blocks",)
     form = settings_of(window).setup
@@ -913,7 +913,7 @@ def test_a_click_on_the_score_goes_there(window: MainWindow, qtbot: QtBot) -> No
 
 
 def test_wheel_and_key_go_between_the_lens_and_the_whole(window: MainWindow, qtbot: QtBot) -> None:
-    pictured(window, qtbot, lambda: window.desk.commands.change("M", 512))
+    pictured(window, qtbot, lambda: window.model.commands.change("M", 512))
     stage, session = window.replay.stage, window.session
     assert str(session.display.lens) == "lens"
     assert stage.lens == "lens"

@@ -16,14 +16,14 @@ from gemmviz.model.setup import Setup
 from gemmviz.run.choosing import choice_for
 from gemmviz.run.cpu.interpreter import Interpreter
 from gemmviz.state.notices import Notice
+from tests.app_model import TestModel
 from tests.conftest import trace_of
-from tests.desk import TestDesk
 
 KERNEL = load_kernel("02_naive")
 H200 = Gpu("NVIDIA H200", "9.0", "580.1", "NVRTC 13.0", 132, 62914560, 1 << 37)
 
 
-def beside_a_gpu(desk: TestDesk) -> list[str]:
+def beside_a_gpu(model: TestModel) -> list[str]:
     """The titles of the kernels that the GPU is asked to run from now on; it fails at all of them."""
     asked: list[str] = []
 
@@ -31,11 +31,11 @@ def beside_a_gpu(desk: TestDesk) -> list[str]:
         asked.append(setup.kernel.name)
         raise DeviceError("the GPU is not here")
 
-    remote = desk.session.engines.remote
+    remote = model.session.engines.remote
     for name in ("trace", "count", "watch", "time"):
         setattr(remote, name, refuse)
-    desk.session.engines.on_gpu_found(H200)
-    desk.know()
+    model.session.engines.on_gpu_found(H200)
+    model.know()
     return asked
 
 
@@ -49,8 +49,8 @@ def noted(ran: list[str], name: str, do: Callable[..., Any]) -> Callable[..., An
     return both
 
 
-def offered(desk: TestDesk) -> Notice | None:
-    return next((each for each in desk.session.notices.all if each.topic == "elsewhere"), None)
+def offered(model: TestModel) -> Notice | None:
+    return next((each for each in model.session.notices.all if each.topic == "elsewhere"), None)
 
 
 def own_file(folder: Path, change: Callable[[str], str] = lambda text: text + "// mine\n") -> Path:
@@ -59,31 +59,31 @@ def own_file(folder: Path, change: Callable[[str], str] = lambda text: text + "/
     return path
 
 
-def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(desk: TestDesk, tmp_path: Path) -> None:
-    asked = beside_a_gpu(desk)
+def test_a_kernel_from_elsewhere_runs_on_the_gpu_once_a_person_says_so(model: TestModel, tmp_path: Path) -> None:
+    asked = beside_a_gpu(model)
     assert set(asked) == {"04_tiled"}  # what ships with gemmviz needs no word
     asked.clear()
-    desk.open(own_file(tmp_path))
-    desk.know()
-    notice = offered(desk)
+    model.open(own_file(tmp_path))
+    model.know()
+    notice = offered(model)
     assert asked == []
     assert notice is not None
     assert notice.offer is not None
     notice.offer.take()
-    desk.know()
+    model.know()
     assert set(asked) == {"mine"}
-    assert offered(desk) is None
+    assert offered(model) is None
     asked.clear()
-    desk.open(own_file(tmp_path, lambda text: text + "// changed\n"))
-    desk.know()
+    model.open(own_file(tmp_path, lambda text: text + "// changed\n"))
+    model.know()
     assert asked == []  # another text is another kernel
-    desk.open(own_file(tmp_path))
-    desk.know()
+    model.open(own_file(tmp_path))
+    model.know()
     assert set(asked) == {"mine"}  # the word holds for the text
 
 
-def test_a_trace_is_shown_as_it_is_recorded(desk: TestDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = beside_a_gpu(desk)
+def test_a_trace_is_shown_as_it_is_recorded(model: TestModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = beside_a_gpu(model)
     asked.clear()
     ran: list[str] = []
     for name in ("trace", "count", "watch"):
@@ -91,9 +91,9 @@ def test_a_trace_is_shown_as_it_is_recorded(desk: TestDesk, tmp_path: Path, monk
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
     write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
-    desk.open(tmp_path / "t.gvt")
-    desk.know()
-    shown = desk.session.shown
+    model.open(tmp_path / "t.gvt")
+    model.know()
+    shown = model.session.shown
     assert shown is not None
     assert shown.from_file
     assert (asked, ran) == ([], [])
@@ -102,23 +102,23 @@ def test_a_trace_is_shown_as_it_is_recorded(desk: TestDesk, tmp_path: Path, monk
     assert shown.counts is not None
     assert shown.counts.total() == counter.counts.total()  # the whole launch is in the file
     ran.clear()
-    notice = offered(desk)
+    notice = offered(model)
     assert notice is not None
     assert notice.offer is not None
     notice.offer.take()
-    desk.know()
+    model.know()
     assert asked == []
     assert set(ran) == {"trace", "watch", "count"}
-    now = offered(desk)
+    now = offered(model)
     assert now is not None
     assert "it runs in the interpreter" in now.text
 
 
-def test_a_part_of_a_launch_is_not_counted_from_its_file(desk: TestDesk, tmp_path: Path) -> None:
+def test_a_part_of_a_launch_is_not_counted_from_its_file(model: TestModel, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2"), tmp_path / "t.gvt")
-    desk.open(tmp_path / "t.gvt")
-    desk.know()
-    shown = desk.session.shown
+    model.open(tmp_path / "t.gvt")
+    model.know()
+    shown = model.session.shown
     assert shown is not None
     assert shown.counts is None
     assert shown.no_counts == "the file contains only a part of the launch"
@@ -134,14 +134,14 @@ def test_a_kernel_is_ours_by_its_text_and_launch_and_not_by_what_it_says(tmp_pat
     assert choice_for("gpu", replace(KERNEL, text="")) == "gpu"
 
 
-def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(desk: TestDesk, tmp_path: Path) -> None:
-    beside_a_gpu(desk)
+def test_over_a_trace_that_was_not_run_nothing_is_said_to_have_run(model: TestModel, tmp_path: Path) -> None:
+    beside_a_gpu(model)
     trace = trace_of("04_tiled", 4, 4, 4, TILE_WIDTH=2)
     kernel = replace(trace.setup.kernel, text=trace.setup.kernel.text + "// mine\n", is_shipped=False)
     write_trace(replace(trace, setup=replace(trace.setup, kernel=kernel)), tmp_path / "t.gvt")
-    desk.open(tmp_path / "t.gvt")
-    before = offered(desk)
-    desk.session.reports.offer_gpu(desk.session.shot.setup, desk.session.shown)
-    assert offered(desk) == before
+    model.open(tmp_path / "t.gvt")
+    before = offered(model)
+    model.session.reports.offer_gpu(model.session.shot.setup, model.session.shown)
+    assert offered(model) == before
     assert before is not None
     assert "nothing was run" in before.text

@@ -358,7 +358,7 @@ def test_a_broadcast_travels_as_one_chip_and_fans_out(reader: Reader) -> None:
     assert isinstance(late, Squares)
     assert sure(early.labels).tolist() == ["×4"] * 4
     assert len(late.boxes) == 16
-    assert stage.motion(now, ViewOptions(moment=0.3, flies=False))[0].key == "fading-3"
+    assert stage.motion(now, ViewOptions(moment=0.3, shows_flights=False))[0].key == "fading-3"
 
 
 def test_lanes_tell_a_naive_kernel_from_a_coalesced_one() -> None:

@@ -12,19 +12,19 @@ from gemmviz.state.shot import Shot
 from gemmviz.teaching.answer_keys import answers_of
 from gemmviz.teaching.exercises import judged
 from gemmviz.teaching.lesson_file import lesson_text, shipped_lesson
+from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure
-from tests.desk import TestDesk
 
 
-def test_from_step_to_step_and_back(desk: TestDesk) -> None:
-    desk.settle()
-    course = desk.course
+def test_from_step_to_step_and_back(model: TestModel) -> None:
+    model.settle()
+    course = model.course
     course.begin(shipped_lesson("coalescing"))
-    desk.settle()
+    model.settle()
     assert course.at == 0
-    assert desk.session.shot.view == "device"
+    assert model.session.shot.view == "device"
     assert course.walk(1)
-    assert (course.at, desk.session.shot.view) == (1, "grid")
+    assert (course.at, model.session.shot.view) == (1, "grid")
     assert course.walk(-1)
     assert course.at == 0
     assert not course.walk(-1)
@@ -34,98 +34,98 @@ def test_from_step_to_step_and_back(desk: TestDesk) -> None:
     assert course.at == 2  # the first that was not seen
 
 
-def test_captions_get_their_numbers(desk: TestDesk) -> None:
-    desk.settle()
-    desk.course.begin(shipped_lesson("coalescing"))
-    desk.inbox.until(lambda: desk.course.words.caption.startswith("108 multiprocessors with 6\u202f912"))
+def test_captions_get_their_numbers(model: TestModel) -> None:
+    model.settle()
+    model.course.begin(shipped_lesson("coalescing"))
+    model.inbox.until(lambda: model.course.words.caption.startswith("108 multiprocessors with 6\u202f912"))
 
 
-def test_numbers_of_a_lesson_that_was_left_are_dropped(desk: TestDesk) -> None:
-    desk.settle()
-    desk.course.begin(shipped_lesson("coalescing"))
-    desk.course.begin(shipped_lesson("shared-memory"))
-    desk.inbox.until(lambda: "256" in desk.course.words.caption)
-    assert desk.course.words.caption.startswith("So far 256 bytes")
+def test_numbers_of_a_lesson_that_was_left_are_dropped(model: TestModel) -> None:
+    model.settle()
+    model.course.begin(shipped_lesson("coalescing"))
+    model.course.begin(shipped_lesson("shared-memory"))
+    model.inbox.until(lambda: "256" in model.course.words.caption)
+    assert model.course.words.caption.startswith("So far 256 bytes")
 
 
-def test_a_verdict_of_a_step_that_was_left_is_dropped(desk: TestDesk) -> None:
-    desk.settle()
-    course, lesson = desk.course, shipped_lesson("slides")
+def test_a_verdict_of_a_step_that_was_left_is_dropped(model: TestModel) -> None:
+    model.settle()
+    course, lesson = model.course, shipped_lesson("slides")
     course.begin(lesson)
     course.go(next(place for place, stop in enumerate(lesson.stops) if stop.build == "blanks"))
-    desk.settle()
+    model.settle()
     course.attempt(answers_of("blanks"))
     course.go(0)
-    desk.settle()
+    model.settle()
     assert course.verdict is None
 
 
-def test_a_view_that_has_nothing_to_show_says_why(desk: TestDesk) -> None:
-    desk.settle()
-    session = desk.session
+def test_a_view_that_has_nothing_to_show_says_why(model: TestModel) -> None:
+    model.settle()
+    session = model.session
     session.show(replace(session.shot, setup=setup_for(load_kernel("sequential")), view="traffic"))
-    desk.inbox.until(lambda: session.display.missing.startswith("sequential has no width parameter"))
+    model.inbox.until(lambda: session.display.missing.startswith("sequential has no width parameter"))
     session.show(replace(session.shot, setup=setup_for(kernel_from("C[threadIdx.x + 99] = 1.0f;")), view="race"))
-    desk.inbox.until(lambda: "out of range" in session.display.missing)
+    model.inbox.until(lambda: "out of range" in session.display.missing)
 
 
-def test_what_is_seen_in_the_course_is_seen_in_its_lesson(desk: TestDesk) -> None:
-    desk.settle()
-    desk.course.begin(shipped_lesson("course"))
+def test_what_is_seen_in_the_course_is_seen_in_its_lesson(model: TestModel) -> None:
+    model.settle()
+    model.course.begin(shipped_lesson("course"))
     lecture = shipped_lesson("lecture")
-    desk.course.end()
-    desk.course.begin(lecture)
-    assert desk.course.is_seen(lecture.stops[0])
-    assert desk.course.at == 1
+    model.course.end()
+    model.course.begin(lecture)
+    assert model.course.is_seen(lecture.stops[0])
+    assert model.course.at == 1
 
 
-def test_a_step_comes_step_by_step_once_it_has_run(desk: TestDesk) -> None:
-    desk.settle()
-    course, lesson = desk.course, shipped_lesson("shared-memory")
+def test_a_step_comes_step_by_step_once_it_has_run(model: TestModel) -> None:
+    model.settle()
+    course, lesson = model.course, shipped_lesson("shared-memory")
     course.begin(lesson)
     course.go(sure(lesson.find("naive-reads")))
-    desk.settle()
-    assert desk.session.navigation.run_step == 0
+    model.settle()
+    assert model.session.navigation.run_step == 0
     for expected in range(1, 6):
         assert course.walk(1)
-        assert desk.session.navigation.run_step == expected
+        assert model.session.navigation.run_step == expected
     course.walk(1)
     assert sure(course.now).id == "tile-loading"
 
 
-def test_a_question_is_answered_and_shown(desk: TestDesk) -> None:
-    desk.settle()
-    course, lesson = desk.course, shipped_lesson("coalescing")
+def test_a_question_is_answered_and_shown(model: TestModel) -> None:
+    model.settle()
+    course, lesson = model.course, shipped_lesson("coalescing")
     course.begin(lesson)
     course.go(sure(lesson.find("question-lanes")))
-    desk.settle()
+    model.settle()
     assert course.picked is None
     assert course.words.right is None
     course.pick(1)
-    desk.settle()
-    assert desk.session.shot.setup.kernel.name == "03_coalesced"
+    model.settle()
+    assert model.session.shot.setup.kernel.name == "03_coalesced"
     assert course.words.caption.startswith("Answer B is wrong")
     assert course.said == course.words  # what a lecture shows below the picture
     course.pick(2)
-    desk.settle()
+    model.settle()
     assert course.words.caption.startswith("Answer C is right")
 
 
-def test_to_the_workshop_and_back(desk: TestDesk) -> None:
-    desk.settle()
-    course = desk.course
+def test_to_the_workshop_and_back(model: TestModel) -> None:
+    model.settle()
+    course = model.course
     course.begin(shipped_lesson("slides"))
-    desk.settle()
-    before = desk.session.shot.setup
+    model.settle()
+    before = model.session.shot.setup
     course.leave()
     assert not course.is_on
-    desk.commands.change("N", 6)
-    desk.settle()
-    assert desk.session.shot.setup != before
+    model.commands.change("N", 6)
+    model.settle()
+    assert model.session.shot.setup != before
     course.come_back()
-    desk.settle()
+    model.settle()
     assert course.is_on
-    assert desk.session.shot.setup == before
+    assert model.session.shot.setup == before
 
 
 @pytest.mark.parametrize(
@@ -172,20 +172,20 @@ def test_empty_blanks_are_named() -> None:
     ]
 
 
-def test_an_attempt_is_run_shown_and_judged(desk: TestDesk) -> None:
-    desk.settle()
-    course, lesson = desk.course, shipped_lesson("shared-memory")
+def test_an_attempt_is_run_shown_and_judged(model: TestModel) -> None:
+    model.settle()
+    course, lesson = model.course, shipped_lesson("shared-memory")
     course.begin(lesson)
     course.go(sure(lesson.find("exercise-barriers")))
-    desk.settle()
+    model.settle()
     assert course.blanks == 3
     course.attempt(("__syncthreads();", "", ""))
-    desk.inbox.until(lambda: course.verdict is not None)
-    desk.settle()
+    model.inbox.until(lambda: course.verdict is not None)
+    model.settle()
     assert not sure(course.verdict).passed
-    assert desk.session.shot.view == "stage"  # where what went wrong can be seen
+    assert model.session.shot.view == "stage"  # where what went wrong can be seen
     course.attempt(answers_of("barriers"))
-    desk.inbox.until(lambda: course.verdict is not None)
+    model.inbox.until(lambda: course.verdict is not None)
     assert sure(course.verdict).passed
 
 
@@ -207,11 +207,11 @@ def test_exercises_are_judged_by_what_is_shown(
     assert judged(sure(stop.exercise), replace(stop.shot, setup=setup), Interpreter()).passed is passes
 
 
-def test_a_lecturers_own_lesson_is_gone_through(desk: TestDesk, tmp_path: Path) -> None:
+def test_a_lecturers_own_lesson_is_gone_through(model: TestModel, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(lesson_text(shipped_lesson("slides")), encoding="utf-8")
-    desk.settle()
-    desk.open(path)
-    assert desk.course.is_on
-    assert desk.course.lesson.name == "mine"
-    assert isinstance(desk.session.shot, Shot)
+    model.settle()
+    model.open(path)
+    assert model.course.is_on
+    assert model.course.lesson.name == "mine"
+    assert isinstance(model.session.shot, Shot)

@@ -15,308 +15,308 @@ from gemmviz.launch.catalog import load_kernel
 from gemmviz.model.errors import SettingError
 from gemmviz.model.problem import Problem
 from gemmviz.state.shot import Camera, save_view
+from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure, trace_of
-from tests.desk import TestDesk
 
 
-def shown_sizes(desk: TestDesk) -> tuple[int, ...]:
-    return tuple(sure(desk.session.shown).setup.problem.sizes.values())
+def shown_sizes(model: TestModel) -> tuple[int, ...]:
+    return tuple(sure(model.session.shown).setup.problem.sizes.values())
 
 
-def texts(desk: TestDesk) -> list[str]:
-    return [notice.text for notice in desk.session.notices.all]
+def texts(model: TestModel) -> list[str]:
+    return [notice.text for notice in model.session.notices.all]
 
 
-def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(desk: TestDesk) -> None:
-    desk.opening.choose_kernel("02_naive")
+def test_what_a_person_typed_stays_wanted_while_another_kernel_can_not_have_it(model: TestModel) -> None:
+    model.opening.choose_kernel("02_naive")
     for name in "MNK":
-        desk.commands.change(name, 64)
-    desk.settle()
-    assert shown_sizes(desk) == (64, 64, 64)
-    desk.opening.choose_kernel("01_single_block")
-    desk.settle()
-    assert shown_sizes(desk) == (16, 64, 64)  # the nearest
-    assert "can't run with your settings" in texts(desk)[0]
-    assert "it uses M = 16" in texts(desk)[0]
-    desk.opening.choose_kernel("03_coalesced")
-    desk.settle()
-    assert shown_sizes(desk) == (64, 64, 64)
-    assert texts(desk) == []
+        model.commands.change(name, 64)
+    model.settle()
+    assert shown_sizes(model) == (64, 64, 64)
+    model.opening.choose_kernel("01_single_block")
+    model.settle()
+    assert shown_sizes(model) == (16, 64, 64)  # the nearest
+    assert "can't run with your settings" in texts(model)[0]
+    assert "it uses M = 16" in texts(model)[0]
+    model.opening.choose_kernel("03_coalesced")
+    model.settle()
+    assert shown_sizes(model) == (64, 64, 64)
+    assert texts(model) == []
 
 
-def test_sizes_that_nobody_typed_are_those_of_each_kernel(desk: TestDesk) -> None:
-    desk.opening.choose_kernel("02_naive")
-    desk.settle()
-    assert shown_sizes(desk) == (32, 32, 32)
-    desk.commands.change("M", 64)
-    desk.opening.choose_kernel("01_single_block")
-    desk.settle()
-    assert shown_sizes(desk) == (64, 8, 8)
-    assert texts(desk) == []
+def test_sizes_that_nobody_typed_are_those_of_each_kernel(model: TestModel) -> None:
+    model.opening.choose_kernel("02_naive")
+    model.settle()
+    assert shown_sizes(model) == (32, 32, 32)
+    model.commands.change("M", 64)
+    model.opening.choose_kernel("01_single_block")
+    model.settle()
+    assert shown_sizes(model) == (64, 8, 8)
+    assert texts(model) == []
 
 
-def test_the_position_is_kept_by_access_phase_and_trip(desk: TestDesk) -> None:
-    session = desk.session
-    desk.commands.change("K", 16)
-    desk.settle()
+def test_the_position_is_kept_by_access_phase_and_trip(model: TestModel) -> None:
+    session = model.session
+    model.commands.change("K", 16)
+    model.settle()
     trace = sure(session.shown).trace
     step = next(s for s in range(trace.steps) if trace.site_of(s).text == "tileB[k][x]" and trace.visits[s].tolist() == [2, 1])
     session.navigation.go_to_step(step)
-    desk.commands.change("TILE_WIDTH", 2)
-    desk.settle()
+    model.commands.change("TILE_WIDTH", 2)
+    model.settle()
     now = sure(session.now)
     assert now.site.text == "tileB[k][x]"
     assert (now.phase, now.trace.visits[now.step].tolist()) == (2, [2, 1])
-    desk.commands.change("TILE_WIDTH", 8)  # two phases only: the last, and in it the same trip of k
-    desk.settle()
+    model.commands.change("TILE_WIDTH", 8)  # two phases only: the last, and in it the same trip of k
+    model.settle()
     now = sure(session.now)
     assert (now.site.text, now.phase, int(now.trace.visits[now.step, 1])) == ("tileB[k][x]", 1, 1)
-    desk.opening.choose_kernel("07_tiled_transposed")
-    desk.settle()
+    model.opening.choose_kernel("07_tiled_transposed")
+    model.settle()
     assert sure(session.now).site.operands[0].access == "read"
     assert sure(session.now).phase == 1
 
 
-def test_fonts_are_read_where_no_frame_waits(desk: TestDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fonts_are_read_where_no_frame_waits(model: TestModel, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
     monkeypatch.setattr("gemmviz.subjects.runs.load_faces", lambda: readers.append(threading.current_thread()))
-    desk.opening.choose_kernel("02_naive")
-    desk.settle()
+    model.opening.choose_kernel("02_naive")
+    model.settle()
     assert readers
     assert threading.main_thread() not in readers
 
 
-def test_undo_brings_back_view_step_focus_camera_and_layer(desk: TestDesk) -> None:
-    session = desk.session
-    desk.commands.show_view("warp")
-    desk.commands.watch(Focus((1, 0, 0), 0))
-    desk.commands.show_layer("reuse")
+def test_undo_brings_back_view_step_focus_camera_and_layer(model: TestModel) -> None:
+    session = model.session
+    model.commands.show_view("warp")
+    model.commands.watch(Focus((1, 0, 0), 0))
+    model.commands.show_layer("reuse")
     session.navigation.go_to_step(7)
     session.navigation.look(Camera(3.0, 0.4, 0.6))
     before = session.shot
-    desk.commands.change("TILE_WIDTH", 2)
-    desk.settle()
-    desk.commands.show_view("stage")
+    model.commands.change("TILE_WIDTH", 2)
+    model.settle()
+    model.commands.show_view("stage")
     session.navigation.go_to_step(0)
     session.navigation.look(Camera())
     session.undo()
     session.undo()
-    desk.settle()
+    model.settle()
     assert session.shot == before
     assert sure(session.slot.reader).scope.focus == before.focus
     session.redo()
-    desk.settle()
+    model.settle()
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 2
     assert session.history.redo_name == "view Stage"
 
 
-def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(desk: TestDesk) -> None:
-    session = desk.session
-    desk.commands.change("M", 64)
-    desk.commands.change("M", 128)
+def test_undo_while_a_kernel_runs_ends_at_what_was_undone_to(model: TestModel) -> None:
+    session = model.session
+    model.commands.change("M", 64)
+    model.commands.change("M", 128)
     session.undo()
     session.undo()
-    desk.settle()
-    assert shown_sizes(desk) == (8, 8, 8)
+    model.settle()
+    assert shown_sizes(model) == (8, 8, 8)
     assert session.error is None
 
 
-def test_newer_settings_cancel_older_work(desk: TestDesk) -> None:
+def test_newer_settings_cancel_older_work(model: TestModel) -> None:
     sizes: list[int] = []
-    desk.session.run_changed.connect(lambda: sizes.append(shown_sizes(desk)[0]))
+    model.session.run_changed.connect(lambda: sizes.append(shown_sizes(model)[0]))
     for size in (512, 384, 24):
-        desk.commands.change("M", size)
-    desk.settle()
+        model.commands.change("M", size)
+    model.settle()
     assert sizes == [24]
 
 
-def test_an_impossible_setting_leaves_the_picture_and_says_what_works(desk: TestDesk) -> None:
-    session, before = desk.session, desk.session.shown
-    desk.commands.change("TILE_WIDTH", 64)
+def test_an_impossible_setting_leaves_the_picture_and_says_what_works(model: TestModel) -> None:
+    session, before = model.session, model.session.shown
+    model.commands.change("TILE_WIDTH", 64)
     assert session.is_stale
-    desk.settle()  # what would work is known
+    model.settle()  # what would work is known
     assert sure(session.shown).trace is sure(before).trace
     error = session.error
     assert isinstance(error, SettingError)
     assert error.nearest == {"TILE_WIDTH": 32}
-    desk.commands.apply_remedy()
-    desk.settle()
+    model.commands.apply_remedy()
+    model.settle()
     assert session.error is None
     assert sure(session.shown).setup.parameters["TILE_WIDTH"] == 32
 
 
-def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(desk: TestDesk) -> None:
-    session = desk.session
-    desk.commands.change("K", 64)
-    desk.settle()
-    desk.commands.change("TILE_WIDTH", 64)  # can't run
-    desk.commands.watch(Focus((0, 0, 0), 0))
-    desk.know()
+def test_what_is_worked_out_belongs_to_the_picture_and_not_to_the_settings_after_it(model: TestModel) -> None:
+    session = model.session
+    model.commands.change("K", 64)
+    model.settle()
+    model.commands.change("TILE_WIDTH", 64)  # can't run
+    model.commands.watch(Focus((0, 0, 0), 0))
+    model.know()
     shown = sure(session.shown)
     assert shown.setup.problem.K == 64
     assert sure(shown.counts).total("global", "read").sectors == 512
     assert session.is_stale
 
 
-def test_all_blocks_are_all_blocks_or_it_is_said_why_not(desk: TestDesk) -> None:
-    session = desk.session
+def test_all_blocks_are_all_blocks_or_it_is_said_why_not(model: TestModel) -> None:
+    session = model.session
     for name in "MNK":
-        desk.commands.change(name, 2048)
-    desk.commands.change("TILE_WIDTH", 32)
-    desk.settle()
+        model.commands.change(name, 2048)
+    model.commands.change("TILE_WIDTH", 32)
+    model.settle()
     shown = sure(session.shown)
     assert shown.trace.blocks.count < shown.trace.launch.block_count  # as many as are quick
-    desk.commands.change("blocks", "all")
-    desk.settle()
+    model.commands.change("blocks", "all")
+    model.settle()
     error = session.error
     assert isinstance(error, SettingError)
     assert error.names == ("blocks",)
     assert "the trace of 4096 blocks would take" in error.message
-    desk.commands.change("blocks", "0:1,0:1")
-    desk.settle()
+    model.commands.change("blocks", "0:1,0:1")
+    model.settle()
     assert sure(session.shown).trace.blocks.count == 1
 
 
-def test_another_block_is_traced_unless_blocks_were_named(desk: TestDesk) -> None:
-    session = desk.session
+def test_another_block_is_traced_unless_blocks_were_named(model: TestModel) -> None:
+    session = model.session
     said: list[str] = []
     session.message.connect(said.append)
     for name in "MNK":
-        desk.commands.change(name, 2048)
-    desk.commands.change("TILE_WIDTH", 32)
-    desk.settle()
-    desk.commands.watch(Focus((60, 60, 0)))
-    desk.settle()
+        model.commands.change(name, 2048)
+    model.commands.change("TILE_WIDTH", 32)
+    model.settle()
+    model.commands.watch(Focus((60, 60, 0)))
+    model.settle()
     assert sure(session.now).focus.block == (60, 60, 0)
-    desk.commands.change("blocks", "0:1,0:1")
-    desk.settle()
-    desk.commands.watch(Focus((1, 0, 0)))
+    model.commands.change("blocks", "0:1,0:1")
+    model.settle()
+    model.commands.watch(Focus((1, 0, 0)))
     assert session.shot.focus.block == (0, 0, 0)
     assert "only blocks 0:1,0:1 are traced" in said[-1]
 
 
-def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(desk: TestDesk, tmp_path: Path) -> None:
+def test_a_trace_from_a_file_is_shown_as_it_is_and_not_run(model: TestModel, tmp_path: Path) -> None:
     trace = trace_of("02_naive", 8, 8, 8, BLOCK=2, blocks="1:2,0:2")
     write_trace(trace, tmp_path / "t.gvt")
-    desk.open(tmp_path / "t.gvt")
-    session = desk.session
+    model.open(tmp_path / "t.gvt")
+    session = model.session
     assert not session.is_busy
     assert sure(session.shown).trace.blocks == trace.blocks
     assert session.shot.setup.blocks == "1:2,0:2"
-    desk.commands.change("K", 4)
-    desk.settle()
+    model.commands.change("K", 4)
+    model.settle()
     assert sure(session.shown).trace.setup.problem == Problem(8, 8, 4)
     assert not sure(session.shown).from_file
 
 
-def test_files_that_are_none_leave_what_is_shown(desk: TestDesk, tmp_path: Path) -> None:
-    before = desk.session.shown
+def test_files_that_are_none_leave_what_is_shown(model: TestModel, tmp_path: Path) -> None:
+    before = model.session.shown
     for name, text, words in [
         ("a.gvt", "x", "a.gvt"), ("a.toml", "[[", "a.toml:1:"), ("b.toml", "a = 1", "nor a saved view"),
         ("c.json", "{}", "not a gemmviz benchmark"), ("d.cu", "int x;", "no gemmviz header"),
     ]:  # fmt: skip
         (tmp_path / name).write_text(text)
-        desk.open(tmp_path / name)
-        assert words in texts(desk)[-1], name
-        assert sure(desk.session.shown).trace is sure(before).trace
-    assert desk.session.unread == "int x;"
-    desk.opening.choose_kernel("04_tiled")
-    assert texts(desk) == []
-    assert desk.session.unread == ""
+        model.open(tmp_path / name)
+        assert words in texts(model)[-1], name
+        assert sure(model.session.shown).trace is sure(before).trace
+    assert model.session.unread == "int x;"
+    model.opening.choose_kernel("04_tiled")
+    assert texts(model) == []
+    assert model.session.unread == ""
 
 
-def test_a_saved_view_brings_back_what_was_seen(desk: TestDesk, tmp_path: Path) -> None:
-    session = desk.session
+def test_a_saved_view_brings_back_what_was_seen(model: TestModel, tmp_path: Path) -> None:
+    session = model.session
     own = load_kernel("03_coalesced").text
     (tmp_path / "mine.cu").write_text(own)
-    desk.open(tmp_path / "mine.cu")
-    desk.settle()
-    desk.commands.change("M", 40)
-    desk.commands.show_view("memory")
-    desk.commands.watch(Focus((0, 1, 0), 3))
-    desk.settle()
+    model.open(tmp_path / "mine.cu")
+    model.settle()
+    model.commands.change("M", 40)
+    model.commands.show_view("memory")
+    model.commands.watch(Focus((0, 1, 0), 3))
+    model.settle()
     session.navigation.go_to_step(9, 0.5)
     saved = session.shot
     save_view(saved, tmp_path / "v.toml")
     (tmp_path / "mine.cu").unlink()
-    desk.opening.choose_kernel("04_tiled")
-    desk.settle()
-    desk.open(tmp_path / "v.toml")
-    desk.settle()
+    model.opening.choose_kernel("04_tiled")
+    model.settle()
+    model.open(tmp_path / "v.toml")
+    model.settle()
     assert session.shot == saved  # its own kernel is in the file
     assert session.navigation.run_step == 9
 
 
-def test_hazards_are_found_after_the_picture_and_marked_in_it(desk: TestDesk, tmp_path: Path) -> None:
+def test_hazards_are_found_after_the_picture_and_marked_in_it(model: TestModel, tmp_path: Path) -> None:
     body = "__shared__ float s[4];\ns[threadIdx.x] = 1.0f;\nC[threadIdx.x] = s[3 - threadIdx.x];"
     (tmp_path / "mine.cu").write_text(kernel_from(body).text)
-    desk.open(tmp_path / "mine.cu")
-    desk.know()
-    shown = sure(desk.session.shown)
+    model.open(tmp_path / "mine.cu")
+    model.know()
+    shown = sure(model.session.shown)
     assert shown.replay.conflicts.steps == examined(shown.trace).conflicts.steps == [1]
-    assert any("read after write" in text for text in texts(desk))
+    assert any("read after write" in text for text in texts(model))
     assert shown.replay.value is not None
 
 
-def test_a_fault_is_shown_with_the_block_that_it_is_in(desk: TestDesk, tmp_path: Path) -> None:
+def test_a_fault_is_shown_with_the_block_that_it_is_in(model: TestModel, tmp_path: Path) -> None:
     text = kernel_from("C[threadIdx.x] = A[blockIdx.x * 63 + threadIdx.x];", grid='["2"]').text
     (tmp_path / "mine.cu").write_text(text)
-    desk.open(tmp_path / "mine.cu")
-    desk.know()
-    session = desk.session
+    model.open(tmp_path / "mine.cu")
+    model.know()
+    session = model.session
     assert session.error is None
     assert session.shot.focus.block == (1, 0, 0)
     assert session.navigation.run_step == session.navigation.run_steps - 1
-    assert any("out of range" in text for text in texts(desk))
+    assert any("out of range" in text for text in texts(model))
 
 
-def test_the_benchmark_is_a_view_like_others(desk: TestDesk) -> None:
-    session = desk.session
-    desk.commands.show_view("memory")
+def test_the_benchmark_is_a_view_like_others(model: TestModel) -> None:
+    session = model.session
+    model.commands.show_view("memory")
     session.player.play(True)
-    desk.commands.toggle_benchmark()
+    model.commands.toggle_benchmark()
     assert not session.player.is_playing
     assert not session.display.is_replay
-    desk.commands.show_view("share")
-    desk.commands.toggle_benchmark()
+    model.commands.show_view("share")
+    model.commands.toggle_benchmark()
     assert session.shot.view == "memory"
-    desk.commands.toggle_benchmark()
+    model.commands.toggle_benchmark()
     assert session.shot.view == "share"
     session.undo()
     assert session.shot.view == "memory"
 
 
-def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(desk: TestDesk, tmp_path: Path) -> None:
+def test_a_kernel_that_can_not_be_read_is_a_notice_with_its_place(model: TestModel, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(kernel_from("C[threadIdx.x] = sum;").text)
-    desk.open(tmp_path / "mine.cu")
-    desk.settle()
-    session = desk.session
+    model.open(tmp_path / "mine.cu")
+    model.settle()
+    session = model.session
     assert session.is_stale
     assert sure(session.notices.place).line == 10
     session.notices.drop("kernel")
-    assert texts(desk) == []
+    assert texts(model) == []
 
 
 @pytest.mark.parametrize("name", ["M", "seed"])
-def test_a_number_beyond_its_bounds_is_an_error_at_its_field(desk: TestDesk, name: str) -> None:
-    desk.commands.change(name, -5)
-    error = desk.session.error
+def test_a_number_beyond_its_bounds_is_an_error_at_its_field(model: TestModel, name: str) -> None:
+    model.commands.change(name, -5)
+    error = model.session.error
     assert isinstance(error, SettingError)
     assert error.names == (name,)
-    assert desk.session.edited == name
+    assert model.session.edited == name
 
 
-def test_restarting_reads_a_persons_own_file_again(desk: TestDesk, tmp_path: Path) -> None:
+def test_restarting_reads_a_persons_own_file_again(model: TestModel, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(load_kernel("03_coalesced").text)
-    desk.open(path)
-    desk.settle()
-    seen = desk.session.shot
+    model.open(path)
+    model.settle()
+    seen = model.session.shot
     path.write_text(load_kernel("03_coalesced").text.replace("sum +=", "sum -="))
-    desk.opening.start(seen)
-    desk.settle()
-    assert not sure(desk.session.shown).trace.check.passed
-    assert replace(desk.session.shot.setup, kernel=seen.setup.kernel) == seen.setup
+    model.opening.start(seen)
+    model.settle()
+    assert not sure(model.session.shown).trace.check.passed
+    assert replace(model.session.shot.setup, kernel=seen.setup.kernel) == seen.setup
 
 
 LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
@@ -325,21 +325,21 @@ LONG = "\n".join(["C[0] = A[0] * B[0] + A[1] * B[1] + A[2] * B[2];"] * 9_000)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["reading", "filling", "counting"])
 def test_closing_ends_whatever_is_under_way(what: str, tmp_path: Path) -> None:
-    desk = TestDesk()
-    desk.session.start()
-    desk.settle()
+    model = TestModel()
+    model.session.start()
+    model.settle()
     if what == "reading":
         (tmp_path / "long.cu").write_text(kernel_from(LONG).text)
-        desk.open(tmp_path / "long.cu")
+        model.open(tmp_path / "long.cu")
     else:
         for name in "MNK":
-            desk.commands.change(name, 8192)
+            model.commands.change(name, 8192)
         if what == "counting":
-            desk.settle()
+            model.settle()
     time.sleep(0.3)
-    assert desk.session.is_working
+    assert model.session.is_working
     start = time.monotonic()
-    desk.opening.close()
-    desk.session.close()
-    assert wait_for_tasks((*desk.session.workers, desk.opening.worker), 1.0)
+    model.opening.close()
+    model.session.close()
+    assert wait_for_tasks((*model.session.workers, model.opening.worker), 1.0)
     assert time.monotonic() - start < 1.0

@@ -35,8 +35,8 @@ from gemmviz.state.fields import fields_of, put
 from gemmviz.state.flags import setup_flags
 from gemmviz.state.shot import Camera, ChartChoice, Shot, default_shot, parse_shot, shot_text
 from gemmviz.state.undo import Undo
+from tests.app_model import Inbox
 from tests.conftest import kernel_from
-from tests.desk import Inbox
 
 SIZES = st.integers(1, 5000)
 SHARES = st.floats(0, 1).map(lambda value: round(value, 4))
@@ -229,7 +229,7 @@ def test_the_player_plays_settles_and_keeps_to_its_speeds() -> None:
     assert (tape.step, tape.moment) == (1, 0.5)
     player.tick(10_000)  # a stall is no leap
     assert tape.step == 2
-    player.by(1)
+    player.step_by(1)
     assert not player.is_playing
     assert player.is_moving
     assert (tape.step, tape.moment) == (3, 0.0)
@@ -239,7 +239,7 @@ def test_the_player_plays_settles_and_keeps_to_its_speeds() -> None:
     assert not player.is_moving
     assert tape.moment == 1.0
     player.animate(False)
-    player.by(1)
+    player.step_by(1)
     assert (tape.step, tape.moment, player.is_moving) == (4, 1.0, False)
     player.set_speed(10**9)
     assert player.speed == SPEEDS[-1]

@@ -21,33 +21,33 @@ from gemmviz.scenes.stage.hover import hover_lines
 from gemmviz.scenes.views.stage_view import stage_scene
 from gemmviz.session.pointer import PointerTool
 from gemmviz.subjects.picture import options_for
+from tests.app_model import TestModel
 from tests.conftest import kernel_from, sure, trace_of
-from tests.desk import TestDesk
 
 
-def drawn_layer(desk: TestDesk) -> str:
-    return desk.session.display.drawn.layer
+def drawn_layer(model: TestModel) -> str:
+    return model.session.display.drawn.layer
 
 
-def test_after_a_jump_loads_are_counted_beside_the_window(desk: TestDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_jump_loads_are_counted_beside_the_window(model: TestModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemmviz.subjects.reading._MOST_COUNTED_AT_ONCE", 20)
-    session = desk.session
-    desk.commands.show_layer("reuse")
-    desk.know()
+    session = model.session
+    model.commands.show_layer("reuse")
+    model.know()
     session.navigation.go_to_step(session.navigation.run_steps - 1)
-    assert drawn_layer(desk) == "matrix"  # no number is shown that isn't known
+    assert drawn_layer(model) == "matrix"  # no number is shown that isn't known
     assert session.shot.layer == "reuse"
-    desk.know()
-    assert drawn_layer(desk) == "reuse"
+    model.know()
+    assert drawn_layer(model) == "reuse"
     grid = Grid(sure(session.now).trace.arrays[0])
     fresh = Reader(sure(session.slot.reader).replay, session.shot.focus).at(session.navigation.run_steps - 1)
     assert np.array_equal(sure(session.now).loads(0, grid), fresh.loads(0, grid))
     assert sure(session.now).loads(0, grid).any()
 
 
-def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: TestDesk) -> None:
-    session = desk.session
-    pointer = PointerTool(session, desk.inbox.post)
+def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(model: TestModel) -> None:
+    session = model.session
+    pointer = PointerTool(session, model.inbox.post)
     said: list[list[str]] = []
     pointer.lines_changed.connect(said.append)
     now = sure(session.now)
@@ -56,7 +56,7 @@ def test_what_is_said_of_a_cell_is_looked_up_beside_the_window(desk: TestDesk) -
     hit = Hit(cells, 1, 2)
     pointer.at(hit)
     assert said == []
-    desk.inbox.until(lambda: bool(said))
+    model.inbox.until(lambda: bool(said))
     assert said == [hover_lines(now, hit)]
     pointer.at(hit)
     session.navigation.go_to_step(5)  # the moment is over before its answer comes
@@ -87,65 +87,65 @@ def test_what_is_saved_is_whole_also_when_all_ends(tmp_path: Path) -> None:
     assert (tmp_path / "a.gvt").stat().st_size > 1000
 
 
-def test_a_file_is_opened_beside_the_window(desk: TestDesk, tmp_path: Path) -> None:
+def test_a_file_is_opened_beside_the_window(model: TestModel, tmp_path: Path) -> None:
     write_trace(trace_of("02_naive", 8, 8, 8, BLOCK=4), tmp_path / "t.gvt")
-    desk.opening.open(tmp_path / "t.gvt")
-    assert desk.opening.is_busy
-    assert sure(desk.session.shown).setup.kernel.name == "04_tiled"
-    desk.opening.choose_kernel("03_coalesced")  # something else is wanted by now
-    desk.settle()
+    model.opening.open(tmp_path / "t.gvt")
+    assert model.opening.is_busy
+    assert sure(model.session.shown).setup.kernel.name == "04_tiled"
+    model.opening.choose_kernel("03_coalesced")  # something else is wanted by now
+    model.settle()
     time.sleep(0.2)
-    desk.know()
-    assert sure(desk.session.shown).setup.kernel.name == "03_coalesced"
+    model.know()
+    assert sure(model.session.shown).setup.kernel.name == "03_coalesced"
 
 
 def test_what_would_work_is_looked_for_beside_the_window(
-    desk: TestDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: TestModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(launching, "_SOON_S", 0.0)
-    desk.commands.change("TILE_WIDTH", 7)
-    error = desk.session.error
+    model.commands.change("TILE_WIDTH", 7)
+    error = model.session.error
     assert isinstance(error, SettingError)
     assert error.nearest == {}
-    desk.settle()
-    error = desk.session.error
+    model.settle()
+    error = model.session.error
     assert isinstance(error, SettingError)
     assert error.nearest == {"TILE_WIDTH": 8}
 
 
 def test_variables_beyond_number_are_said_not_to_be_followed(
-    desk: TestDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: TestModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gemmviz.run.cpu.watch._MOST_VALUES", 2)
     (tmp_path / "mine.cu").write_text(kernel_from("float s = A[0] * B[0];\nC[threadIdx.x] = s;").text)
-    desk.open(tmp_path / "mine.cu")
-    desk.know()
-    assert desk.session.slot.watched is None
-    assert "too many to be followed" in desk.session.slot.unwatched
+    model.open(tmp_path / "mine.cu")
+    model.know()
+    assert model.session.slot.watched is None
+    assert "too many to be followed" in model.session.slot.unwatched
 
 
-def test_what_was_set_while_a_file_was_read_stays(desk: TestDesk, tmp_path: Path) -> None:
+def test_what_was_set_while_a_file_was_read_stays(model: TestModel, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(load_kernel("04_tiled").text)
-    desk.opening.open(tmp_path / "mine.cu")
-    desk.commands.change("M", 12)
-    desk.settle()
-    assert sure(desk.session.shown).setup.kernel.name == "mine"
-    assert sure(desk.session.shown).setup.problem.M == 12
+    model.opening.open(tmp_path / "mine.cu")
+    model.commands.change("M", 12)
+    model.settle()
+    assert sure(model.session.shown).setup.kernel.name == "mine"
+    assert sure(model.session.shown).setup.problem.M == 12
 
 
-def test_a_file_that_is_gone_is_a_notice(desk: TestDesk) -> None:
-    desk.opening.choose_kernel("/nowhere/mine.cuh")
-    assert any("there is no kernel" in notice.text for notice in desk.session.notices.all)
+def test_a_file_that_is_gone_is_a_notice(model: TestModel) -> None:
+    model.opening.choose_kernel("/nowhere/mine.cuh")
+    assert any("there is no kernel" in notice.text for notice in model.session.notices.all)
 
 
 def test_variables_that_can_not_be_had_keep_nothing_else_from_being_found(
-    desk: TestDesk, monkeypatch: pytest.MonkeyPatch
+    model: TestModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object, **named: object) -> object:
         raise GemmvizError("no such luck")
 
     monkeypatch.setattr("gemmviz.run.cpu.interpreter.watch_thread", fail)
-    desk.commands.change("K", 12)
-    desk.know()
-    assert desk.session.slot.unwatched == "no such luck"
-    assert sure(desk.session.shown).counts is not None
+    model.commands.change("K", 12)
+    model.know()
+    assert model.session.slot.unwatched == "no such luck"
+    assert sure(model.session.shown).counts is not None

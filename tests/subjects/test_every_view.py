@@ -16,7 +16,7 @@ from gemmviz.scenes.kit.view import View
 from gemmviz.state.shot import Against, Shot, default_shot, save_view
 from gemmviz.subjects.catalog import subject_for, subject_of_view
 from gemmviz.subjects.picture import picture
-from tests.desk import TestDesk
+from tests.app_model import TestModel
 
 
 def shot_of(view: str) -> Shot:
@@ -48,10 +48,10 @@ def test_the_command_draws_a_saved_view(view: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("view", views())
-def test_the_session_draws_a_view(desk: TestDesk, view: str) -> None:
-    session = desk.session
+def test_the_session_draws_a_view(model: TestModel, view: str) -> None:
+    session = model.session
     session.show(shot_of(view))
-    desk.inbox.until(lambda: session.display.subject is not None and not session.display.pending)
+    model.inbox.until(lambda: session.display.subject is not None and not session.display.pending)
     assert isinstance(session.display.subject, view_named(view).subject)
     assert picture(session.shot, session.display.subject).primitives
 

@@ -13,30 +13,30 @@ from gemmviz.scenes.kit.primitives import Cells, Hit
 from gemmviz.state.shot import Against, Shot, Trial, parse_shot, shot_text
 from gemmviz.subjects.kinds.grid import grid_case
 from tests.analysis.test_reasons import setup_of
+from tests.app_model import TestModel
 from tests.conftest import sure
-from tests.desk import TestDesk
 
 
-def test_occupancy_follows_every_setting(desk: TestDesk) -> None:
-    session = desk.session
-    desk.settle()
+def test_occupancy_follows_every_setting(model: TestModel) -> None:
+    session = model.session
+    model.settle()
     case = session.display.subject_of(OccupancyCase)
     assert isinstance(case, OccupancyCase)
     assert case.needs.threads == 16
-    desk.commands.change("TILE_WIDTH", 8)
+    model.commands.change("TILE_WIDTH", 8)
     after = session.display.subject_of(OccupancyCase)
     assert isinstance(after, OccupancyCase)
     assert (after.needs.threads, after.needs.shared_bytes) == (64, 512)  # at once, before anything has run
 
 
-def test_a_value_is_tried_out_undone_and_kept(desk: TestDesk) -> None:
-    session = desk.session
-    desk.settle()
-    desk.commands.show_view("occupancy")
+def test_a_value_is_tried_out_undone_and_kept(model: TestModel) -> None:
+    session = model.session
+    model.settle()
+    model.commands.show_view("occupancy")
     scene = view_named("occupancy").still(session.display.subject, ViewOptions())
     cells = sure(scene.find("what-if-registers"))
     assert isinstance(cells, Cells)
-    desk.commands.click(Hit(cells, 0, 99))
+    model.commands.click(Hit(cells, 0, 99))
     assert session.shot.trial == Trial(registers=100)
     case = session.display.subject
     assert isinstance(case, OccupancyCase)
@@ -48,10 +48,10 @@ def test_a_value_is_tried_out_undone_and_kept(desk: TestDesk) -> None:
         Trial(registers=0)
 
 
-def test_the_grid_plays_in_its_own_time(desk: TestDesk) -> None:
-    session = desk.session
-    desk.settle()
-    desk.commands.show_view("grid")
+def test_the_grid_plays_in_its_own_time(model: TestModel) -> None:
+    session = model.session
+    model.settle()
+    model.commands.show_view("grid")
     assert isinstance(session.display.subject, GridCase)
     step = session.navigation.run_step
     session.player.jump(0)
@@ -63,16 +63,16 @@ def test_the_grid_plays_in_its_own_time(desk: TestDesk) -> None:
     assert session.navigation.run_step == step  # the replay stays where it is
 
 
-def test_two_devices_stand_side_by_side_in_the_grid(desk: TestDesk) -> None:
-    session = desk.session
+def test_two_devices_stand_side_by_side_in_the_grid(model: TestModel) -> None:
+    session = model.session
     for name in "MNK":
-        desk.commands.change(name, 256)
-    desk.commands.change("TILE_WIDTH", 16)
-    desk.settle()
-    desk.commands.show_view("grid")
-    desk.commands.toggle_comparison()
+        model.commands.change(name, 256)
+    model.commands.change("TILE_WIDTH", 16)
+    model.settle()
+    model.commands.show_view("grid")
+    model.commands.toggle_comparison()
     assert session.shot.view == "grid"
-    desk.commands.change("device", "8800gtx")
+    model.commands.change("device", "8800gtx")
     case = session.display.subject
     assert isinstance(case, GridCase)
     left = sure(case.beside)
@@ -84,7 +84,7 @@ def test_two_devices_stand_side_by_side_in_the_grid(desk: TestDesk) -> None:
         lanes = scene.find(f"{side}-lanes")
         assert isinstance(lanes, Cells)
         assert len(lanes.fill) == sms
-    desk.commands.toggle_comparison()
+    model.commands.toggle_comparison()
     assert session.shot.view == "grid"
     assert isinstance(session.display.subject, GridCase)
     assert session.display.subject.beside is None
@@ -104,21 +104,21 @@ def test_launches_of_one_kind_run_in_one_time() -> None:
     assert (at_work.fill == 0).any()
 
 
-def test_a_cure_is_run_and_held_against_what_was(desk: TestDesk) -> None:
-    session = desk.session
-    desk.opening.choose_kernel("02_naive")
+def test_a_cure_is_run_and_held_against_what_was(model: TestModel) -> None:
+    session = model.session
+    model.opening.choose_kernel("02_naive")
     for name in "MNK":
-        desk.commands.change(name, 128)
-    desk.commands.change("BLOCK", 32)
-    desk.know()
-    desk.commands.show_view("why")
+        model.commands.change(name, 128)
+    model.commands.change("BLOCK", 32)
+    model.know()
+    model.commands.show_view("why")
     case = session.display.subject
     assert isinstance(case, SpeedCase)
     assert case.reason, sure(session.shown).no_counts
     cells = sure(view_named("why").still(case, ViewOptions()).find("cure-0"))
     assert isinstance(cells, Cells)
-    desk.commands.click(Hit(cells, 0, 0))
-    desk.know()
+    model.commands.click(Hit(cells, 0, 0))
+    model.know()
     assert sure(session.shown).setup == case.suggestions[0].setup
     after = session.display.subject
     assert isinstance(after, SpeedCase)
@@ -129,13 +129,13 @@ def test_a_cure_is_run_and_held_against_what_was(desk: TestDesk) -> None:
     assert before.label.startswith("02_naive")
 
 
-def test_two_runs_go_together(desk: TestDesk) -> None:
-    session = desk.session
-    desk.settle()
-    desk.commands.toggle_comparison()
+def test_two_runs_go_together(model: TestModel) -> None:
+    session = model.session
+    model.settle()
+    model.commands.toggle_comparison()
     left = sure(session.shot.against).setup
-    desk.commands.change("TILE_WIDTH", 2)
-    desk.know()
+    model.commands.change("TILE_WIDTH", 2)
+    model.know()
     pair = session.display.subject
     assert isinstance(pair, Pair)
     assert pair.left.trace.setup == left
@@ -144,10 +144,10 @@ def test_two_runs_go_together(desk: TestDesk) -> None:
     pair = session.display.subject
     assert isinstance(pair, Pair)
     assert pair.left.step == pair.left.trace.steps - 1
-    desk.commands.compare_with(Against(left, "k", "A[0,1]"))
+    model.commands.compare_with(Against(left, "k", "A[0,1]"))
     marked = session.display.subject
     assert isinstance(marked, Pair)
     assert (marked.lock, marked.marked) == ("k", ("A", 0, 1))
-    desk.commands.toggle_comparison()
+    model.commands.toggle_comparison()
     assert session.shot.against is None
     assert session.display.is_replay

@@ -44,16 +44,16 @@ _FASTEST = "Fastest"
 class BenchmarkPage(QWidget):
     """The view of a benchmark in the session, with the controls that change it."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk, self.session, self.benchmarks = desk, desk.session, desk.session.benchmarks
+        self.model, self.session, self.benchmarks = model, model.session, model.session.benchmarks
         self.plot: ChartPlot | None = None
         self._make_controls()
         self._lay_out()
-        self.wheel = WheelGuard(self, desk.released.emit)
+        self.wheel = WheelGuard(self, model.released.emit)
         self.wheel.guard(self)
         self._refresh = Refresh(self, self.draw, _SETTLED_MS)
-        for event in (self.session.shot_changed, self.benchmarks.changed, desk.theme_changed, desk.plotting.loaded):
+        for event in (self.session.shot_changed, self.benchmarks.changed, model.theme_changed, model.plotting.loaded):
             event.connect(self._refresh.due)
         self.session.engines.gpu_known.connect(self._enable)
         self.benchmarks.changed.connect(self._enable)
@@ -63,11 +63,11 @@ class BenchmarkPage(QWidget):
         session = self.session
         self.what = choice("Chart", "Quantity to plot", ((view.title, name) for name, view in views_of(Benchmark).items()))
         self.what.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.what.activated.connect(lambda row: self.desk.commands.show_view(self.what.itemData(row)))
+        self.what.activated.connect(lambda row: self.model.commands.show_view(self.what.itemData(row)))
         self.source = choice("Measurements", "The measurements to show")
         self.source.setMinimumContentsLength(18)
         self.source.activated.connect(
-            lambda _: self.desk.commands.choose_curves(replace(session.shot.chart, source=self._source))
+            lambda _: self.model.commands.choose_curves(replace(session.shot.chart, source=self._source))
         )
         tip = "Width of tiles and blocks: the fastest of each kernel, or one width for all"
         self.width_ = choice("Width", tip, ((_FASTEST, 0),))
@@ -112,15 +112,15 @@ class BenchmarkPage(QWidget):
     def _save_menu(self) -> QMenu:
         menu = QMenu(self.save)
         menu.setStyleSheet(MENU_SHEET)
-        menu.addAction("Export …", lambda: ExportDialog(self.desk, self).open())
+        menu.addAction("Export …", lambda: ExportDialog(self.model, self).open())
         menu.addAction("Curves, CSV …", self._save_numbers)
-        menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.desk, self))
+        menu.addAction("Benchmark, JSON …", lambda: ask_to_save_benchmark(self.model, self))
         return menu
 
     def _save_numbers(self) -> None:
-        chart = chart_of(self.desk)
+        chart = chart_of(self.model)
         if chart is not None:
-            save_numbers(self.desk, self, chart)
+            save_numbers(self.model, self, chart)
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -140,7 +140,7 @@ class BenchmarkPage(QWidget):
     def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
-        plot = ChartPlot(self.desk, "Benchmark")
+        plot = ChartPlot(self.model, "Benchmark")
         plot.pointed.connect(self.point.setText)
         plot.opened.connect(self._on_opened)
         self.middle.addWidget(plot)
@@ -161,7 +161,7 @@ class BenchmarkPage(QWidget):
 
     def draw(self) -> None:
         """Draw the chosen curves, their list and their source. The plot is created on first use."""
-        chart, plotting = self.chart, self.desk.plotting
+        chart, plotting = self.chart, self.model.plotting
         if not self.session.display.is_benchmark:
             return
         plotting.load()
@@ -171,21 +171,21 @@ class BenchmarkPage(QWidget):
         if chart is None:
             return
         chosen = self.session.shot.chart.shown
-        self.list.fill(chart.curves, chosen, curve_colours(chart, self.desk.theme))
+        self.list.fill(chart.curves, chosen, curve_colours(chart, self.model.theme))
         self.origin.setText("; ".join(chart.notes))
         self.point.setText(f"{chart.hint}. Click a point to open its launch. Expand a kernel in the list for all its curves")
         if plotting.is_loaded:
             self.plot = self.plot or self._new_plot()
-            self.plot.show_chart(chart.showing(chosen), self.desk.theme)
+            self.plot.show_chart(chart.showing(chosen), self.model.theme)
 
     def _choose(self, **changes: object) -> None:
         session = self.session
-        self.desk.commands.choose_curves(replace(session.shot.chart, **changes))  # type: ignore[arg-type]
+        self.model.commands.choose_curves(replace(session.shot.chart, **changes))  # type: ignore[arg-type]
 
     def _on_opened(self, opens: Opens) -> None:
         """Show the kernel of a point at its size."""
         try:
-            self.desk.commands.open_measured(opens)
+            self.model.commands.open_measured(opens)
         except GemmvizError as error:
             self.session.notices.complain("benchmark", error)
 
@@ -213,7 +213,7 @@ class BenchmarkPage(QWidget):
 
     def _on_toggled(self, shown: dict[str, bool]) -> None:
         before = self.session.shot.chart
-        self.desk.commands.choose_curves(replace(before, shown={**before.shown, **shown}))
+        self.model.commands.choose_curves(replace(before, shown={**before.shown, **shown}))
 
     # Measuring
 

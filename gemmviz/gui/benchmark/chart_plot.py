@@ -57,11 +57,11 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
     chosen = Signal(float)
     opened = Signal(object)
 
-    def __init__(self, desk: WindowModel, name: str, small: bool = False) -> None:
+    def __init__(self, model: WindowModel, name: str, small: bool = False) -> None:
         super().__init__(axisItems={"left": _Axis("left"), "bottom": _Axis("bottom")})
-        self.desk, self.is_small = desk, small
+        self.model, self.is_small = model, small
         self.chart: Chart | None = None
-        self.theme: Theme = desk.theme
+        self.theme: Theme = model.theme
         self._names: dict[str, tuple[Any, Any]] = {}
         self.setMenuEnabled(False)
         self.plotItem.vb.setMenuEnabled(False)
@@ -265,16 +265,16 @@ class ChartPlot(pg.PlotWidget):  # type: ignore[misc]
         menu = QMenu(self)
         menu.setStyleSheet(MENU_SHEET)
         menu.addAction("Fit", self.fit)
-        menu.addAction("Copy picture", lambda: copy_scene(self.desk, self._as_slide()))
+        menu.addAction("Copy picture", lambda: copy_scene(self.model, self._as_slide()))
         for suffix in ("png", "svg"):
             name = f"Save picture, {suffix.upper()} …"
-            menu.addAction(name, lambda suffix=suffix: save_scene(self.desk, self, self._as_slide(), "chart", suffix))
+            menu.addAction(name, lambda suffix=suffix: save_scene(self.model, self, self._as_slide(), "chart", suffix))
         menu.addAction("Save numbers, CSV …", self._save_numbers)
         return menu
 
     def _save_numbers(self) -> None:
         if self.chart is not None:
-            save_numbers(self.desk, self, self.chart)
+            save_numbers(self.model, self, self.chart)
 
     def _as_slide(self) -> Scene:
         """Return the chart as a scene in the format of a slide, as it is saved."""

@@ -49,9 +49,9 @@ _LONGEST_END_MS = 3000
 class ExportDialog(QDialog):
     """A dialog that edits an ``ExportOptions``; it asks for the file name when it writes."""
 
-    def __init__(self, desk: WindowModel, parent: QWidget | None = None, suffix: str = "") -> None:
+    def __init__(self, model: WindowModel, parent: QWidget | None = None, suffix: str = "") -> None:
         super().__init__(parent)
-        self.desk, self.session = desk, desk.session
+        self.model, self.session = model, model.session
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(1000)
@@ -82,12 +82,12 @@ class ExportDialog(QDialog):
     def _fill(self, suffix: str) -> None:
         steps = self.session.player.played.steps if self.session.display.has_time else 1
         for what, words in _WHAT.items():
-            can = {"picture": True, "steps": steps > 1, "lesson": bool(self.desk.bookmarks.lesson.stops)}[what]
+            can = {"picture": True, "steps": steps > 1, "lesson": bool(self.model.saved_views.lesson.stops)}[what]
             if can:
                 self.what.addItem(words, what)
         for name, each in formats().items():
             self.kind.addItem(f"{each.title} (.{name})", name)
-        self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.desk.preferences.text(_FORMAT_KEY, "png"))))
+        self.kind.setCurrentIndex(max(0, self.kind.findData(suffix or self.model.preferences.text(_FORMAT_KEY, "png"))))
         for width, height in SIZES:
             self.pixels.addItem(f"{width} × {height}", f"{width}x{height}")
         self.pixels.addItem("Custom size", "")
@@ -211,14 +211,14 @@ class ExportDialog(QDialog):
             return
         shot = replace(shot, theme=job.theme or self.session.shot.theme, code=job.has_code)
         if shot.theme == "system":
-            shot = replace(shot, theme="dark" if self.desk.theme.is_dark else "light")
+            shot = replace(shot, theme="dark" if self.model.theme.is_dark else "light")
         stage = Prepared(shot, self.session.player.played.steps, lambda step: subject)
         self.preview.set_scene(frame_at(stage, self.session.navigation.run_step, shot.moment, job.manner, subject).scene)
 
     # Writing
 
     def _ask(self) -> None:
-        job, preferences = self.job, self.desk.preferences
+        job, preferences = self.job, self.model.preferences
         start = str(
             Path(preferences.text("export folder", str(Path.home())))
             / suggested(job, self.session.shot, self.session.navigation.run_step)
@@ -244,10 +244,12 @@ class ExportDialog(QDialog):
         measured = display.subject if display.is_benchmark else None
         shot = self.session.shot
         if shot.theme == "system" and not job.theme:
-            job = replace(job, theme="dark" if self.desk.theme.is_dark else "light")
+            job = replace(job, theme="dark" if self.model.theme.is_dark else "light")
         self._folder = TemporaryDirectory(prefix="gemmviz-export-")
         try:
-            source = write_source(job, Path(self._folder.name), shot, self.desk.bookmarks.lesson, self.session.shown, measured)
+            source = write_source(
+                job, Path(self._folder.name), shot, self.model.saved_views.lesson, self.session.shown, measured
+            )
         except GemmvizError as error:
             self.status.setText(str(error))
             return
@@ -296,7 +298,7 @@ class ExportDialog(QDialog):
         self.save.setEnabled(True)
         if self._is_saved:
             self.status.setText(f"Saved {path}")
-            self.desk.session.say(f"Saved {path}")
+            self.model.session.say(f"Saved {path}")
         elif self._is_cancelled:
             self.status.setText("Cancelled. No file was written")
         else:

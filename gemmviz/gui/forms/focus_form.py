@@ -20,9 +20,9 @@ _ONE = Launch((1, 1, 1), (1, 1, 1))
 class FocusForm(QWidget):
     """The focus and the colour layer of the session, editable."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
+        self.model = model
         tip = "Threads to watch (W: next warp, T: next thread, Esc: whole block)"
         self.scope = choice("Watch", tip, ((words, name) for name, words in SCOPES.items()))
         self.scope.currentIndexChanged.connect(self._on_changed)
@@ -31,7 +31,7 @@ class FocusForm(QWidget):
         self.thread_at = [self._spin(f"threadIdx.{axis} of the thread to follow (T: next)") for axis in "xyz"]
         tip = "Meaning of the colours (L: next)"
         self.layer = choice("Colours", tip, ((_LAYERS[name], name) for name in LAYERS))
-        self.layer.currentIndexChanged.connect(lambda row: desk.commands.show_layer(self.layer.itemData(row)))
+        self.layer.currentIndexChanged.connect(lambda row: model.commands.show_layer(self.layer.itemData(row)))
         form = QFormLayout(self)
         form.setContentsMargins(11, 0, 11, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -40,7 +40,7 @@ class FocusForm(QWidget):
         form.addRow("Warp", self.warp)
         form.addRow("Thread x, y, z", _row(self.thread_at))
         form.addRow("&Colours", self.layer)
-        for event in (desk.session.shot_changed, desk.session.run_changed, desk.session.analysis_changed):
+        for event in (model.session.shot_changed, model.session.run_changed, model.session.analysis_changed):
             event.connect(self.sync)
         self.sync()
 
@@ -48,16 +48,16 @@ class FocusForm(QWidget):
         box = number_field(tip, tip)
         box.setMinimumWidth(46)
         box.valueChanged.connect(self._on_changed)
-        box.lineEdit().returnPressed.connect(self.desk.released.emit)
+        box.lineEdit().returnPressed.connect(self.model.released.emit)
         return box
 
     @property
     def _launch(self) -> Launch:
-        return self.desk.session.launch or _ONE
+        return self.model.session.launch or _ONE
 
     def sync(self) -> None:
         """Show the session's focus without emitting a change."""
-        session, launch = self.desk.session, self._launch
+        session, launch = self.model.session, self._launch
         focus, warp_size = session.shot.focus, device_for(session.shot.setup).warp_size
         scope = "everyone" if focus.everyone else "thread" if focus.thread is not None else "warp"
         scope = "block" if scope == "warp" and focus.warp is None else scope
@@ -94,7 +94,7 @@ class FocusForm(QWidget):
         thread = tx + dx * (ty + dy * tz)
         warp = self.warp.value()
         focus = Focus((x, y, z), warp if scope == "warp" else None, thread if scope == "thread" else None, scope == "everyone")
-        self.desk.commands.watch(focus)
+        self.model.commands.watch(focus)
 
 
 def _row(boxes: list[QSpinBox]) -> QWidget:

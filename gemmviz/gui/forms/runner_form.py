@@ -15,10 +15,10 @@ _TIP = "Where the kernel runs and is recorded"
 class RunnerForm(QWidget):
     """The engines of the session. The choice is saved in the preferences."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
-        self.engines = desk.session.engines
+        self.model = model
+        self.engines = model.session.engines
         self.runner = choice("Run on", _TIP, ((ON_CPU, "cpu"), ("GPU: searching …", "gpu")))
         self.runner.activated.connect(self._on_chosen)
         self.timeout = QDoubleSpinBox()
@@ -30,7 +30,7 @@ class RunnerForm(QWidget):
         self.timeout.setAccessibleName("Time limit")
         self.timeout.setToolTip("Longest time of a launch on the GPU. A launch that takes longer is ended")
         self.timeout.valueChanged.connect(self.engines.set_timeout)
-        self.timeout.lineEdit().returnPressed.connect(desk.released.emit)
+        self.timeout.lineEdit().returnPressed.connect(model.released.emit)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -42,9 +42,9 @@ class RunnerForm(QWidget):
 
     def sync(self) -> None:
         gpu, why_not = self.engines.gpu, self.engines.gpu_error
-        model = self.runner.model()
-        assert isinstance(model, QStandardItemModel)
-        item = model.item(_GPU)
+        items = self.runner.model()
+        assert isinstance(items, QStandardItemModel)
+        item = items.item(_GPU)
         item.setEnabled(gpu is not None)
         self.timeout.setEnabled(gpu is not None)
         tip = _TIP
@@ -60,7 +60,7 @@ class RunnerForm(QWidget):
 
     def _on_chosen(self, row: int) -> None:
         runner = self.runner.itemData(row)
-        self.desk.preferences.put("runner", runner)
+        self.model.preferences.put("runner", runner)
         self.engines.choose(runner)
-        session = self.desk.session
+        session = self.model.session
         session.reports.offer_gpu(session.shot.setup, session.shown)

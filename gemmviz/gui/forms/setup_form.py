@@ -21,12 +21,12 @@ _LONGEST_LABEL = 18
 class SetupForm(QWidget):
     """The setup of the session, editable. ``controls``: the editors by the name of the field."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
+        self.model = model
         self.controls: dict[str, FieldEditor] = {}
         self.kernel = choice("Kernel", "Kernel to run (Ctrl+O opens a file)", ((name, name) for name in all_kernel_names()))
-        self.kernel.activated.connect(lambda row: desk.opening.choose_kernel(self.kernel.itemData(row)))
+        self.kernel.activated.connect(lambda row: model.opening.choose_kernel(self.kernel.itemData(row)))
         self.title = line("heading")
         self.description = line("faint")
         self.launch = line(tip="Grid and block that the kernel's header gives for these settings")
@@ -47,16 +47,16 @@ class SetupForm(QWidget):
         column.addWidget(ruler())
         column.addWidget(self.description)
         column.addStretch(1)
-        session = desk.session
+        session = model.session
         session.shot_changed.connect(self.sync)
         session.run_changed.connect(self.show_launch)
         session.notices.changed.connect(self.show_error)
-        desk.theme_changed.connect(self._on_theme)
+        model.theme_changed.connect(self._on_theme)
         self.sync()
 
     def sync(self) -> None:
         """Show the session's setup without emitting a change."""
-        setup = self.desk.session.shot.setup
+        setup = self.model.session.shot.setup
         quietly(self.kernel, self._choose_kernel)
         self.title.setText(setup.kernel.title)
         self.description.setText(" ".join(setup.kernel.description.split()))
@@ -71,7 +71,7 @@ class SetupForm(QWidget):
 
     def _choose_kernel(self) -> None:
         """Select the kernel in the list: a shipped kernel by name, a user's kernel by file."""
-        kernel = self.desk.session.shot.setup.kernel
+        kernel = self.model.session.shot.setup.kernel
         row = self.kernel.findData(kernel.name if kernel.is_shipped else kernel.file)
         if row < 0:
             self.kernel.addItem(kernel.name, kernel.file)
@@ -88,9 +88,9 @@ class SetupForm(QWidget):
                 self._form.takeRow(label)
         while self._form.rowCount() > self._own_rows:
             self._form.removeRow(self._own_rows)
-        numbers = set(self.desk.session.shot.setup.sizes_and_parameters)
+        numbers = set(self.model.session.shot.setup.sizes_and_parameters)
         self._kinds = [(field.name, field.kind) for field in fields]
-        self.controls = {field.name: control_for(field, self._change, self.desk.released.emit) for field in fields}
+        self.controls = {field.name: control_for(field, self._change, self.model.released.emit) for field in fields}
         letters = _Letters("kr")
         for field in (field for field in fields if field.name in numbers):
             self._form.addRow(letters.marked(_short(field.label)), self.controls[field.name])
@@ -106,34 +106,34 @@ class SetupForm(QWidget):
             before = control
 
     def _change(self, name: str, value: FieldValue) -> None:
-        field = next(field for field in fields_of(self.desk.session.shot.setup) if field.name == name)
+        field = next(field for field in fields_of(self.model.session.shot.setup) if field.name == name)
         if field.value != value:
-            self.desk.commands.change(name, value)
+            self.model.commands.change(name, value)
 
     def show_launch(self) -> None:
-        launch = self.desk.session.launch
-        if isinstance(self.desk.session.error, SettingError):
+        launch = self.model.session.launch
+        if isinstance(self.model.session.error, SettingError):
             if self.launch.text() not in ("", _NO_LAUNCH):
                 self.launch.setMinimumHeight(self.launch.height())  # rows below keep their places
             self.launch.setText(_NO_LAUNCH)
         elif launch is not None:
             self.launch.setMinimumHeight(0)
-            self.launch.setText("\n".join(launch_lines(self.desk.session.shot.setup, launch)))
+            self.launch.setText("\n".join(launch_lines(self.model.session.shot.setup, launch)))
 
     # Errors
 
     def show_error(self) -> None:
         """Show an error beside its field, with a button for the nearest valid value."""
         self.show_launch()
-        error = self.desk.session.error
+        error = self.model.session.error
         is_setting = isinstance(error, SettingError)
         if not is_setting and self.callout is None:
             return
         if self.callout is None:
-            self.callout = Callout(self.window(), self.desk.theme)
+            self.callout = Callout(self.window(), self.model.theme)
             self.callout.remedy.clicked.connect(self._take_remedy)
         for control in self.controls.values():
-            _mark(control, error is not None and control is self._field(error), self.desk.theme)
+            _mark(control, error is not None and control is self._field(error), self.model.theme)
         if isinstance(error, SettingError):
             nearest = ", ".join(f"{name} = {value}" for name, value in error.nearest.items())
             text = error.message + (f"\n{error.remedy}" if error.remedy and not nearest else "")
@@ -144,17 +144,17 @@ class SetupForm(QWidget):
     def _field(self, error: GemmvizError | None) -> FieldEditor | None:
         """Return the name of the field that an error is about: the last field that was set, if the error names it."""
         names = error.names if isinstance(error, SettingError) else ()
-        edited = self.desk.session.edited
+        edited = self.model.session.edited
         named = [edited] if edited in names or not names else [name for name in names if name in self.controls]
         return self.controls.get(named[0]) if named else None
 
     def _take_remedy(self) -> None:
-        self.desk.commands.apply_remedy()
-        self.desk.released.emit()
+        self.model.commands.apply_remedy()
+        self.model.released.emit()
 
     def _on_theme(self) -> None:
         if self.callout is not None:
-            self.callout.theme = self.desk.theme
+            self.callout.theme = self.model.theme
             self.callout.update()
 
 

@@ -42,9 +42,9 @@ class Wall(QWidget):
     closed = Signal()
     resized = Signal()
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__(None, Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint)
-        self.desk, self.session = desk, desk.session
+        self.model, self.session = model, model.session
         self.setWindowTitle("gemmviz: lecture")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.stage = SceneWidget("Lecture", self)
@@ -58,14 +58,14 @@ class Wall(QWidget):
         """Return the options of a slide in the format of the screen, with space for the caption."""
         (width, height), scale = frame_for(shot, self.width(), self.height())
         whole, size = replace(shot, camera=Camera()), (width, height - band_height(caption, width, height))
-        options = options_for(whole, self.desk.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
-        return replace(options, flies=self.session.player.flies)
+        options = options_for(whole, self.model.theme, size, scale=scale * self.devicePixelRatioF() * shot.camera.zoom)
+        return replace(options, shows_flights=self.session.player.shows_flights)
 
     def draw(self) -> None:
         """Draw the current moment. Until the picture and the numbers of a step are ready, keep the last picture and show that
         work is going on.
         """
-        pending = self.session.display.pending or ("" if self.desk.active_lesson.is_told else _NUMBERS)
+        pending = self.session.display.pending or ("" if self.model.active_lesson.has_numbers else _NUMBERS)
         self.stage.set_pending(pending)
         if pending and self._last is not None and self.isVisible():
             self._draw(*self._last)
@@ -94,7 +94,7 @@ class Wall(QWidget):
     @property
     def _caption(self) -> Caption:
         """The caption of the saved view that is shown, with its number; empty after the picture was changed."""
-        lesson = self.desk.active_lesson
+        lesson = self.model.active_lesson
         caption, count = lesson.said, len(lesson.lesson.stops)
         if caption.is_empty or lesson.at is None:
             return caption
@@ -116,7 +116,7 @@ class Wall(QWidget):
         hit = self.stage.hit(event.position()) if self.session.shot.camera == Camera() else None
         if hit is not None:
             try:
-                self.desk.commands.click(hit)
+                self.model.commands.click(hit)
             except UsageError as error:
                 self.session.say(error.message)
 
@@ -136,21 +136,21 @@ def _near(scene: Scene, camera: Camera) -> Scene:
 class Lecture:
     """The lecture of a window: begins, ends and handles keys. It moves to another screen if its own is disconnected."""
 
-    def __init__(self, window: QMainWindow, desk: WindowModel) -> None:
-        self.window, self.desk = window, desk
+    def __init__(self, window: QMainWindow, model: WindowModel) -> None:
+        self.window, self.model = window, model
         self.wall: Wall | None = None
         self.presenter: Presenter | None = None
         self._awake = Awake()
         self._with_notes = False
-        session = desk.session
+        session = model.session
         for event in (
             session.shot_changed,
             session.run_changed,
             session.analysis_changed,
             session.position_changed,
-            desk.theme_changed,
-            desk.bookmarks.changed,
-            desk.course.changed,
+            model.theme_changed,
+            model.saved_views.changed,
+            model.course.changed,
         ):
             event.connect(self.draw)
         application = QApplication.instance()
@@ -168,8 +168,8 @@ class Lecture:
         """
         if self.wall is not None:
             return
-        self.desk.active_lesson.find()
-        self.wall = Wall(self.desk)
+        self.model.active_lesson.find()
+        self.wall = Wall(self.model)
         self.wall.pressed.connect(self.press)
         self.wall.closed.connect(self.end)
         self.wall.resized.connect(self.draw)
@@ -193,7 +193,7 @@ class Lecture:
             self.presenter.deleteLater()
             self.presenter = None
         self._awake.end()
-        self.desk.released.emit()
+        self.model.released.emit()
 
     def draw(self) -> None:
         """Draw the full-screen window and the presenter view."""
@@ -211,30 +211,30 @@ class Lecture:
 
     def _commands(self, shifted: bool) -> dict[int, Callable[[], object]]:
         assert self.wall is not None
-        player, overlay, key = self.desk.session.player, self.wall.overlay, Qt.Key
+        player, overlay, key = self.model.session.player, self.wall.overlay, Qt.Key
         return {
             key.Key_Escape: self.end, key.Key_Space: player.toggle,
-            key.Key_Right: lambda: player.by(1), key.Key_Down: lambda: player.by(1),
-            key.Key_Left: lambda: player.by(-1), key.Key_Up: lambda: player.by(-1),
+            key.Key_Right: lambda: player.step_by(1), key.Key_Down: lambda: player.step_by(1),
+            key.Key_Left: lambda: player.step_by(-1), key.Key_Up: lambda: player.step_by(-1),
             key.Key_PageDown: lambda: self._walk(1), key.Key_PageUp: lambda: self._walk(-1),
             key.Key_Home: lambda: player.jump(0), key.Key_End: lambda: player.jump(player.played.steps - 1),
             key.Key_Plus: lambda: player.faster(1), key.Key_Minus: lambda: player.faster(-1),
             key.Key_B: lambda: overlay.show_blank("black"), key.Key_Period: lambda: overlay.show_blank("black"),
             key.Key_W: lambda: overlay.show_blank("white"), key.Key_Comma: lambda: overlay.show_blank("white"),
             key.Key_S: lambda: overlay.use("spotlight"), key.Key_I: lambda: overlay.use("ink"), key.Key_E: overlay.clear,
-            key.Key_Z: lambda: overlay.use("zoom"), key.Key_F: lambda: self.desk.session.navigation.look(Camera()),
+            key.Key_Z: lambda: overlay.use("zoom"), key.Key_F: lambda: self.model.session.navigation.look(Camera()),
             key.Key_Q: lambda: overlay.count_down(0 if shifted else _QUESTION_S), key.Key_P: self._toggle_notes,
             key.Key_F1: lambda: overlay.show_keys(KEYS), key.Key_H: lambda: overlay.show_keys(KEYS),
         }  # type: ignore[return-value]  # fmt: skip
 
     def _walk(self, direction: int) -> None:
         """Move through the saved views; without any, from phase to phase."""
-        session = self.desk.session
-        if self.desk.active_lesson.lesson.stops:
-            if self.wall is not None and self.desk.active_lesson.walk(direction):
+        session = self.model.session
+        if self.model.active_lesson.lesson.stops:
+            if self.wall is not None and self.model.active_lesson.walk(direction):
                 self.wall.overlay.clear()
             elif self.wall is not None and direction > 0:
-                self.wall.overlay.show_keys((("The end", self.desk.active_lesson.lesson.title),))
+                self.wall.overlay.show_keys((("The end", self.model.active_lesson.lesson.title),))
         else:
             session.player.jump(session.navigation.phase_start(direction))
 
@@ -246,7 +246,7 @@ class Lecture:
             self.presenter = None
 
     def _show_notes(self) -> None:
-        self.presenter = Presenter(self.desk, KEYS)
+        self.presenter = Presenter(self.model, KEYS)
         self.presenter.pressed.connect(self.press)
         self.presenter.show()
         assert self.wall is not None
@@ -257,7 +257,7 @@ class Lecture:
 
     def _screen(self) -> QScreen:
         screens, own = QGuiApplication.screens(), self.window.screen()
-        chosen = self.desk.preferences.text("screen")
+        chosen = self.model.preferences.text("screen")
         screen_named = next((screen for screen in screens if screen.name() == chosen), None) if chosen else None
         other = next((screen for screen in screens if screen is not own), own) if self._with_notes else own
         return screen_named or other or QGuiApplication.primaryScreen()

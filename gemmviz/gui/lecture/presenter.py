@@ -30,9 +30,9 @@ class Presenter(QWidget):
 
     pressed = Signal(object)
 
-    def __init__(self, desk: WindowModel, keys: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, model: WindowModel, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__(None, Qt.WindowType.Window)
-        self.desk = desk
+        self.model = model
         self.setWindowTitle("gemmviz: presenter view")
         self.resize(1000, 640)
         self._began = time.monotonic()
@@ -47,7 +47,7 @@ class Presenter(QWidget):
         for label in (self.title, self.notes, self.next):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(desk), suffix=" min")
+        self.minutes = QSpinBox(minimum=1, maximum=600, value=_minutes(model), suffix=" min")
         self.minutes.setToolTip("Planned duration of the lecture")
         self.minutes.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.minutes.valueChanged.connect(self._on_minutes)
@@ -78,7 +78,7 @@ class Presenter(QWidget):
         """Show the scene on the wall, and the words that belong to it."""
         if scene is not None:
             self.now.set_scene(scene)
-        marks = self.desk.active_lesson
+        marks = self.model.active_lesson
         stop, following = marks.now, marks.next
         count = len(marks.lesson.stops)
         place = f"{(marks.at or 0) + 1} of {count}: " if stop is not None else ""
@@ -91,7 +91,7 @@ class Presenter(QWidget):
 
     def _draw_next(self, stop: LessonStep | None) -> None:
         """Draw the next view if it is of the current run; no other run is started for it."""
-        shown = self.desk.session.shown
+        shown = self.model.session.shown
         is_here = stop is not None and shown is not None and stop.shot.setup == shown.setup
         self.coming.setVisible(is_here)
         if stop is None or shown is None or not is_here or (stop, shown.replay) == self._next:
@@ -103,10 +103,10 @@ class Presenter(QWidget):
             self.coming.hide()
             return
         self._next = stop, shown.replay
-        self.coming.set_scene(view.still(subject.of_moment(stop.shot, moment), options_for(stop.shot, self.desk.theme)))
+        self.coming.set_scene(view.still(subject.of_moment(stop.shot, moment), options_for(stop.shot, self.model.theme)))
 
     def _on_minutes(self, minutes: int) -> None:
-        self.desk.preferences.put("minutes", minutes)
+        self.model.preferences.put("minutes", minutes)
         self._tick()
 
     def _tick(self) -> None:
@@ -119,9 +119,9 @@ class Presenter(QWidget):
         self.pressed.emit(event)
 
 
-def _minutes(desk: WindowModel) -> int:
+def _minutes(model: WindowModel) -> int:
     """Return the planned duration: that of the lesson, else the default for saved views."""
-    return round(desk.course.lesson.minutes) if desk.course.is_on else int(desk.preferences.number("minutes", _MINUTES))
+    return round(model.course.lesson.minutes) if model.course.is_on else int(model.preferences.number("minutes", _MINUTES))
 
 
 def _next(stop: LessonStep | None) -> str:

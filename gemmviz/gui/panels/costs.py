@@ -16,39 +16,39 @@ if TYPE_CHECKING:
 class Costs(QWidget):
     """A plot of the costs. A click goes to the step under it. The plot is created on first use."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
+        self.model = model
         self.plot: ChartPlot | None = None
         self.setAccessibleName("Cost per step")
         self.setMinimumSize(240, 110)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._refresh = Refresh(self, self.draw)
-        session = desk.session
+        session = model.session
         for event in (
             session.run_changed,
             session.analysis_changed,
             session.position_changed,
-            desk.theme_changed,
-            desk.plotting.loaded,
+            model.theme_changed,
+            model.plotting.loaded,
         ):
             event.connect(self._refresh.due)
 
     def draw(self) -> None:
         """Draw the costs once they are counted."""
-        session = self.desk.session
-        now, plotting = session.now, self.desk.plotting
+        session = self.model.session
+        now, plotting = session.now, self.model.plotting
         plotting.load()
         if now is not None and now.replay.knows_costs(now.scope) and plotting.is_loaded:
             self.plot = self.plot or self._new_plot()
-            self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.desk.theme)
+            self.plot.show_chart(cost_chart(now.replay, now.scope, now.step), self.model.theme)
 
     def _new_plot(self) -> "ChartPlot":
         from gemmviz.gui.benchmark.chart_plot import ChartPlot
 
-        plot = ChartPlot(self.desk, "Cost per step", small=True)
-        plot.chosen.connect(lambda x: self.desk.session.player.jump(round(x) - 1))
+        plot = ChartPlot(self.model, "Cost per step", small=True)
+        plot.chosen.connect(lambda x: self.model.session.player.jump(round(x) - 1))
         self._column.addWidget(plot)
         self._refresh.watch(plot.viewport())
         return plot

@@ -32,9 +32,9 @@ _FEW_ROWS, _NO_LIMIT = 5, 16777215  # rows of the contents: beside a task, and o
 class Lessons(QWidget):
     """The lesson that is open: its contents above, the text and the task of the step below."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk, self.course = desk, desk.course
+        self.model, self.course = model, model.course
         self.setAccessibleName("Lessons")
         self.choice = QComboBox()
         self.choice.setAccessibleName("Lesson")
@@ -51,17 +51,17 @@ class Lessons(QWidget):
         self.back = _button("◀ Back", "Previous step (Ctrl+Page Up)")
         self.next = _button("Next ▶", "Next part or step (Ctrl+Page Down)")
         self.explore = _button("Explore", "Change anything, then press the same button to return to the lesson (Ctrl+Return)")
-        self.task = _Task(desk)
+        self.task = _Task(model)
         self._lay_out()
         self.choice.activated.connect(self._open)
         self.contents.itemClicked.connect(lambda item: self.course.go(self.contents.row(item)))
         self.back.clicked.connect(lambda: self.course.walk(-1))
         self.next.clicked.connect(self.course.advance)
-        self.explore.clicked.connect(self.course.toggle_workshop)
-        self.wheel = WheelGuard(self, desk.released.emit)
+        self.explore.clicked.connect(self.course.toggle_explore)
+        self.wheel = WheelGuard(self, model.released.emit)
         self.wheel.guard(self)
         for button in (self.back, self.next, self.explore):
-            button.clicked.connect(lambda: desk.released.emit())
+            button.clicked.connect(lambda: model.released.emit())
         self.course.changed.connect(self.draw)
         self.course.judged.connect(lambda: self.area.ensureWidgetVisible(self.task.verdict))
         self.draw()
@@ -94,7 +94,7 @@ class Lessons(QWidget):
     def _open(self) -> None:
         name = self.choice.currentData()
         if name:
-            self.desk.opening.open_lesson(name)
+            self.model.opening.open_lesson(name)
         else:
             self.course.end()
 
@@ -120,7 +120,7 @@ class Lessons(QWidget):
         self.title.setText(words.title)
         question = stop.question if stop is not None else None
         texts = [question.text] if question is not None and words.picked is not None else []
-        self.caption.setText("\n\n".join([*texts, words.caption if course.is_told else _NUMBERS]))
+        self.caption.setText("\n\n".join([*texts, words.caption if course.has_numbers else _NUMBERS]))
         self.notes.setText("" if stop is None else _beside(stop, lesson, has_task))
         self.task.show_step(None if stop is None else stop.question, None if stop is None else stop.exercise)
 
@@ -158,9 +158,9 @@ def lesson_words() -> str:
 class _Task(QWidget):
     """The choices of a question, or the task of an exercise with its blanks."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk, self.course = desk, desk.course
+        self.model, self.course = model, model.course
         self._shown: tuple[Question | None, Exercise | None] = (None, None)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)

@@ -33,9 +33,9 @@ _ACCESSES = {
 class Metrics(QWidget):
     """Tables of costs. Each number names its source. A click on an access goes to its next step."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
+        self.model = model
         self.check = line(tip="C of the traced blocks compared with a float64 product. The bound is float32 rounding")
         self.speed = line(tip="Time of the unmodified kernel, without recording")
         self.speed.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -59,10 +59,10 @@ class Metrics(QWidget):
         self._listed: LaunchCounts | None = None
         self._refresh = Refresh(self, self.draw)
         for event in (
-            desk.session.run_changed,
-            desk.session.analysis_changed,
-            desk.session.position_changed,
-            desk.session.notices.changed,
+            model.session.run_changed,
+            model.session.analysis_changed,
+            model.session.position_changed,
+            model.session.notices.changed,
         ):
             event.connect(self._refresh.due)
 
@@ -84,7 +84,7 @@ class Metrics(QWidget):
         return table
 
     def draw(self) -> None:
-        session = self.desk.session
+        session = self.model.session
         shown, now = session.shown, session.now
         if shown is None or now is None or session.slot.reading.is_drawing:
             return
@@ -163,7 +163,7 @@ class Metrics(QWidget):
             table.selectRow(row)
 
     def _on_row(self, row: int, column: int) -> None:
-        place, session = self._place(row), self.desk.session
+        place, session = self._place(row), self.model.session
         if place is not None and session.now is not None:
             try:
                 session.player.jump(step_at_site(session.now, place))

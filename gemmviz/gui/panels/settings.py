@@ -13,16 +13,16 @@ from gemmviz.gui.window_model import WindowModel
 class Settings(QWidget):
     """The forms ``focus``, ``setup`` and ``runner``, one below the other."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.focus, self.setup, self.runner = FocusForm(desk), SetupForm(desk), RunnerForm(desk)
+        self.focus, self.setup, self.runner = FocusForm(model), SetupForm(model), RunnerForm(model)
         self.setup.below.addWidget(self.runner)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.focus)
         column.addWidget(self.setup, 1)
-        self.wheel = WheelGuard(self, desk.released.emit)
-        desk.session.shot_changed.connect(self._guard)
+        self.wheel = WheelGuard(self, model.released.emit)
+        model.session.shot_changed.connect(self._guard)
         self._guard()
 
     def _guard(self) -> None:

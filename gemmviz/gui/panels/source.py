@@ -15,43 +15,43 @@ from gemmviz.subjects.pointing import step_at_text
 class Source(QSplitter):
     """The source of the kernel, or the text of a file that could not be read as a kernel."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__(Qt.Orientation.Vertical)
-        self.desk = desk
-        self.text, self.variables = SourceText(), Variables(desk)
+        self.model = model
+        self.text, self.variables = SourceText(), Variables(model)
         self.addWidget(self.text)
         self.addWidget(self.variables)
         self.setStretchFactor(0, 4)
         self.setStretchFactor(1, 2)
         self.setChildrenCollapsible(False)
         self.text.place_clicked.connect(self._on_clicked)
-        session = desk.session
+        session = model.session
         self._running = Refresh(self.text, self.show_running)
         for event in (session.shot_changed, session.notices.changed, session.run_changed):
             event.connect(self.sync)
         session.position_changed.connect(self._running.due)
-        desk.theme_changed.connect(lambda: self.text.set_theme(desk.theme))
+        model.theme_changed.connect(lambda: self.text.set_theme(model.theme))
         self.sync()
 
     def sync(self) -> None:
-        session = self.desk.session
+        session = self.model.session
         self.text.load(session.unread or session.shot.setup.kernel.text)
         self.text.show_error(session.notices.place)
         self._running.due()
 
     def show_running(self) -> None:
         """Highlight the current access if the text belongs to the run that is shown."""
-        session = self.desk.session
+        session = self.model.session
         now, shown = session.now, session.shown
         if now is None or shown is None or self.text.text != shown.setup.kernel.text:
             return
-        theme = self.desk.theme
+        theme = self.model.theme
         accent = theme.faint if now.main is None else theme.accent(now.main.array.name)
         self.text.show_running(now.site.place, accent)
 
     def _on_clicked(self, line: int, column: int) -> None:
         """Go to the next step of the clicked access."""
-        session = self.desk.session
+        session = self.model.session
         now, shown = session.now, session.shown
         if now is None or shown is None or self.text.text != shown.setup.kernel.text:
             return

@@ -33,9 +33,9 @@ _TIP = "Shift+B adds the current view. Double click a view to show it, or press 
 class SavedViews(QWidget):
     """The list of saved views, and the words of the selected one."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk, self.bookmarks = desk, desk.bookmarks
+        self.model, self.saved_views = model, model.saved_views
         self.setAccessibleName("Saved views")
         self.list = QListWidget()
         self.list.setToolTip(_TIP)
@@ -85,7 +85,7 @@ class SavedViews(QWidget):
         return button
 
     def _connect(self) -> None:
-        marks = self.bookmarks
+        marks = self.saved_views
         self.list.itemDoubleClicked.connect(lambda item: marks.go(self.list.row(item)))
         self.list.currentRowChanged.connect(self._show_words)
         self.title.editingFinished.connect(lambda: self._edit(title=self.title.text()))
@@ -98,7 +98,7 @@ class SavedViews(QWidget):
         ):  # fmt: skip
             self.buttons[name].clicked.connect(lambda checked=False, what=what: self._with_place(what))
         self.buttons["add"].clicked.connect(lambda: marks.keep())
-        self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.desk, self))
+        self.buttons["save"].clicked.connect(lambda: dialogs.ask_to_save_lesson(self.model, self))
         marks.changed.connect(self.draw)
 
     def _with_place(self, what: object) -> None:
@@ -107,33 +107,33 @@ class SavedViews(QWidget):
             what(place)
 
     def _move(self, at: int, by: int) -> None:
-        self.bookmarks.move(at, at + by)
+        self.saved_views.move(at, at + by)
         self.list.setCurrentRow(max(0, min(self.list.count() - 1, at + by)))
 
     def _edit(self, **words: str) -> None:
         place = self.list.currentRow()
-        stops = self.bookmarks.lesson.stops
+        stops = self.saved_views.lesson.stops
         if 0 <= place < len(stops) and any(getattr(stops[place], name) != text for name, text in words.items()):
-            self.bookmarks.edit(place, **words)
+            self.saved_views.edit(place, **words)
 
     def draw(self) -> None:
         """Show the current list."""
-        stops, place = self.bookmarks.lesson.stops, self.list.currentRow()
+        stops, place = self.saved_views.lesson.stops, self.list.currentRow()
         self.list.blockSignals(True)
         self.list.clear()
         for number, stop in enumerate(stops):
             item = QListWidgetItem(f"{number + 1}  {stop.title or stop.shot.view}")
             font = item.font()
-            font.setBold(number == self.bookmarks.at)
+            font.setBold(number == self.saved_views.at)
             item.setFont(font)
             self.list.addItem(item)
-        shown = self.bookmarks.at if self.bookmarks.at is not None else place
+        shown = self.saved_views.at if self.saved_views.at is not None else place
         self.list.setCurrentRow(min(len(stops) - 1, max(-1, shown)))
         self.list.blockSignals(False)
         self._show_words()
 
     def _show_words(self) -> None:
-        stops, place = self.bookmarks.lesson.stops, self.list.currentRow()
+        stops, place = self.saved_views.lesson.stops, self.list.currentRow()
         chosen = stops[place] if 0 <= place < len(stops) else None
         for field in (self.title, self.caption):
             field.setEnabled(chosen is not None)

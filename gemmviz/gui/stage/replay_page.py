@@ -34,10 +34,10 @@ def over_the_picture(session: Session) -> str:
 class ReplayPage(QWidget):
     """The picture of the session's moment. Clicks on it are passed to the session."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk, self.session = desk, desk.session
-        self.stage, self.timeline = Stage(), Timeline(desk)
+        self.model, self.session = model, model.session
+        self.stage, self.timeline = Stage(), Timeline(model)
         self._drawn: tuple[object, ViewOptions] | None = None
         self._last: tuple[Shot, Any] | None = None
         column = QVBoxLayout(self)
@@ -45,18 +45,18 @@ class ReplayPage(QWidget):
         column.setSpacing(0)
         column.addWidget(self.stage, 1)
         column.addWidget(self.timeline)
-        for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, desk.theme_changed):
+        for event in (self.session.shot_changed, self.session.run_changed, self.session.analysis_changed, model.theme_changed):
             event.connect(self.draw)
         self.session.position_changed.connect(self._on_moved)
         for event in (self.session.notices.changed, self.session.shot_changed):
             event.connect(lambda: self.stage.set_stale(over_the_picture(self.session)))
         self.stage.resized.connect(self.draw)
         self.stage.looked.connect(self.session.navigation.look)
-        self.stage.lensed.connect(self.desk.commands.show_lens)
+        self.stage.lensed.connect(self.model.commands.show_lens)
         self.stage.clicked.connect(self._on_clicked)
-        self.stage.hovered.connect(desk.pointer.at)
-        desk.pointer.lines_changed.connect(self._show_lines)
-        desk.released.connect(lambda: self.stage.setFocus())
+        self.stage.hovered.connect(model.pointer.at)
+        model.pointer.lines_changed.connect(self._show_lines)
+        model.released.connect(lambda: self.stage.setFocus())
 
     def _options(self, shot: Shot | None = None) -> ViewOptions:
         """Return the options for a shot, by default the session's own."""
@@ -65,8 +65,8 @@ class ReplayPage(QWidget):
         self.stage.is_card = not subject_of_view(shot.view).is_of_run
         self.session.navigation.set_frame(self.stage.frame_size)
         stage = self.stage
-        options = options_for(shot, self.desk.theme, stage.frame_size, stage.clip, stage.unit)
-        return replace(options, timeline=False, flies=self.session.player.flies)
+        options = options_for(shot, self.model.theme, stage.frame_size, stage.clip, stage.unit)
+        return replace(options, timeline=False, shows_flights=self.session.player.shows_flights)
 
     def draw(self) -> None:
         """Draw the current moment. While a requested picture is being prepared, the last one stays."""
@@ -126,7 +126,7 @@ class ReplayPage(QWidget):
 
     def _on_clicked(self, hit: Hit) -> None:
         try:
-            self.desk.commands.click(hit)
+            self.model.commands.click(hit)
         except UsageError as error:
             self.session.say(f"{capital(error.message)}: {error.remedy}")
 

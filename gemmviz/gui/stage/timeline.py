@@ -122,10 +122,10 @@ class TimelineSlider(QSlider):
 class Timeline(QWidget):
     """The position of the session in its run, with the controls that move it."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
-        self.session, self.player = desk.session, desk.session.player
+        self.model = model
+        self.session, self.player = model.session, model.session.player
         player = self.player
         self.slider = TimelineSlider()
         self.position = QLabel("–")
@@ -137,9 +137,9 @@ class Timeline(QWidget):
         self._add(buttons, "first", "First step (Home)", lambda: player.jump(0))
         to_phase = self.session.navigation.phase_start
         self._add(buttons, "previous phase", "Previous phase (Page Up)", lambda: player.jump(to_phase(-1)))
-        self._add(buttons, "back", "Step back (Left)", lambda: player.by(-1))
+        self._add(buttons, "back", "Step back (Left)", lambda: player.step_by(-1))
         self.play = self._add(buttons, "play", "Play or pause (Space)", player.toggle)
-        self._add(buttons, "forward", "Step forward (Right)", lambda: player.by(1))
+        self._add(buttons, "forward", "Step forward (Right)", lambda: player.step_by(1))
         self._add(buttons, "next phase", "Next phase (Page Down)", lambda: player.jump(to_phase(1)))
         self._add(buttons, "last", "Last step (End)", lambda: player.jump(player.played.steps - 1))
         self.reverse = self._add(buttons, "reverse", "Play backwards (R)", lambda: None)
@@ -149,7 +149,7 @@ class Timeline(QWidget):
         self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.speed.setMinimumWidth(self.speed.sizeHint().width())
         self.speed.activated.connect(lambda row: player.set_speed(SPEEDS[row]))
-        self.wheel = WheelGuard(self, desk.released.emit)
+        self.wheel = WheelGuard(self, model.released.emit)
         buttons.addSpacing(6)
         buttons.addWidget(self.speed)
         buttons.addStretch(1)
@@ -165,7 +165,7 @@ class Timeline(QWidget):
         self.session.position_changed.connect(self._on_moved)
         self.session.shot_changed.connect(self._on_moved)
         player.changed.connect(self._on_player)
-        desk.theme_changed.connect(self._on_theme)
+        model.theme_changed.connect(self._on_theme)
         self._on_theme()
 
     def _add(self, row: QHBoxLayout, icon: str, tip: str, action: Callable[[], object]) -> QToolButton:
@@ -176,7 +176,7 @@ class Timeline(QWidget):
         button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(action)
-        button.clicked.connect(lambda: self.desk.released.emit())
+        button.clicked.connect(lambda: self.model.released.emit())
         row.addWidget(button)
         self._icons[icon] = button
         return button
@@ -188,7 +188,7 @@ class Timeline(QWidget):
             self._icons[name].setVisible(self.width() >= _NARROW)
 
     def _on_theme(self) -> None:
-        theme = self.desk.theme
+        theme = self.model.theme
         self._show_run()
         for name, button in self._icons.items():
             button.setIcon(transport_icon(name, theme.text))
@@ -201,7 +201,7 @@ class Timeline(QWidget):
     def _show_run(self) -> None:
         shown = self.session.shown
         is_run = shown is not None and not self.player.played.is_launch
-        self.slider.show_run(shown.replay if shown is not None and is_run else None, self.desk.theme)
+        self.slider.show_run(shown.replay if shown is not None and is_run else None, self.model.theme)
 
     def _on_analysis_changed(self) -> None:
         shown = self.session.shown
@@ -226,7 +226,7 @@ class Timeline(QWidget):
 
     def _on_player(self) -> None:
         self.slider.show_marks(self.player.marked)
-        self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.desk.theme.text))
+        self.play.setIcon(transport_icon("pause" if self.player.is_playing else "play", self.model.theme.text))
         quietly(self.reverse, lambda: self.reverse.setChecked(self.player.is_backwards))
         nearest = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.player.speed))
         quietly(self.speed, lambda: self.speed.setCurrentIndex(nearest))

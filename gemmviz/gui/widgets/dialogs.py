@@ -26,82 +26,82 @@ from gemmviz.subjects.picture import picture
 from gemmviz.teaching.lesson_file import save_lesson
 
 
-def ask_to_open(desk: WindowModel, parent: QWidget) -> None:
+def ask_to_open(model: WindowModel, parent: QWidget) -> None:
     name, _ = QFileDialog.getOpenFileName(parent, "Open", "", ";;".join(dialog_filters()))
     if name:
-        desk.opening.open(Path(name))
+        model.opening.open(Path(name))
 
 
-def ask_to_save_trace(desk: WindowModel, parent: QWidget) -> None:
-    shown = desk.session.shown
+def ask_to_save_trace(model: WindowModel, parent: QWidget) -> None:
+    shown = model.session.shown
     if shown is not None:
         name = f"{file_stem(shown.setup.kernel.name)}.gvt"
-        _save(desk, parent, "Save trace", name, "Traces (*.gvt)", lambda path: write_trace(shown.trace, path), recent=True)
+        _save(model, parent, "Save trace", name, "Traces (*.gvt)", lambda path: write_trace(shown.trace, path), recent=True)
 
 
-def ask_to_save_view(desk: WindowModel, parent: QWidget) -> None:
+def ask_to_save_view(model: WindowModel, parent: QWidget) -> None:
     """Save the current view as a file."""
-    shot = desk.session.shot
+    shot = model.session.shot
     name = f"{file_stem(shot.setup.kernel.name)}-{shot.view}.toml"
-    _save(desk, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
+    _save(model, parent, "Save view", name, "Saved views (*.toml)", lambda path: save_view(shot, path), recent=True)
 
 
-def ask_to_save_lesson(desk: WindowModel, parent: QWidget) -> None:
+def ask_to_save_lesson(model: WindowModel, parent: QWidget) -> None:
     """Save the saved views as a lesson file."""
-    lesson = desk.bookmarks.lesson
-    _save(desk, parent, "Save lesson", "lesson.toml", "Lessons (*.toml)", lambda path: save_lesson(lesson, path), recent=True)
+    lesson = model.saved_views.lesson
+    _save(model, parent, "Save lesson", "lesson.toml", "Lessons (*.toml)", lambda path: save_lesson(lesson, path), recent=True)
 
 
-def seen(desk: WindowModel) -> Scene | None:
+def seen(model: WindowModel) -> Scene | None:
     """Return the current picture in the format of a slide, None if there is none."""
-    subject = desk.session.display.subject
-    return None if subject is None else picture(desk.session.shot, subject, desk.theme)
+    subject = model.session.display.subject
+    return None if subject is None else picture(model.session.shot, subject, model.theme)
 
 
-def save_scene(desk: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
+def save_scene(model: WindowModel, parent: QWidget, scene: Scene, name: str, suffix: str) -> None:
     """Ask for a file name and save a picture."""
     kind = f"{suffix.upper()} (*.{suffix})"
-    _save(desk, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
+    _save(model, parent, "Save picture", f"{name}.{suffix}", kind, lambda path: save_frame(scene, path), draws=True)
 
 
-def save_numbers(desk: WindowModel, parent: QWidget, chart: Chart) -> None:
+def save_numbers(model: WindowModel, parent: QWidget, chart: Chart) -> None:
     """Ask for a file name and save the numbers of a chart."""
-    _save(desk, parent, "Save numbers", "chart.csv", "CSV (*.csv)", lambda path: write_text(path, chart_csv(chart)))
+    _save(model, parent, "Save numbers", "chart.csv", "CSV (*.csv)", lambda path: write_text(path, chart_csv(chart)))
 
 
-def ask_to_save_benchmark(desk: WindowModel, parent: QWidget) -> None:
-    benchmark = desk.session.display.subject
-    if benchmark is not None and desk.session.display.is_benchmark:
+def ask_to_save_benchmark(model: WindowModel, parent: QWidget) -> None:
+    benchmark = model.session.display.subject
+    if benchmark is not None and model.session.display.is_benchmark:
         text = benchmark_text(benchmark)
-        _save(desk, parent, "Save benchmark", "benchmark.json", "Benchmarks (*.json)", lambda path: write_text(path, text))
+        _save(model, parent, "Save benchmark", "benchmark.json", "Benchmarks (*.json)", lambda path: write_text(path, text))
 
 
-def copy_scene(desk: WindowModel, scene: Scene) -> None:
+def copy_scene(model: WindowModel, scene: Scene) -> None:
     """Copy a picture of 1920 x 1080 pixels to the clipboard."""
     QGuiApplication.clipboard().setImage(scene_image(scene, RenderOptions().scale(scene)))
-    desk.session.say("The picture was copied to the clipboard")
+    model.session.say("The picture was copied to the clipboard")
 
 
-def copy_frame(desk: WindowModel) -> None:
-    scene = seen(desk)
+def copy_frame(model: WindowModel) -> None:
+    scene = seen(model)
     if scene is not None:
-        copy_scene(desk, scene)
+        copy_scene(model, scene)
 
 
-def copy_command(desk: WindowModel) -> None:
+def copy_command(model: WindowModel) -> None:
     """Copy the command line for the current picture to the clipboard."""
-    QGuiApplication.clipboard().setText(command_line(desk.session.shot))
-    desk.session.say("The command line was copied to the clipboard")
+    QGuiApplication.clipboard().setText(command_line(model.session.shot))
+    model.session.say("The command line was copied to the clipboard")
 
 
-def chart_of(desk: WindowModel) -> Chart | None:
+def chart_of(model: WindowModel) -> Chart | None:
     """Return the current chart, None if the view is not a chart."""
-    view, subject = view_named(desk.session.shot.view), desk.session.display.subject
-    return None if view.chart is None or subject is None else view.chart(subject).showing(desk.session.shot.chart.shown)
+    view, subject = view_named(model.session.shot.view), model.session.display.subject
+    return None if view.chart is None or subject is None else view.chart(subject).showing(model.session.shot.chart.shown)
 
 
 def _save(
-    desk: WindowModel,
+    model: WindowModel,
     parent: QWidget,
     title: str,
     suggestion: str,
@@ -118,17 +118,17 @@ def _save(
     if not name:
         return
     suffix = Path(suggestion).suffix
-    path, kernel = with_suffix(Path(name), suffix), desk.session.shot.setup.kernel
+    path, kernel = with_suffix(Path(name), suffix), model.session.shot.setup.kernel
     try:
         check_output(path, (suffix,), [] if kernel.is_shipped else [Path(kernel.file)])
     except UsageError as error:
-        desk.session.notices.complain("file", error)
+        model.session.notices.complain("file", error)
         return
 
     def saved(path: Path) -> None:
-        desk.session.notices.drop("file")
+        model.session.notices.drop("file")
         if recent:
-            desk.preferences.add_recent(path)
-        desk.session.say(f"Saved {path}")
+            model.preferences.add_recent(path)
+        model.session.say(f"Saved {path}")
 
-    desk.saving.start(path, write, saved, lambda error: desk.session.notices.complain("file", error), at_once=draws)
+    model.saving.start(path, write, saved, lambda error: model.session.notices.complain("file", error), at_once=draws)

@@ -15,9 +15,9 @@ _MOST_SHOWN, _MOST_IN_TIP = 6, 256
 class Variables(QWidget):
     """A table with a row for each variable in scope."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
+        self.model = model
         self.title = line("faint")
         self.title.setText("Variables")
         self.table = Table("Variables", ["", ""], stretched=1)
@@ -28,14 +28,14 @@ class Variables(QWidget):
         column.addWidget(self.title)
         column.addWidget(self.table, 1)
         self._refresh = Refresh(self, self.draw)
-        for event in (desk.session.run_changed, desk.session.analysis_changed, desk.session.position_changed):
+        for event in (model.session.run_changed, model.session.analysis_changed, model.session.position_changed):
             event.connect(self._refresh.due)
 
     def draw(self) -> None:
         """Show the values; none while the thread's block is running, or if it can't run to its end."""
-        now, watched = self.desk.session.now, self.desk.session.slot.watched
+        now, watched = self.model.session.now, self.model.session.slot.watched
         if now is None or watched is None:
-            why = self.desk.session.slot.unwatched
+            why = self.model.session.slot.unwatched
             self.title.setText(f"No variables: {why}" if why else "Variables: …")
             self.table.setRowCount(0)
             return

@@ -52,9 +52,9 @@ class Action:
 
 def needs_picture(context: ActionContext) -> str:
     """Return why an action on the picture is disabled, "" if there is a picture."""
-    return "" if context.desk.session.display.subject is not None else "There is no picture yet"
+    return "" if context.model.session.display.subject is not None else "There is no picture yet"
 
 
 def needs_time(context: ActionContext) -> str:
     """Return why an action on steps is disabled, "" if the view has steps."""
-    return "" if context.desk.session.display.has_time else "This view has no steps. Press 1 to go back to the replay"
+    return "" if context.model.session.display.has_time else "This view has no steps. Press 1 to go back to the replay"

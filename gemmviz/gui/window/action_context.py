@@ -15,7 +15,7 @@ from gemmviz.gui.window_model import WindowModel
 class ActionContext:
     """The parts of a window. ``hide_docks`` hides (True) or shows the docks; ``start_tour`` starts the tour."""
 
-    desk: WindowModel
+    model: WindowModel
     window: QMainWindow
     docks: Docks
     replay: ReplayPage

@@ -11,9 +11,9 @@ from gemmviz.state.notices import Notice, Offer
 class Banner(QWidget):
     """A column with a line for each notice of the session."""
 
-    def __init__(self, desk: WindowModel) -> None:
+    def __init__(self, model: WindowModel) -> None:
         super().__init__()
-        self.desk = desk
+        self.model = model
         self.setAccessibleName("Messages")
         self._rows = QVBoxLayout(self)
         self._rows.setContentsMargins(12, 4, 6, 4)
@@ -21,7 +21,7 @@ class Banner(QWidget):
         self._shown: list[Notice] = []
         self._lines: list[QWidget] = []
         self.hide()
-        desk.session.notices.changed.connect(self.sync)
+        model.session.notices.changed.connect(self.sync)
 
     @property
     def texts(self) -> list[str]:
@@ -29,7 +29,7 @@ class Banner(QWidget):
         return [notice.text for notice in self._shown]
 
     def sync(self) -> None:
-        notices = self.desk.session.notices.all
+        notices = self.model.session.notices.all
         if notices == self._shown:
             return
         self._shown = notices
@@ -69,8 +69,8 @@ class Banner(QWidget):
 
     def _take(self, offer: Offer) -> None:
         offer.take()
-        self.desk.released.emit()
+        self.model.released.emit()
 
     def _close(self, notice: Notice) -> None:
-        self.desk.session.notices.drop(notice.topic)
-        self.desk.released.emit()
+        self.model.session.notices.drop(notice.topic)
+        self.model.released.emit()

@@ -35,22 +35,22 @@ class Docks:
     panels in use; ``broken``: one error for each panel that was left out.
     """
 
-    def __init__(self, window: QMainWindow, desk: WindowModel) -> None:
+    def __init__(self, window: QMainWindow, model: WindowModel) -> None:
         self.window = window
         self.widgets: dict[str, QWidget] = {}
         self.all: dict[str, QDockWidget] = {}
         self.broken = list(panel_extensions().broken)
         for name, panel in panels().items():
             try:
-                self.all[name] = self._dock(name, panel, desk)
+                self.all[name] = self._dock(name, panel, model)
             except Exception as error:  # a faulty extension loses only its own panel
                 reason = f"{type(error).__name__}: {error}"
                 self.broken.append(GemmvizError(f"the panel {name!r} is left out: {reason}", remedy="correct its file"))
         self.panels = {name: panel for name, panel in panels().items() if name in self.all}
         self._hidden: list[QDockWidget] | None = None
 
-    def _dock(self, name: str, panel: Panel, desk: WindowModel) -> QDockWidget:
-        self.widgets[name] = widget = panel.make(desk)
+    def _dock(self, name: str, panel: Panel, model: WindowModel) -> QDockWidget:
+        self.widgets[name] = widget = panel.make(model)
         dock = QDockWidget(panel.title, self.window)
         dock.setObjectName(name)
         dock.setWidget(_scrolled(widget, panel.least_width) if panel.scrolls else widget)

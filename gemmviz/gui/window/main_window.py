@@ -46,19 +46,19 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(1000, 600)
         self.setAcceptDrops(True)
         self.resize(QSize(1600, 960).boundedTo(self.screen().availableSize()))
-        self.desk = WindowModel(Poster(self).post, Preferences(store))
-        self.session, self.preferences = self.desk.session, self.desk.preferences
+        self.model = WindowModel(Poster(self).post, Preferences(store))
+        self.session, self.preferences = self.model.session, self.model.preferences
         self.session.system_is_dark = system_is_dark(self._app)
         self._theme: Theme | None = None
         self._wear_theme()
         self.tour: Tour | None = None
-        self.replay, self.benchmark, self.banner = ReplayPage(self.desk), BenchmarkPage(self.desk), Banner(self.desk)
+        self.replay, self.benchmark, self.banner = ReplayPage(self.model), BenchmarkPage(self.model), Banner(self.model)
         self._was_alone, self.has_ended = False, False
         self._lay_out()
-        self.docks = Docks(self, self.desk)
-        self.lecture = Lecture(self, self.desk)
+        self.docks = Docks(self, self.model)
+        self.lecture = Lecture(self, self.model)
         self.menus = Menus(
-            ActionContext(self.desk, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture)
+            ActionContext(self.model, self, self.docks, self.replay, self.docks.hide, self.start_tour, self.lecture)
         )
         self._elapsed = QElapsedTimer()
         self._clock = QTimer(self, interval=_FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         for widget in (self.tabs, self.banner, self.pages):
             column.addWidget(widget, 1 if widget is self.pages else 0)
         self.setCentralWidget(middle)
-        self.status = Status(self.statusBar(), self.desk)
+        self.status = Status(self.statusBar(), self.model)
 
     def _listen(self) -> None:
         session = self.session
@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         session.run_changed.connect(self._show_title)
         session.benchmarks.changed.connect(self._show_title)
         self._lesson = ""
-        self.desk.course.changed.connect(self._on_lesson)
+        self.model.course.changed.connect(self._on_lesson)
         session.player.changed.connect(self._on_player)
         self._app.styleHints().colorSchemeChanged.connect(self._on_system_theme)
 
@@ -102,13 +102,13 @@ class MainWindow(QMainWindow):
         """
         last = self._last_shot()
         if path is None and not lesson:
-            self.desk.opening.start(shot or last, plays=not self.preferences.text("shot"))
+            self.model.opening.start(shot or last, plays=not self.preferences.text("shot"))
             return
         self.session.shot = last or self.session.shot
         if path is None:
-            self.desk.opening.open_lesson(lesson, last)
+            self.model.opening.open_lesson(lesson, last)
         else:
-            self.desk.opening.open(path, last)
+            self.model.opening.open(path, last)
 
     def _last_shot(self) -> Shot | None:
         """Return the shot of the last session, with a notice if it can't be shown any more."""
@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
         if self._theme is not self.session.display.theme:
             self._theme = self.session.display.theme
             apply_theme(self._app, self._theme)
-            self.desk.theme_changed.emit()
+            self.model.theme_changed.emit()
 
     def _on_shot_changed(self) -> None:
         self._wear_theme()
@@ -138,22 +138,22 @@ class MainWindow(QMainWindow):
             self._was_alone = self.docks.are_hidden
         if page == _REPLAY:
             self.pages.setCurrentIndex(page)  # before the docks: a hidden page needs no space
-        self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.desk.course.is_on else "")
+        self.docks.hide(page == _BENCHMARK or self._was_alone, _LESSONS if self.model.course.is_on else "")
         self.pages.setCurrentIndex(page)
         self.tabs.setCurrentIndex(page)
-        if self.desk.course.is_on:
+        if self.model.course.is_on:
             self.docks.all[_LESSONS].raise_()
 
     def _on_lesson(self) -> None:
         """Bring the Lessons panel to the front when another lesson begins."""
-        title = self.desk.course.lesson.title if self.desk.course.lesson.stops else ""
+        title = self.model.course.lesson.title if self.model.course.lesson.stops else ""
         if title and title != self._lesson:
             self.docks.favour(_LESSONS)
         self._lesson = title
 
     def _on_tab(self, page: int) -> None:
         if (page == _BENCHMARK) != self.session.display.is_benchmark:
-            self.desk.commands.toggle_benchmark()
+            self.model.commands.toggle_benchmark()
 
     def _show_title(self) -> None:
         self.setWindowTitle(title_of(self.session.shot, self.session.display.name))
@@ -178,7 +178,7 @@ class MainWindow(QMainWindow):
         chosen = next((path for url in event.mimeData().urls() if is_known(path := Path(url.toLocalFile()))), None)
         if chosen is not None:
             event.acceptProposedAction()
-            self.desk.opening.open(chosen)
+            self.model.opening.open(chosen)
 
     # Start and end
 
@@ -191,7 +191,7 @@ class MainWindow(QMainWindow):
     def _on_toured(self) -> None:
         self.tour = None
         self.preferences.put("tour", "seen")
-        self.desk.released.emit()
+        self.model.released.emit()
 
     def _restore(self) -> None:
         """Restore the window, its panels and the preferences."""
@@ -199,7 +199,7 @@ class MainWindow(QMainWindow):
         self.docks.restore(self.preferences.data("layout"))
         self._name_broken_extensions()
         self.session.player.set_speed(self.preferences.number("speed", self.session.player.speed))
-        self.session.player.calm(self.preferences.text("motion") == "calm")
+        self.session.player.set_calm(self.preferences.text("motion") == "calm")
         self.session.engines.requested = "cpu" if self.preferences.text("runner") == "cpu" else "gpu"
         self._on_shot_changed()
 
@@ -234,5 +234,5 @@ class MainWindow(QMainWindow):
         self.preferences.keep_shot(self.session.shot)
         self.lecture.end()
         self.hide()
-        self.has_ended = self.desk.end()
+        self.has_ended = self.model.end()
         super().closeEvent(event)

@@ -25,7 +25,7 @@ class Menus:
                 self._add_menu(menu, action)
             else:
                 self._add(menu, action)
-        session = context.desk.session
+        session = context.model.session
         for event in (session.shot_changed, session.run_changed, session.player.changed, session.notices.changed):
             event.connect(self.sync)
         self.sync()

@@ -12,24 +12,24 @@ _MESSAGE_MS = 8000
 class Status:
     """The status bar of a window."""
 
-    def __init__(self, bar: QStatusBar, desk: WindowModel) -> None:
-        self.bar, self.desk = bar, desk
+    def __init__(self, bar: QStatusBar, model: WindowModel) -> None:
+        self.bar, self.model = bar, model
         self.busy, self.recorder = plain(), plain()
         self.recorder.setToolTip("What ran and recorded the kernel")
         for label in (self.busy, self.recorder):
             bar.addPermanentWidget(label)
-        session = desk.session
-        for each in (session.busy_changed, desk.opening.busy_changed):
+        session = model.session
+        for each in (session.busy_changed, model.opening.busy_changed):
             each.connect(self._show_busy)
         session.run_changed.connect(self._show_recorder)
         session.shot_changed.connect(lambda: self.recorder.setVisible(session.display.is_replay))
         session.message.connect(lambda sentence: bar.showMessage(sentence, _MESSAGE_MS))
 
     def _show_busy(self) -> None:
-        reads, runs = self.desk.opening.is_busy, self.desk.session.is_busy
+        reads, runs = self.model.opening.is_busy, self.model.session.is_busy
         self.busy.setText("Reading the file …" if reads else "Running the kernel …" if runs else "")
 
     def _show_recorder(self) -> None:
-        shown = self.desk.session.shown
+        shown = self.model.session.shown
         if shown is not None:
             self.recorder.setText(recorder_line(shown))

@@ -65,10 +65,10 @@ class DrawingOptions:
 class ViewOptions(DrawingOptions):
     """The options of drawing a view.
 
-    ``zoom``: magnification relative to the whole frame; ``width`` and ``height`` of the frame in units; ``scale``: pixels
-    of a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
-    visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``flies``: whether
-    copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
+    ``zoom``: magnification relative to the whole frame; ``width`` and ``height`` of the frame in units; ``scale``: pixels of
+    a unit, which with the zoom decides where labels fit; ``words``: whether title and captions are drawn; ``clip``: the
+    visible part (x, y, width, height), None for all; ``curves``: the curves of a chart to show, by label; ``shows_flights``:
+    whether copies are drawn on their way; ``timeline``: with the run along the lower edge; ``marked``: an element to mark, as
     matrix, row and column; ``is_even``: whether the axes of a chart are linear.
     """
 
@@ -80,7 +80,7 @@ class ViewOptions(DrawingOptions):
     scale: float = 1.2
     clip: tuple[float, float, float, float] | None = None
     curves: Mapping[str, bool] = field(default_factory=dict)
-    flies: bool = True
+    shows_flights: bool = True
     timeline: bool = True
     marked: tuple[str, int, int] | None = None
     is_even: bool = False

@@ -37,8 +37,8 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
         return ()
     plan = plan_of(moment, options)
     if moment.site.is_barrier:
-        return barrier_motion(moment, plan, options) if options.flies else ()
-    if not options.flies:
+        return barrier_motion(moment, plan, options) if options.shows_flights else ()
+    if not options.shows_flights:
         return _rings(moment, plan, options)
     moving = (_squares(moment, each, plan, options) for each in moment.flights if len(each))
     waiting = tuple(squares for squares in moving if squares is not None)
@@ -48,7 +48,7 @@ def stage_motion(moment: Moment, options: ViewOptions) -> tuple[Primitive, ...]:
 def _rings(moment: Moment, plan: Plan, options: ViewOptions) -> tuple[Primitive, ...]:
     """Draw thinning rings around the accessed cells."""
     primitives = []
-    left = (1.0 - options.moment) / (1.0 - ARRIVAL if options.flies else 1.0)
+    left = (1.0 - options.moment) / (1.0 - ARRIVAL if options.shows_flights else 1.0)
     for touched in moment.touched:
         number = touched.operand.array
         cells = touched.cells if touched.array.space == "global" else touched.block_cells

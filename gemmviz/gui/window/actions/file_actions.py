@@ -17,26 +17,26 @@ _NO_SAVED_VIEWS = "There are no saved views. Press Shift+B to add one"
 
 def file_actions() -> Iterator[Action]:
     """Yield the actions of the File menu."""
-    yield Action("open", "file", "&Open …", lambda c: dialogs.ask_to_open(c.desk, c.window), ("Ctrl+O",), "open")
+    yield Action("open", "file", "&Open …", lambda c: dialogs.ask_to_open(c.model, c.window), ("Ctrl+O",), "open")
     yield Action("recent", "file", "Open &recent", fill=_fill_recent)
     yield Action(
-        "reload", "file", "Re&load the kernel's file", lambda c: c.desk.opening.reload(), ("Ctrl+R",), "reload your file",
-        why_not=lambda c: "" if c.desk.opening.followed else "This kernel was not opened from a file",
+        "reload", "file", "Re&load the kernel's file", lambda c: c.model.opening.reload(), ("Ctrl+R",), "reload your file",
+        why_not=lambda c: "" if c.model.opening.followed else "This kernel was not opened from a file",
     )  # fmt: skip
     yield Action(
-        "save-trace", "file", "Save &trace …", lambda c: dialogs.ask_to_save_trace(c.desk, c.window), ("Ctrl+S",),
+        "save-trace", "file", "Save &trace …", lambda c: dialogs.ask_to_save_trace(c.model, c.window), ("Ctrl+S",),
         "save the trace", why_not=needs_picture, apart=True,
     )  # fmt: skip
     yield Action(
-        "save-view", "file", "Save &view …", lambda c: dialogs.ask_to_save_view(c.desk, c.window), ("Ctrl+Shift+S",),
+        "save-view", "file", "Save &view …", lambda c: dialogs.ask_to_save_view(c.model, c.window), ("Ctrl+Shift+S",),
         "save the current view as a file",
     )  # fmt: skip
     yield Action(
-        "save-lesson", "file", "Save &lesson …", lambda c: dialogs.ask_to_save_lesson(c.desk, c.window),
-        why_not=lambda c: "" if c.desk.bookmarks.lesson.stops else _NO_SAVED_VIEWS,
+        "save-lesson", "file", "Save &lesson …", lambda c: dialogs.ask_to_save_lesson(c.model, c.window),
+        why_not=lambda c: "" if c.model.saved_views.lesson.stops else _NO_SAVED_VIEWS,
     )  # fmt: skip
     yield Action(
-        "export", "file", "&Export …", lambda c: ExportDialog(c.desk, c.window).open(), ("Ctrl+E",), "export",
+        "export", "file", "&Export …", lambda c: ExportDialog(c.model, c.window).open(), ("Ctrl+E",), "export",
         why_not=needs_picture, apart=True,
     )  # fmt: skip
     for suffix, each in formats().items():
@@ -46,11 +46,11 @@ def file_actions() -> Iterator[Action]:
 
 
 def _export(suffix: str, context: ActionContext) -> None:
-    ExportDialog(context.desk, context.window, suffix).open()
+    ExportDialog(context.model, context.window, suffix).open()
 
 
 def _fill_recent(context: ActionContext, menu: QMenu) -> None:
-    recent = context.desk.preferences.recent
+    recent = context.model.preferences.recent
     for path in recent:
         menu.addAction(str(path), partial(_open, context, path))
     if not recent:
@@ -58,4 +58,4 @@ def _fill_recent(context: ActionContext, menu: QMenu) -> None:
 
 
 def _open(context: ActionContext, path: Path) -> None:
-    context.desk.opening.open(path)
+    context.model.opening.open(path)

@@ -24,7 +24,7 @@ def lecture_actions() -> Iterator[Action]:
         "start the lecture with the presenter view", why_not=needs_picture,
     )  # fmt: skip
     yield Action(
-        "add-saved-view", "lecture", "&Add to saved views", lambda c: c.desk.bookmarks.keep(), ("Shift+B",),
+        "add-saved-view", "lecture", "&Add to saved views", lambda c: c.model.saved_views.keep(), ("Shift+B",),
         "add to the saved views", why_not=needs_picture, apart=True,
     )  # fmt: skip
     for name, text, direction, key, description in (
@@ -33,13 +33,13 @@ def lecture_actions() -> Iterator[Action]:
     ):
         yield Action(
             name, "lecture", text, partial(_walk, direction), (key,), description,
-            why_not=lambda c: "" if c.desk.active_lesson.lesson.stops else _NOTHING_TO_WALK,
+            why_not=lambda c: "" if c.model.active_lesson.lesson.stops else _NOTHING_TO_WALK,
         )  # fmt: skip
     yield Action(
-        "explore", "lecture", "E&xplore", lambda c: c.desk.course.toggle_workshop(), ("Ctrl+Return",),
+        "explore", "lecture", "E&xplore", lambda c: c.model.course.toggle_explore(), ("Ctrl+Return",),
         "explore, or return to the lesson",
-        text_of=lambda c: "Return to the &lesson" if c.desk.course.is_away else "E&xplore",
-        why_not=lambda c: "" if c.desk.course.lesson.stops else _NO_LESSON, is_on=lambda c: c.desk.course.is_away,
+        text_of=lambda c: "Return to the &lesson" if c.model.course.is_away else "E&xplore",
+        why_not=lambda c: "" if c.model.course.lesson.stops else _NO_LESSON, is_on=lambda c: c.model.course.is_away,
     )  # fmt: skip
     for name in lesson_names():
         run, is_on = partial(_open_lesson, name), partial(_is_lesson, name)
@@ -58,20 +58,20 @@ def _screens() -> Iterator[Action]:
 
 
 def _open_lesson(name: str, context: ActionContext) -> None:
-    context.desk.opening.open_lesson(name)
+    context.model.opening.open_lesson(name)
 
 
 def _is_lesson(name: str, context: ActionContext) -> bool:
-    return bool(context.desk.course.lesson.stops) and context.desk.course.lesson.name == name
+    return bool(context.model.course.lesson.stops) and context.model.course.lesson.name == name
 
 
 def _walk(direction: int, context: ActionContext) -> None:
-    context.desk.active_lesson.walk(direction)
+    context.model.active_lesson.walk(direction)
 
 
 def _choose_screen(name: str, context: ActionContext) -> None:
-    context.desk.preferences.put("screen", name)
+    context.model.preferences.put("screen", name)
 
 
 def _is_screen(name: str, context: ActionContext) -> bool:
-    return context.desk.preferences.text("screen") == name
+    return context.model.preferences.text("screen") == name

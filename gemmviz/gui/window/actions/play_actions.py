@@ -18,10 +18,10 @@ def play_actions() -> Iterator[Action]:
         ("step-back", "Step &back", partial(_step, -1), ("Left",), "one step back"),
         ("next-phase", "&Next phase", partial(_jump_phase, 1), ("PgDown",), "next phase"),
         ("previous-phase", "Pre&vious phase", partial(_jump_phase, -1), ("PgUp",), "previous phase"),
-        ("first-step", "F&irst step", lambda c: c.desk.session.player.jump(0), ("Home",), "first step"),
+        ("first-step", "F&irst step", lambda c: c.model.session.player.jump(0), ("Home",), "first step"),
         ("last-step", "&Last step", _jump_to_end, ("End",), "last step"),
-        ("faster", "Fas&ter", lambda c: c.desk.session.player.faster(1), ("+", "="), "faster"),
-        ("slower", "&Slower", lambda c: c.desk.session.player.faster(-1), ("-",), "slower"),
+        ("faster", "Fas&ter", lambda c: c.model.session.player.faster(1), ("+", "="), "faster"),
+        ("slower", "&Slower", lambda c: c.model.session.player.faster(-1), ("-",), "slower"),
     ):  # fmt: skip
         yield Action(name, "play", text, run, keys, description, why_not=needs_time)
     for name, text, first, key, description in (
@@ -31,12 +31,12 @@ def play_actions() -> Iterator[Action]:
         yield Action(name, "play", text, partial(_mark, first), (key,), description, why_not=needs_time, apart=first)
     yield Action(
         "animate", "play", "&Animate single steps",
-        lambda c: c.desk.session.player.animate(not c.desk.session.player.is_animated),
-        is_on=lambda c: c.desk.session.player.is_animated, apart=True,
+        lambda c: c.model.session.player.animate(not c.model.session.player.is_animated),
+        is_on=lambda c: c.model.session.player.is_animated, apart=True,
     )  # fmt: skip
     yield Action(
         "reduce-motion", "play", "R&educe motion", _toggle_motion, help="Fade copies in instead of moving them",
-        is_on=lambda c: c.desk.session.player.is_calm,
+        is_on=lambda c: c.model.session.player.is_calm,
     )  # fmt: skip
 
 
@@ -48,33 +48,33 @@ def _press_or_play(context: ActionContext) -> None:
         case QComboBox() as box:
             box.showPopup()
         case _:
-            context.desk.session.player.toggle()
+            context.model.session.player.toggle()
 
 
 def _play_backwards(context: ActionContext) -> None:
-    player = context.desk.session.player
+    player = context.model.session.player
     player.reverse(not player.is_backwards)
 
 
 def _step(count: int, context: ActionContext) -> None:
-    context.desk.session.player.by(count)
+    context.model.session.player.step_by(count)
 
 
 def _jump_phase(count: int, context: ActionContext) -> None:
-    session = context.desk.session
+    session = context.model.session
     session.player.jump(session.navigation.phase_start(count))
 
 
 def _jump_to_end(context: ActionContext) -> None:
-    player = context.desk.session.player
+    player = context.model.session.player
     player.jump(player.played.steps - 1)
 
 
 def _mark(first: bool, context: ActionContext) -> None:
-    context.desk.session.player.mark(first)
+    context.model.session.player.mark(first)
 
 
 def _toggle_motion(context: ActionContext) -> None:
-    player = context.desk.session.player
-    player.calm(not player.is_calm)
-    context.desk.preferences.put("motion", "calm" if player.is_calm else "")
+    player = context.model.session.player
+    player.set_calm(not player.is_calm)
+    context.model.preferences.put("motion", "calm" if player.is_calm else "")

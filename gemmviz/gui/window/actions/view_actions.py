@@ -35,7 +35,7 @@ def view_actions() -> Iterator[Action]:
     """Yield the actions of the View menu."""
     yield from _pictures()
     yield Action(
-        "fit", "view", "&Fit", lambda c: c.desk.session.navigation.look(Camera()), ("F",), "show the whole picture",
+        "fit", "view", "&Fit", lambda c: c.model.session.navigation.look(Camera()), ("F",), "show the whole picture",
         why_not=needs_time, apart=True,
     )  # fmt: skip
     yield from _comparison()
@@ -59,29 +59,29 @@ def _pictures() -> Iterator[Action]:
             is_on = partial(_is_shown, name)
             yield Action(f"view-{name}", "view.benchmark", view.title, partial(_show, name), is_on=is_on)
     yield Action(
-        "benchmark", "view", "&Benchmark", lambda c: c.desk.commands.toggle_benchmark(), ("Ctrl+B",), "benchmark, replay",
-        is_on=lambda c: c.desk.session.display.is_benchmark,
+        "benchmark", "view", "&Benchmark", lambda c: c.model.commands.toggle_benchmark(), ("Ctrl+B",), "benchmark, replay",
+        is_on=lambda c: c.model.session.display.is_benchmark,
     )  # fmt: skip
 
 
 def _comparison() -> Iterator[Action]:
     yield Action(
-        "compare", "view", "Compare wit&h this run", lambda c: c.desk.commands.toggle_comparison(), ("K",),
+        "compare", "view", "Compare wit&h this run", lambda c: c.model.commands.toggle_comparison(), ("K",),
         "compare: pin this run on the left",
-        text_of=lambda c: "End t&he comparison" if c.desk.session.shot.against else "Compare wit&h this run",
-        why_not=needs_picture, is_on=lambda c: c.desk.session.shot.against is not None, apart=True,
+        text_of=lambda c: "End t&he comparison" if c.model.session.shot.against else "Compare wit&h this run",
+        why_not=needs_picture, is_on=lambda c: c.model.session.shot.against is not None, apart=True,
     )  # fmt: skip
     for lock, text in _LOCKS.items():
         yield Action(
             f"lock-{lock}", "view.lock", text, partial(_lock, lock), is_on=partial(_is_locked, lock),
-            why_not=lambda c: "" if c.desk.session.shot.against else "There is no comparison. Press K to start one",
+            why_not=lambda c: "" if c.model.session.shot.against else "There is no comparison. Press K to start one",
         )  # fmt: skip
 
 
 def _details() -> Iterator[Action]:
     yield Action(
-        "lens", "view", "&Lens", lambda c: c.desk.commands.toggle_lens(), ("Z",), "show only the part in use, or all",
-        why_not=lambda c: needs_time(c) or _needs_lens(c), is_on=lambda c: c.desk.session.display.lens == "lens",
+        "lens", "view", "&Lens", lambda c: c.model.commands.toggle_lens(), ("Z",), "show only the part in use, or all",
+        why_not=lambda c: needs_time(c) or _needs_lens(c), is_on=lambda c: c.model.session.display.lens == "lens",
     )  # fmt: skip
 
 
@@ -131,52 +131,52 @@ def _plain(text: str) -> str:
 
 
 def _needs_lens(context: ActionContext) -> str:
-    return "" if context.desk.session.display.lens != "auto" else "The lens would show everything here"
+    return "" if context.model.session.display.lens != "auto" else "The lens would show everything here"
 
 
 def _set_option(setting: Setting, value: object, context: ActionContext) -> None:
-    session = context.desk.session
+    session = context.model.session
     session.show(setting.put(session.shot, value))
 
 
 def _toggle_option(setting: Setting, context: ActionContext) -> None:
-    _set_option(setting, not setting.of(context.desk.session.shot), context)
+    _set_option(setting, not setting.of(context.model.session.shot), context)
 
 
 def _has_option(setting: Setting, value: object, context: ActionContext) -> bool:
-    return bool(setting.of(context.desk.session.shot) == value)
+    return bool(setting.of(context.model.session.shot) == value)
 
 
 def _show(name: str, context: ActionContext) -> None:
-    context.desk.commands.show_view(name)
+    context.model.commands.show_view(name)
 
 
 def _is_shown(name: str, context: ActionContext) -> bool:
-    return context.desk.session.shot.view == name
+    return context.model.session.shot.view == name
 
 
 def _set_labels(changes: dict[str, Any], context: ActionContext) -> None:
-    session = context.desk.session
-    context.desk.commands.set_labels(replace(session.shot.labels, **changes))
+    session = context.model.session
+    context.model.commands.set_labels(replace(session.shot.labels, **changes))
 
 
 def _has_labels(changes: dict[str, Any], context: ActionContext) -> bool:
-    labels = context.desk.session.shot.labels
+    labels = context.model.session.shot.labels
     return replace(labels, **changes) == labels
 
 
 def _choose_theme(name: str, context: ActionContext) -> None:
-    context.desk.commands.choose_theme(name)
+    context.model.commands.choose_theme(name)
 
 
 def _is_theme(name: str, context: ActionContext) -> bool:
-    return context.desk.session.shot.theme == name
+    return context.model.session.shot.theme == name
 
 
 def _toggle_theme(context: ActionContext) -> None:
     """Choose the first light theme if this one is dark, else the first dark one."""
-    is_dark = not context.desk.theme.is_dark
-    context.desk.commands.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == is_dark))
+    is_dark = not context.model.theme.is_dark
+    context.model.commands.choose_theme(next(name for name in theme_names() if load_theme(name).is_dark == is_dark))
 
 
 def _fill_panels(context: ActionContext, menu: QMenu) -> None:
@@ -185,18 +185,18 @@ def _fill_panels(context: ActionContext, menu: QMenu) -> None:
 
 
 def _lock(lock: Lock, context: ActionContext) -> None:
-    session = context.desk.session
+    session = context.model.session
     if session.shot.against is not None:
-        context.desk.commands.compare_with(replace(session.shot.against, lock=lock))
+        context.model.commands.compare_with(replace(session.shot.against, lock=lock))
 
 
 def _is_locked(lock: Lock, context: ActionContext) -> bool:
-    against = context.desk.session.shot.against
+    against = context.model.session.shot.against
     return against is not None and against.lock == lock
 
 
 def _scale_type(factor: float, context: ActionContext) -> None:
-    context.desk.commands.scale_type(factor)
+    context.model.commands.scale_type(factor)
 
 
 def _toggle_full_screen(context: ActionContext) -> None:

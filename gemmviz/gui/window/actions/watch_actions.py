@@ -25,27 +25,27 @@ def watch_actions() -> Iterator[Action]:
 
 def _next_warp(context: ActionContext) -> None:
     """Watch the next warp; the first one follows the last."""
-    session = context.desk.session
+    session = context.model.session
     focus, warp_size = session.shot.focus, device_for(session.shot.setup).warp_size
     warps = -(-_threads_per_block(context) // warp_size)
-    context.desk.commands.watch(Focus(focus.block, 0 if focus.warp is None else (focus.warp + 1) % warps))
+    context.model.commands.watch(Focus(focus.block, 0 if focus.warp is None else (focus.warp + 1) % warps))
 
 
 def _next_thread(context: ActionContext) -> None:
     """Watch the next thread; the first one follows the last."""
-    session = context.desk.session
+    session = context.model.session
     focus, threads = session.shot.focus, _threads_per_block(context)
-    context.desk.commands.watch(Focus(focus.block, None, 0 if focus.thread is None else (focus.thread + 1) % threads))
+    context.model.commands.watch(Focus(focus.block, None, 0 if focus.thread is None else (focus.thread + 1) % threads))
 
 
 def _threads_per_block(context: ActionContext) -> int:
-    launch = context.desk.session.launch
+    launch = context.model.session.launch
     return launch.threads_per_block if launch is not None else 1
 
 
 def _all_blocks(context: ActionContext) -> None:
-    session = context.desk.session
-    context.desk.commands.watch(Focus(session.shot.focus.block, everyone=True))
+    session = context.model.session
+    context.model.commands.watch(Focus(session.shot.focus.block, everyone=True))
 
 
 def _block_or_window(context: ActionContext) -> None:
@@ -53,10 +53,10 @@ def _block_or_window(context: ActionContext) -> None:
     if context.window.isFullScreen():
         context.window.setWindowState(context.window.windowState() & ~Qt.WindowState.WindowFullScreen)
     else:
-        session = context.desk.session
-        context.desk.commands.watch(Focus(session.shot.focus.block))
+        session = context.model.session
+        context.model.commands.watch(Focus(session.shot.focus.block))
 
 
 def _next_layer(context: ActionContext) -> None:
-    session = context.desk.session
-    context.desk.commands.show_layer(LAYERS[(LAYERS.index(session.shot.layer) + 1) % len(LAYERS)])
+    session = context.model.session
+    context.model.commands.show_layer(LAYERS[(LAYERS.index(session.shot.layer) + 1) % len(LAYERS)])

@@ -30,7 +30,7 @@ class Inbox:
                 continue
 
 
-class TestDesk(AppModel):
+class TestModel(AppModel):
     """An application whose posted work is done while a test waits."""
 
     __test__ = False
