@@ -1,4 +1,4 @@
-"""What the variables of one thread hold at every step."""
+"""Values of one thread's variables at every step."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,15 +19,15 @@ class WatchedVariable:
 
 @dataclass(frozen=True)
 class Watched:
-    """``rows[step]`` holds the value of each of ``variables`` after that step: None before it has one, a tuple for an array or
-    a vector, "A + 12" for a pointer.
+    """``rows[step]`` holds the value of each of ``variables`` after that step: None before its first value, a tuple for an
+    array or a vector, "A + 12" for a pointer.
     """
 
     variables: tuple[WatchedVariable, ...]
     rows: tuple[tuple[Value, ...], ...]
 
     def at(self, step: int, site: Site) -> list[tuple[str, Value]]:
-        """Names and values of the variables that can be seen where ``site`` is, after ``step``."""
+        """Names and values after ``step`` of the variables in scope at ``site``."""
         lines = [place.line for place in (site.place, *site.calls)]
         row = self.rows[step] if step < len(self.rows) else ()
         return [
