@@ -1,7 +1,8 @@
-"""Shared-memory hazards: two threads of a block touch the same element, at least one writes, and no barrier lies between.
+"""Shared-memory hazards: two threads of a block touch the same element, at least one writes, and no barrier lies
+between.
 
-__syncthreads() orders all threads of a block, __syncwarp() those of a warp, where all of them arrive at it that have not
-returned. Works on accesses as they stream by.
+__syncthreads() orders all threads of a block, __syncwarp() those of a warp, if all threads arrive at it that have not returned.
+The search works on a stream of accesses.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from gemmviz.model.trace import INACTIVE, Trace
 _Does = Literal["read", "write", "atomic"]
 
 
-# By what an access does: what an earlier one must not have done where nothing orders the two, and what such a pair is called.
+# By action of an access: the earlier actions that conflict with it if nothing orders the two, and the kind of the hazard.
 _CONFLICTS: Mapping[_Does, tuple[tuple[_Does, HazardKind], ...]] = {
     "read": (("write", "read after write"), ("atomic", "read after write")),
     "write": (("write", "write after write"), ("read", "write after read"), ("atomic", "write after write")),
@@ -33,9 +34,9 @@ _CONFLICTS: Mapping[_Does, tuple[tuple[_Does, HazardKind], ...]] = {
 
 
 class HazardFinder:
-    """Takes steps in program order. ``levels`` holds who touched what since the last barrier of any kind and, from the first
-    __syncwarp() on, since the last __syncthreads(): __syncwarp() orders the threads of a warp, not the warps. What an
-    asynchronous step touches is under way until a wait completes it, whatever barriers lie between.
+    """Finds hazards among steps in program order. ``levels`` records who touched what since the last barrier of any kind and,
+    from the first __syncwarp() on, since the last __syncthreads(), because __syncwarp() orders the threads of a warp but not
+    the warps. The accesses of an asynchronous step are under way until a wait completes them, whatever barriers lie between.
     """
 
     def __init__(self, arrays: tuple[MemoryArray, ...], blocks: int, warp_size: int) -> None:
@@ -50,11 +51,13 @@ class HazardFinder:
 
     @property
     def hazards(self) -> list[Hazard]:
-        """What was found, in the order of the first steps."""
+        """The hazards in the order of their first steps."""
         return sorted(self.found.values(), key=lambda hazard: hazard.step)
 
     def barrier(self, site: Site, arrived: Bools) -> None:
-        """``arrived``: which threads (blocks, threads) reached the barrier; at __syncwarp(), those that have returned too."""
+        """A barrier. ``arrived``: which threads (blocks, threads) reached it; at __syncwarp(), including those that have
+        returned.
+        """
         if site.kind == "barrier":
             for touched in self._all_touched(self.levels):
                 touched.clear(arrived.any(axis=1))
@@ -67,8 +70,8 @@ class HazardFinder:
             touched.forget(np.broadcast_to(whole[:, threads // self.warp_size], (self.blocks, len(threads))))
 
     def complete(self, steps: Iterable[int], visible_to: str) -> None:
-        """A wait completes asynchronous steps: what they touched is as if their threads touched it now or, ``visible_to`` the
-        block, as if before a barrier.
+        """A wait that completes asynchronous steps: their accesses count as made now by their threads or, if ``visible_to`` the
+        block, as made before a barrier.
         """
         chosen = np.array(list(steps), np.int64)
         for (array, does), flying in self.flying.items():
@@ -82,7 +85,7 @@ class HazardFinder:
             flying.step[at] = -1
 
     def spread(self, blocks: int) -> None:
-        """What held for one block holds for so many."""
+        """Repeats the state of one block for ``blocks`` blocks."""
         self.blocks = blocks
         for touched in self._all_touched(self.levels):
             touched.spread(blocks)
@@ -94,7 +97,7 @@ class HazardFinder:
         return (touched for memories in levels for touched in memories.values())
 
     def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
-        """``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
+        """One operand of a step. ``elements``: (blocks, threads), -1 inactive. ``block_of`` gives blockIdx for a row."""
         self.site_at[step] = site, operand
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
@@ -116,7 +119,7 @@ class HazardFinder:
         self.flying[key].add(seen.at, seen.who, seen.step)
 
     def _touched(self, memories: dict[tuple[int, _Does], Touched], array: int, does: _Does) -> Touched:
-        """Who read the elements of an array, wrote them, or did so atomically."""
+        """The threads that read the elements of an array, wrote them, or did so atomically."""
         if (array, does) not in memories:
             memories[array, does] = Touched(self.blocks, self.arrays[array].size)
         return memories[array, does]
@@ -146,14 +149,14 @@ class HazardFinder:
         self._add_all(kind, seen, collide, before, other)
 
     def _report_flying(self, kind: HazardKind, seen: "_Seen", flying: UnderWay) -> None:
-        """Accesses to what an earlier asynchronous step touches that no wait has completed, by whichever thread."""
+        """Reports accesses by any thread to elements of an earlier asynchronous step that no wait has completed."""
         steps = flying.step[seen.at]
         collide = np.flatnonzero((steps >= 0) & (steps != seen.step))
         if len(collide):
             self._add_all(kind, seen, collide, steps[collide], flying.who[seen.at], is_under_way=True)
 
     def _report_same_step(self, seen: "_Seen") -> None:
-        """Two threads that write one element in one step."""
+        """Reports two threads that write one element in one step."""
         at, who = seen.at, seen.who
         key = at[0] * (self.arrays[seen.operand.array].size + 1) + at[1]
         order = np.argsort(key, kind="stable")
@@ -168,7 +171,9 @@ class HazardFinder:
     def _add_all(
         self, kind: HazardKind, seen: "_Seen", collide: Longs, before: Longs, other: Any, is_under_way: bool = False
     ) -> None:
-        """``collide``: which of the accesses; ``before``: the step that each of these collides with; ``other``: by thread."""
+        """Counts conflicts. ``collide``: which of the accesses conflict; ``before``: the step that each of these conflicts
+        with; ``other``: the thread in that step.
+        """
         self.conflicts.add(seen.step, seen.operand.array, seen.at[0][collide], seen.at[1][collide])
         for earlier in np.unique(before).tolist():
             of_it = collide[before == earlier]
@@ -189,7 +194,9 @@ class HazardFinder:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """One element of an access: what it does, (block, element) and the thread of each, and what gives blockIdx for a row."""
+    """One element of each access: its action, the (block, element) and thread of each, and a function that gives blockIdx for a
+    row.
+    """
 
     step: int
     site: Site
@@ -201,7 +208,7 @@ class _Seen:
 
 
 def examined(trace: Trace, blocks: int | None = None, cancelled: Callable[[], bool] = lambda: False) -> HazardFinder:
-    """A finder that has seen the whole trace, or the first ``blocks`` of it. Raises Cancelled."""
+    """A finder that has processed the whole trace, or its first ``blocks`` blocks. Raises Cancelled."""
     blocks = trace.blocks.count if blocks is None else blocks
     finder = HazardFinder(trace.arrays, blocks, trace.rules.warp_size)
     elements = trace.element.reshape(len(trace.element), -1, trace.space.threads_per_block)[:, :blocks]
@@ -228,7 +235,7 @@ def _block_of(space: ThreadSpace, row: int) -> tuple[int, int, int]:
 
 
 def _last_rows(elements: npt.NDArray[Any]) -> Longs:
-    """The last row in which each thread (blocks, threads) is active: who never is again may be taken to have returned."""
+    """The last row in which each thread (blocks, threads) is active; afterwards it is assumed to have returned."""
     last = np.full(elements.shape[1:], -1, np.int64)
     for row, element in enumerate(elements):
         last[element >= 0] = row
@@ -236,7 +243,7 @@ def _last_rows(elements: npt.NDArray[Any]) -> Longs:
 
 
 class HazardSink(AccessSink):
-    """Finds the hazards of a group of blocks while it runs. As long as all blocks do the same, one stands for all."""
+    """Finds the hazards of a group of blocks during the run. As long as all blocks do the same, one represents all."""
 
     def __init__(self, arrays: tuple[MemoryArray, ...], space: ThreadSpace) -> None:
         self.arrays = arrays
@@ -292,17 +299,17 @@ class HazardSink(AccessSink):
         return any(self.arrays[operand.array].space == "shared" for operand in site.operands)
 
     def count_again(self, counts: Mapping[HazardKey, int], steps: int) -> None:
-        """The hazards of so many steps that came before, once more."""
+        """Adds the hazards of earlier steps once more."""
         self.step += steps
         for key, count in counts.items():
             self.finder.found[key] = replace(self.finder.found[key], count=self.finder.found[key].count + count)
 
     def _tell_apart(self) -> None:
-        """From here on every block has a state of its own, a copy of the one that stood for all."""
+        """Gives every block its own state from here on, a copy of the common one."""
         self.finder.found = self.hazards_by_pair()
         self.finder.spread(self.space.blocks.count)
 
     def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
-        """What was found; while one block stands for all, counted for all of them."""
+        """The hazards by kind and sites, counted for all blocks."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
         return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}

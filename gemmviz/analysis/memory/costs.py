@@ -1,4 +1,4 @@
-"""What requests cost: from the elements that their lanes touch to sectors and wavefronts."""
+"""Costs of requests: sectors and wavefronts, from the elements that the lanes touch."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ _NARROW, _ELEMENTS_AT_ONCE = 16, 1 << 22  # elements
 def cost_table(
     rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes = wavefronts
 ) -> npt.NDArray[np.int64]:
-    """What each request costs: int64 (rows, columns), columns as COST_COLUMNS names them. ``passes`` reckons the banks."""
+    """Costs of each request: int64 (rows, columns), columns named by COST_COLUMNS. ``passes`` computes wavefronts."""
     layout, most = operand.layout, _most_rows(rows, operand.width, rules)
     if len(rows) > most:
         parts = range(0, len(rows), most)
@@ -38,13 +38,13 @@ def cost_table(
 
 
 def _most_rows(rows: Rows, width: int, rules: MemoryRules) -> int:
-    """Rows that are looked at together: those of whole warps, and few of a wide access."""
+    """Number of rows that are processed together: whole warps, and fewer for a wide access."""
     per_warp = rules.warp_size // rules.request_lanes
     return len(rows) if width <= _NARROW else max(1, _ELEMENTS_AT_ONCE // (width * rows.shape[1] * per_warp)) * per_warp
 
 
 def _banks(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules, passes: Passes) -> tuple[CostSums, CostSums]:
-    """Wavefronts of each request, and the fewest: summed over the runs of neighbours that its layout is made of."""
+    """Wavefronts of each request, and the fewest possible, summed over the runs of neighbours of its layout."""
     actual, ideal = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     for run in operand.layout.runs:
         words, per_lane = words_of(moved_by_lane(rows, run.first, rules), array.itemsize, rules, run.width)
