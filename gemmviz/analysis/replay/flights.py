@@ -1,7 +1,7 @@
-"""What moves at a step: copies of elements that go from a matrix to a tile, or to the thread that asked for them.
+"""Movements of elements at a step: from a matrix to a tile, or to the thread that loads them.
 
-A copy that a thread will put into a shared tile covers the first half of its way when it is loaded and the second half when
-it is stored; between the two it is in a register.
+The path of a copy that a thread stores into a shared tile is covered half by the load and half by the store; in between, the
+copy is in a register.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ _ROWS_AHEAD = 64
 
 @dataclass(frozen=True)
 class Flights:
-    """One entry a copy. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements there, or
-    the thread's number in the block; ``thread`` who moves it. ``way`` is the part of the way that the step covers.
+    """Movements, one entry each. ``source`` and ``target`` are array numbers, or THREADS; ``start`` and ``end`` the elements
+    there, or the thread's number in the block; ``thread`` the thread that moves it. ``way`` is the part of the path that the
+    step covers.
     """
 
     source: int
@@ -36,8 +37,8 @@ class Flights:
 
 
 def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
-    """What the chosen threads of the block move at ``step``; nothing for a site without operands, and for a store into global
-    memory, where the element arrives in the cell that its thread stands on.
+    """Elements that the chosen threads of the block move at ``step``; empty for a site without operands, and for a store into
+    global memory, whose element appears in its cell at once.
     """
     site, found = trace.site_of(step), []
     for place, operand in enumerate(site.operands):
@@ -54,15 +55,17 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
 
 
 def _touches(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
-    """The active threads, counted from 0, and the elements that they touch: one element of a wide access after the other."""
+    """The active threads, counted from 0, and the elements that they touch, with the elements of a wide access one after the
+    other.
+    """
     active = np.flatnonzero(touched >= 0)
     elements = operand.layout.spread(touched[active], trace.lane[scope.in_block][active]).T.ravel()
     return np.tile(active, operand.width), elements
 
 
 def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells: Longs, scope: Scope) -> list[Flights]:
-    """Copies of a matrix's elements come from there, what was computed comes from its thread. What an asynchronous copy moves
-    covers all of its way in this step.
+    """Movements into a tile: copies of matrix elements start at the matrix, computed values at their thread. An asynchronous
+    copy covers its whole path in this step.
     """
     first = int(np.searchsorted(trace.origin_step, step))
     if first == len(trace.origin_step) or trace.origin_step[first] != step:
@@ -82,7 +85,9 @@ def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells:
 
 
 def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elements: Longs, scope: Scope) -> list[Flights]:
-    """What is stored into a tile next goes there, half of the way; the rest goes to its thread."""
+    """Movements from a matrix: elements that are stored into a tile next cover half of the path to it; others go to their
+    thread.
+    """
     columns = threads + scope.of_block.start
     tile, cell = np.full(len(threads), THREADS), np.zeros(len(threads), np.int64)
     first = int(np.searchsorted(trace.origin_step, step + 1))

@@ -1,4 +1,4 @@
-"""Two replays side by side, locked to the same moment, and what differs between them."""
+"""Two replays side by side at corresponding steps, and the differences between them."""
 
 import math
 from dataclasses import dataclass
@@ -20,9 +20,8 @@ _SECTORS, _WAVEFRONTS = COST_COLUMNS.index("sectors"), COST_COLUMNS.index("wavef
 
 
 def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
-    """What time it is after each step: (steps,), never going back; kept with the replay. ``phase``: phases passed, with the
-    share of the present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of
-    global memory.
+    """The time after each step: (steps,), ascending; cached with the replay. ``phase``: finished phases plus the share of the
+    present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of global memory.
     """
     return replay.kept(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
 
@@ -45,19 +44,19 @@ def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
 
 
 def shared_lock(left: tuple[Replay, Scope], right: tuple[Replay, Scope], lock: Lock) -> Lock:
-    """The lock, or that by phases where one side has no sums to tell k from."""
+    """The lock itself, or "phase" if it is "k" and one side has no sums."""
     if lock == "k" and any(replay.terms(scope) is None for replay, scope in (left, right)):
         return "phase"
     return lock
 
 
 def step_like(other: Floats, own: Floats, step: int) -> int:
-    """The last step of another replay at which it is no later there than after ``step`` here."""
+    """The last step of another replay whose time is no later than that after ``step`` here."""
     return max(0, min(len(other) - 1, int(np.searchsorted(other, own[step], side="right")) - 1))
 
 
 def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
-    """Of another run, at the same time as this one is at, and the lock that both have."""
+    """The moment of another run at the time of this one, and the lock that both support."""
     found = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
     clocks = clock(reader.replay, reader.scope, found), clock(now.replay, now.scope, found)
     return reader.at(step_like(*clocks, now.step)), found
@@ -65,8 +64,8 @@ def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One quantity on both sides: of the watched blocks so far, and of the whole launch (None where nobody has counted it).
-    ``voice``: the part of the score that it belongs to, None for all.
+    """One quantity on both sides: for the chosen blocks so far, and for the whole launch (None if not counted). ``track``: the
+    track of the timeline that it belongs to, None for all.
     """
 
     name: str
@@ -76,7 +75,7 @@ class Difference:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as much on the right, in the whole launch; None where that is not known."""
+        """The right side divided by the left, in the whole launch; None if unknown."""
         left, right = self.in_all
         if left is None or right is None:
             return None
@@ -84,7 +83,7 @@ class Difference:
 
     @property
     def weight(self) -> float:
-        """How different the sides are: the factor between them, whichever way it goes; something against nothing is most."""
+        """Weight for sorting: the factor between the sides in either direction, infinite if only one of them is 0."""
         ratio = self.ratio
         if ratio is None:
             return 1.0
@@ -93,8 +92,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None where nobody
-    knows, ``time_sources``: who says so; ``marked``: a matrix, row and column that is followed in both.
+    """Two moments, locked by ``lock``. ``counts``: of the whole launches, ``times_ms``: of the real kernels, None if unknown;
+    ``time_sources``: origins of the times; ``marked``: a matrix, row and column that is followed in both.
     """
 
     left: Moment
@@ -107,12 +106,12 @@ class Pair:
 
     @property
     def is_same_problem(self) -> bool:
-        """Whether both multiply matrices of the same sizes: else nothing says which is better."""
+        """Whether both multiply matrices of the same sizes, without which their times can't be compared."""
         return bool(self.left.trace.setup.problem == self.right.trace.setup.problem)
 
 
 def differences(pair: Pair) -> list[Difference]:
-    """All that is counted on both sides, the most different first."""
+    """All quantities that are counted on both sides, largest difference first."""
     sides, found = (pair.left, pair.right), []
     for voice, column in _COUNTED:
         left, right = (_of_voice(moment, voice, column) for moment in sides)
@@ -120,7 +119,7 @@ def differences(pair: Pair) -> list[Difference]:
         if left or right or any(whole):
             name = f"{VOICES[voice]}: {COST_COLUMNS[column]}"
             found.append(Difference(name, voice, (left, right), (whole[0], whole[1])))
-    for name, each in (("bytes asked for a multiply-add", _asked), ("values of shared memory a multiply-add", _read)):
+    for name, each in (("bytes requested per multiply-add", _asked), ("shared-memory values per multiply-add", _read)):
         whole = tuple(
             None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
             for counts, moment in zip(pair.counts, sides, strict=True)
@@ -139,13 +138,13 @@ _COUNTED = tuple((voice, _WAVEFRONTS if voice in (STORE_TILE, COMPUTE) else _SEC
 
 
 def _of_voice(moment: Moment, voice: int, column: int) -> float:
-    """What the steps of a voice have cost the watched blocks so far."""
+    """Cost of the steps of a track for the chosen blocks so far."""
     costs, score = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.score
     return float(costs[score.voice[: moment.step + 1] == voice].sum())
 
 
 def _of_launch(counts: LaunchCounts, voice: int, column: int) -> float:
-    """What the accesses of a voice cost the whole launch."""
+    """Cost of the accesses of a track for the whole launch."""
     return float(
         sum(
             getattr(each, COST_COLUMNS[column])
@@ -164,7 +163,7 @@ def _read(counts: LaunchCounts) -> float:
 
 
 def _loads_of(moment: Moment, marked: tuple[str, int, int]) -> float:
-    """How often the watched blocks have loaded an element so far; NaN where there is no such element."""
+    """Loads of an element by the chosen blocks so far; NaN if there is no such element."""
     trace, (matrix, row, column) = moment.trace, marked
     number = trace.number_of(matrix)
     if number is None:

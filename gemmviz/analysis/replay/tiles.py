@@ -1,4 +1,4 @@
-"""What one block's shared arrays hold at a step, from the origins in the trace."""
+"""Contents of one block's shared arrays at a step, from the origins in the trace."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ _ROWS_KEPT = 64
 
 @dataclass(frozen=True)
 class TileContent:
-    """What the cells of one shared array hold, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT for no
-    element, EMPTY for never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` what was
-    stored, NaN where that is not known (of a constant it is).
+    """Contents of the cells of one shared array, flat: ``array`` is the number of the matrix (COMPUTED or CONSTANT if it is no
+    element, EMPTY if never written), ``element`` the element there, ``phase`` the phase that stored it, ``value`` the stored
+    value, NaN if unknown (a constant's is known).
     """
 
     array: npt.NDArray[np.int8]
@@ -36,8 +36,8 @@ class TileContent:
 
 
 class Tiles:
-    """Contents after a step, kept up to date as steps go by: a cursor. ``threads`` are those of the block; ``value`` what was
-    read and written, (rows, threads of the trace), where that is known.
+    """A cursor: contents after a step, updated from step to step. ``threads`` are those of the block; ``value`` the values read
+    and written, (rows, threads of the trace), if known.
     """
 
     def __init__(self, trace: Trace, threads: slice, value: npt.NDArray[np.float32] | None = None) -> None:
@@ -49,7 +49,7 @@ class Tiles:
         self._contents: dict[int, TileContent] = {}
 
     def after(self, step: int) -> dict[int, TileContent]:
-        """By array number; nothing where the trace has no origins. Valid until the next call."""
+        """Contents by array number; empty if the trace has no origins. Valid until the next call."""
         if not len(self.trace.origin_step):
             return {}
         if self._at > step or not self._contents:
@@ -63,7 +63,7 @@ class Tiles:
         return self._contents
 
     def _go_back(self, step: int) -> None:
-        """To the latest contents that were kept of a moment before ``step``, or to the beginning."""
+        """Restores the latest saved contents of a moment before ``step``, or the initial ones."""
         before = [row for row, (at, _) in self._kept.items() if at <= step and not self._splits_a_step(row)]
         if before:
             at, contents = self._kept[max(before)]
@@ -73,7 +73,7 @@ class Tiles:
             self._at, self._contents = -1, {n: TileContent.empty(info) for n, info in shared}
 
     def _splits_a_step(self, row: int) -> bool:
-        """Whether what was kept before this row holds a part of its step already."""
+        """Whether the contents saved before this row include a part of its step already."""
         return row > 0 and bool(self.trace.origin_step[row - 1] == self.trace.origin_step[row])
 
     def _apply(self, row: int) -> None:
@@ -95,7 +95,7 @@ class Tiles:
 
 
 def stored_operand(trace: Trace, step: int) -> tuple[int, Operand]:
-    """Which operand of a step is stored into shared memory, and that operand."""
+    """The index of the operand of a step that is stored into shared memory, and the operand."""
     return next(
         (place, operand)
         for place, operand in enumerate(trace.site_of(step).operands)

@@ -1,4 +1,4 @@
-"""The run as a score: what every step does, in one of five voices, with barriers between."""
+"""The timeline of a run: the track of every step, one of five kinds of work, with barriers between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ BARRIER = len(VOICES)
 
 @dataclass(frozen=True)
 class Score:
-    """``voice`` int8 (steps,): which of VOICES each step is heard in, BARRIER for one that all wait at. ``starts`` (n,)
-    ascending: the first step of each segment, within which voice and phase stay the same.
+    """``track`` int8 (steps,): the index in TRACKS of each step, BARRIER for one at which threads wait. ``starts`` (n,)
+    ascending: the first step of each segment, within which track and phase are constant.
     """
 
     voice: npt.NDArray[np.int8]
@@ -30,8 +30,8 @@ class Score:
         return int(self.starts[at]), stop
 
     def loudness(self, columns: int) -> npt.NDArray[np.float64]:
-        """With the run cut into so many stretches, each voice's share of the steps of each, then the barriers':
-        (voices + 1, columns). Every stretch has at least one step.
+        """Shares of the tracks: for each of ``columns`` intervals of the run, the share of its steps in each track, then of the
+        barriers: (tracks + 1, columns). Every interval has at least one step.
         """
         steps = len(self.voice)
         edges = np.linspace(0, steps, columns + 1)
@@ -45,15 +45,15 @@ class Score:
 
 
 def score_of(trace: Trace) -> Score:
-    """The whole of a trace."""
+    """The timeline of a trace."""
     voice = np.array([voice_of(trace.arrays, site) for site in trace.sites], np.int8)[trace.site]
     changes = np.flatnonzero((np.diff(voice) != 0) | (np.diff(trace.phase) != 0)) + 1
     return Score(voice, np.concatenate([[0], changes]).astype(np.int64))
 
 
 def voice_of(arrays: Sequence[MemoryArray], site: Site) -> int:
-    """The voice of a site: of a copy, which is a load and a store, the store; a load from shared memory, or a matrix operation
-    in registers, is where products are made. What orders steps and touches nothing counts as a barrier.
+    """The track of a site: for a copy, which loads and stores, that of the store; "compute" for a load from shared memory or a
+    matrix operation in registers, and BARRIER for a site that only orders steps.
     """
     if site.is_barrier:
         return BARRIER
