@@ -390,7 +390,7 @@ def test_a_broken_file_is_named_and_left_out(
     assert "04_tiled" in out
     assert err.startswith("gemmviz: ")
     assert err.count("\n") == 1
-    assert f"broken_view.py{place}broken_view.py is left out: " in err
+    assert f"broken_view.py{place}broken_view.py is ignored: " in err
     assert reason in err
 
 
@@ -433,7 +433,7 @@ def test_a_broken_panel_is_named_in_the_window(
     window = MainWindow()
     qtbot.addWidget(window)
     window.show()
-    assert [notice for notice in window.banner.texts if "is left out" in notice]
+    assert [notice for notice in window.banner.texts if "is ignored" in notice]
     assert "settings" in window.docks.all
     window.close()
 

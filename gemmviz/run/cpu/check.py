@@ -24,8 +24,8 @@ def check_result(
     whole_launch: bool,
     cancelled: Callable[[], bool],
 ) -> Check:
-    """``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the distinct elements of C that were
-    stored.
+    """The comparison of C with float64. ``data`` are flat A, B and C, as stored; ``types`` their element types; ``written`` the
+    distinct elements of C that were stored.
 
     A sum of K products rounded at each step errs by at most (K + 1) u sum |a b|, u the unit roundoff (Higham, Accuracy and
     Stability of Numerical Algorithms, 3.1); integers must be exact. Raises Cancelled.
@@ -66,14 +66,14 @@ def check_result(
 
 
 def _elements(bad: Any, rows: Any, columns: Any, problem: Problem, column_major: bool) -> list[int]:
-    """The elements of C at the true places of a table of some rows and columns."""
+    """Elements of C at the true places of a table of some rows and columns."""
     row, column = (each[at] for each, at in zip((rows, columns), np.nonzero(bad), strict=True))
     found: list[int] = (column * problem.M + row if column_major else row * problem.N + column).tolist()
     return found
 
 
 def _numbers(flat: npt.NDArray[Any], element: ElementType) -> npt.NDArray[Any]:
-    """Elements as numbers: as they are where NumPy knows their type."""
+    """Elements as numbers, unconverted if NumPy knows their type."""
     return flat if element.decode is None else element.numbers(flat)
 
 
@@ -101,7 +101,7 @@ def _row_chunks(rows: npt.NDArray[np.int64], work_per_row: int) -> list[npt.NDAr
 
 
 def _membership(rows: Any, columns: Any, some: Any, used_columns: Any) -> npt.NDArray[np.bool_]:
-    """Which of the (some rows) x (used columns) were written."""
+    """Which elements of the table (some rows) x (used columns) were written."""
     here = np.zeros((len(some), len(used_columns)), bool)
     chosen = (rows >= some[0]) & (rows <= some[-1])
     here[np.searchsorted(some, rows[chosen]), np.searchsorted(used_columns, columns[chosen])] = True

@@ -1,5 +1,5 @@
-"""Counts a whole launch of any size on the GPU: its record passes through one buffer there, some blocks at a time, and only the
-sums come back.
+"""Counts of a whole launch of any size on the GPU: its record passes through one buffer there, some blocks at a time, and only
+the sums are copied back.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,13 @@ _TEXT = Path(__file__).with_name("counting.cu")
 _MOST_BYTES = 8 << 30
 _THREADS = 256
 _LEAST_CAPABILITY = 7.0  # __match_any_sync
-_COUNTED = (SCALAR, vector(2), vector(4))  # what counting.cu knows
+_COUNTED = (SCALAR, vector(2), vector(4))  # kinds of costs that counting.cu supports
 _STEP = np.dtype([("bucket", "i4"), ("itemsize", "i4"), ("width", "i4"), ("kind", "i4")])
 
 
 @dataclass(frozen=True)
 class DeviceCounts:
-    """For each site, place of its operand and phase (-1 outside of phases) the sums that COST_COLUMNS names."""
+    """The sums named by COST_COLUMNS, for each site, index of its operand and phase (-1 outside of phases)."""
 
     arrays: tuple[MemoryArray, ...]
     sums: dict[SumKey, tuple[int, ...]]
@@ -64,7 +64,7 @@ def count_on_device(
 
 
 def _corners(work: Workload) -> list[BlockRange]:
-    """The first and the last block: what the others do lies, for most kernels, between what these do."""
+    """The first and the last block. For most kernels, the accesses of the others lie between theirs."""
     ends = [tuple((at, at + 1) for at in corner) for corner in ((0, 0, 0), tuple(extent - 1 for extent in work.launch.grid))]
     return [BlockRange(*end) for end in ends]
 
