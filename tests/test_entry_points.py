@@ -124,8 +124,8 @@ def test_a_name_that_is_taken_is_an_error_that_names_both(tmp_path: Path) -> Non
     done = gemmviz(tmp_path, "export", "04_tiled", "--view", "mine", "-o", "m.svg", packages=(two, one))
     assert done.returncode == 0
     assert ">one<" in (tmp_path / "m.svg").read_text(encoding="utf-8")
-    assert "mine of the package two is ignored: mine of the package one is named 'mine', too" in done.stderr
-    assert "stage of the package two is ignored: stage_view.py is named 'stage', too" in done.stderr
+    assert "mine of the package two is ignored: mine of the package one has the same name, 'mine'" in done.stderr
+    assert "stage of the package two is ignored: stage_view.py has the same name, 'stage'" in done.stderr
     assert done.stderr.count("\n") == 2
 
 
@@ -137,8 +137,10 @@ def test_devices_of_one_name_are_an_error_that_names_both(tmp_path: Path) -> Non
     (own / "labgpu.toml").write_text(text, encoding="utf-8")
     done = gemmviz(tmp_path, "kernels")
     assert done.returncode == 0
-    assert f"{own / 'a100.toml'} is ignored: a device of gemmviz is named 'a100', too" in done.stderr
-    assert f"labgpu.toml of the package gemmviz-lab is ignored: {own / 'labgpu.toml'} is named 'labgpu', too" in done.stderr
+    assert f"{own / 'a100.toml'} is ignored: a device of gemmviz has the same name, 'a100'" in done.stderr
+    assert (
+        f"labgpu.toml of the package gemmviz-lab is ignored: {own / 'labgpu.toml'} has the same name, 'labgpu'" in done.stderr
+    )
 
 
 def test_without_such_packages_the_slow_library_is_not_imported(tmp_path: Path) -> None:

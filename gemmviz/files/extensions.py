@@ -58,7 +58,7 @@ def extensions_in(folder: ModuleType, attribute: str, *kinds: type[T], suffix: s
             items[source.name] = _checked(source.load(), attribute, kinds)
             origins[source.name] = source.origin
         except (Exception, SystemExit) as error:
-            broken.append(left_out(source.module, source.origin, error))
+            broken.append(extension_error(source.module, source.origin, error))
     ordered = sorted(items.items(), key=lambda item: (item[1].order, item[0]))
     return Extensions(dict(ordered), tuple(broken))
 
@@ -96,7 +96,7 @@ def duplicate(name: str, origin: str, first: str) -> GemmvizError:
     return GemmvizError(what, remedy="rename one of them, or uninstall its package")
 
 
-def left_out(module: str, origin: str, error: BaseException) -> GemmvizError:
+def extension_error(module: str, origin: str, error: BaseException) -> GemmvizError:
     """The error for a module that can't be used, with the line of it that raised."""
     try:
         spec = importlib.util.find_spec(module)

@@ -9,7 +9,7 @@ from gemmviz.files.devices import device_names
 from gemmviz.model.arrays import Ints
 from gemmviz.model.element_types import ELEMENT_TYPES
 from gemmviz.model.errors import Place, SettingError, TraceFileError
-from gemmviz.model.sites import KINDS, MemoryArray, Operand, Site
+from gemmviz.model.sites import SITE_KINDS, MemoryArray, Operand, Site
 from gemmviz.model.trace import CONSTANT, Touches, Trace
 from gemmviz.model.trace_bounds import BOUNDS
 
@@ -71,7 +71,7 @@ def _is_sound(site: Site, trace: Trace, lines: int) -> bool:
     return (
         all(_is_in_text(place, lines) for place in places)
         and len(site.operands) <= BOUNDS.operands
-        and KINDS[site.kind].allows(site.operands)
+        and SITE_KINDS[site.kind].allows(site.operands)
         and all(0 <= n < len(trace.loops) for n in site.loops)
         and all(_is_sound_operand(operand, trace) for operand in site.operands)
     )

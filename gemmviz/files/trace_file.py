@@ -102,8 +102,8 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def _arrays_of(trace: Trace) -> dict[str, npt.NDArray[Any]]:
-    found = {name: getattr(trace, name) for name in _ARRAYS}
-    return {name: each for name, each in found.items() if each is not None and (name in _ALWAYS or each.size)}
+    arrays = {name: getattr(trace, name) for name in _ARRAYS}
+    return {name: each for name, each in arrays.items() if each is not None and (name in _ALWAYS or each.size)}
 
 
 def _manifest_of(trace: Trace, arrays: dict[str, npt.NDArray[Any]]) -> Manifest:
@@ -198,12 +198,12 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
     if _MANIFEST not in archive.namelist() or archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
         refuse(file, "it has no manifest")
     try:
-        found = json_to_plain(archive.read(_MANIFEST))
+        plain = json_to_plain(archive.read(_MANIFEST))
     except (zipfile.BadZipFile, ValueError, OSError, EOFError):
         refuse(file, "its manifest is damaged")
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         refuse(file, "it is of another kind")
-    version = found.get("version")
+    version = plain.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         refuse(file, "its version can't be read")
     if version > VERSION:
@@ -212,7 +212,7 @@ def _manifest(archive: zipfile.ZipFile, file: str) -> tuple[int, Manifest]:
             remedy="update gemmviz",
         )  # fmt: skip
     try:
-        return version, from_plain(upgraded(found), Manifest)
+        return version, from_plain(upgraded(plain), Manifest)
     except (GemmvizError, KeyError, TypeError, ValueError, AttributeError, IndexError):
         refuse(file, "its manifest doesn't describe a trace")
 
@@ -255,8 +255,8 @@ def _npy_header(member: IO[bytes]) -> tuple[Any, tuple[int, ...]]:
 
 def _trace(facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Trace:
     read: Any = from_plain(facts, _FACTS)
-    found: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}
-    return Trace(**{**found, **arrays})
+    values: dict[str, Any] = {each.name: getattr(read, each.name) for each in fields(_FACTS)}
+    return Trace(**{**values, **arrays})
 
 
 def describe(path: Path) -> dict[str, Any]:

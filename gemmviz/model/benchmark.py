@@ -37,8 +37,8 @@ class Benchmark:
 
     def find(self, source_hash: str, parameters: Mapping[str, int], problem: Problem) -> Measured | None:
         """The row with exactly this kernel text, these parameters and this problem; None if there is none."""
-        wanted = (source_hash, dict(parameters), problem)
-        return next((row for row in self.rows if (row.source_hash, dict(row.parameters), row.problem) == wanted), None)
+        key = (source_hash, dict(parameters), problem)
+        return next((row for row in self.rows if (row.source_hash, dict(row.parameters), row.problem) == key), None)
 
     def with_row(self, row: Measured) -> "Benchmark":
         return replace(self, rows=(*self.rows, row))

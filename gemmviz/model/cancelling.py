@@ -6,24 +6,24 @@ from contextvars import ContextVar
 
 from gemmviz.model.errors import Cancelled
 
-_asked: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
+_cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
 
 
 @contextmanager
 def cancellable(cancelled: Callable[[], bool]) -> Iterator[None]:
     """A context in which checkpoints raise Cancelled once ``cancelled()`` is true."""
     assert cancelled is not is_cancelled, "is_cancelled can't depend on itself"
-    before = _asked.set(cancelled)
+    before = _cancelled.set(cancelled)
     try:
         yield
     finally:
-        _asked.reset(before)
+        _cancelled.reset(before)
 
 
 def is_cancelled() -> bool:
     """Whether the work of this thread was cancelled."""
-    asked = _asked.get()
-    return asked is not None and asked()
+    cancelled = _cancelled.get()
+    return cancelled is not None and cancelled()
 
 
 def checkpoint() -> None:

@@ -112,10 +112,10 @@ _SPELLED = {spelling: each for each in _TABLE for group in each.spellings for sp
 
 def element_type(name: str) -> ElementType:
     """The row with this name. Raises UsageError if the table has none."""
-    found = ELEMENT_TYPES.get(name)
-    if found is None:
+    element = ELEMENT_TYPES.get(name)
+    if element is None:
         raise UsageError(f"there is no element type {name!r}", remedy=closest(name, ELEMENT_TYPES))
-    return found
+    return element
 
 
 def element_type_of_c(spelling: str) -> ElementType:

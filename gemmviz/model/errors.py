@@ -155,5 +155,5 @@ def _triple(xyz: tuple[int, int, int]) -> str:
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """A remedy with the known name most similar to ``name``; None if none is similar."""
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {found[0]}?" if found else None
+    matches = difflib.get_close_matches(name, list(known), 1)
+    return f"did you mean {matches[0]}?" if matches else None

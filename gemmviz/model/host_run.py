@@ -48,10 +48,12 @@ class HostRuns:
 
 @dataclass(frozen=True)
 class TransferCase:
-    """The calls at one size, for both kinds of host memory. ``prefix``: CUDA's or HIP's. ``copies_c``: C is copied in, too."""
+    """The calls at one size, for both kinds of host memory. ``requested``: the size of the setup, which may not be recorded;
+    ``prefix``: CUDA's or HIP's. ``copies_c``: C is copied in, too.
+    """
 
     runs: tuple[HostRun, ...]
     source: str
-    wanted: int
+    requested: int
     prefix: str = "cuda"
     copies_c: bool = False

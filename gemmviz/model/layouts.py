@@ -40,16 +40,16 @@ class Layout:
     @cached_property
     def table(self) -> Longs:
         """The offsets, int64 (lanes, width)."""
-        found = np.array(self.offsets, np.int64).reshape(self.lanes, -1)
-        found.flags.writeable = False
-        return found
+        table = np.array(self.offsets, np.int64).reshape(self.lanes, -1)
+        table.flags.writeable = False
+        return table
 
     @cached_property
-    def runs(self) -> "tuple[Run, ...]":
+    def runs(self) -> "tuple[ElementRun, ...]":
         """The access as runs of consecutive elements of each lane, in the order of its elements."""
         breaks = np.flatnonzero((np.diff(self.table, axis=1) != 1).any(axis=0)) + 1
         edges = [0, *breaks.tolist(), self.width]
-        return tuple(Run(self.table[:, start], stop - start) for start, stop in pairwise(edges))
+        return tuple(ElementRun(self.table[:, start], stop - start) for start, stop in pairwise(edges))
 
     def each(self, lanes: npt.NDArray[np.integer] | None) -> Iterator[int | Longs]:
         """The offset of each element of the access: an int if all lanes have the same, else an array of the shape of ``lanes``,
@@ -77,7 +77,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ElementRun:
     """Consecutive elements of an access: ``first`` int64 (lanes of the layout,), the offset of the first, and their number."""
 
     first: Longs

@@ -20,7 +20,7 @@ class Turn:
     unit: int
     step: int
     line: int
-    does: str
+    action: str
     array: str
     value: float | None = None
     expected: float | None = None

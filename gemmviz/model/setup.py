@@ -70,10 +70,12 @@ def changes(before: Setup, after: Setup, shown: Callable[[Setting, Any], str] = 
     """Differences between two setups as text. ``shown`` converts a value to text for users."""
     if before.kernel.name != after.kernel.name:
         return [f"kernel {after.kernel.name}"]
-    found = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
-    found += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
+    differences = [] if before.kernel.text == after.kernel.text else ["the kernel's text"]
+    differences += [f"{n} = {v}" for n, v in after.parameters.items() if before.parameters.get(n) != v]
     for each in settings_of(type(after)):
         if each.of(before) != each.of(after):
             label, value = each.control.label, shown(each, each.of(after))
-            found.append(f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}")
-    return found
+            differences.append(
+                f"{label} = {value}" if each.control.is_symbol else f"{label.lower()} {value or each.control.empty}"
+            )
+    return differences

@@ -104,13 +104,13 @@ class Kind:
 
     def allows(self, operands: "tuple[Operand, ...]") -> bool:
         """Whether a site of this kind may have these operands."""
-        found = {operand.access for operand in operands}
-        return found <= self.accesses if self.may_lack else found == self.accesses
+        accesses = {operand.access for operand in operands}
+        return accesses <= self.accesses if self.may_lack else accesses == self.accesses
 
 
 _READS: frozenset[Access] = frozenset({"read"})
 _WRITES: frozenset[Access] = frozenset({"write"})
-KINDS: Mapping[str, Kind] = {
+SITE_KINDS: Mapping[str, Kind] = {
     "load": Kind(_READS),
     "store": Kind(_WRITES),
     "copy": Kind(_READS | _WRITES),
@@ -147,12 +147,12 @@ class Site:
     @property
     def is_barrier(self) -> bool:
         """Whether threads of the block, or of a warp, wait for each other here."""
-        return KINDS[self.kind].is_barrier
+        return SITE_KINDS[self.kind].is_barrier
 
     @property
     def is_atomic(self) -> bool:
         """Whether several threads may do it to one element in any order."""
-        return KINDS[self.kind].is_atomic
+        return SITE_KINDS[self.kind].is_atomic
 
     @property
     def rows(self) -> int:

@@ -65,15 +65,15 @@ def parse_blocks(text: str) -> BlockRange:
     ranges = [re.fullmatch(r"(\d+):(\d+)", part) for part in text.split(",")]
     if not 2 <= len(ranges) <= 3 or None in ranges:
         raise UsageError(f"{text!r} is not a range of blocks", remedy="write X0:X1,Y0:Y1, like 0:2,0:2")
-    return BlockRange(*((int(found[1]), int(found[2])) for found in ranges if found))
+    return BlockRange(*((int(each[1]), int(each[2])) for each in ranges if each))
 
 
 def parse_phases(text: str) -> Range:
     """The phases given as ``P``, ``P-Q`` or ``P:Q``, counted from 1 with the last one included, as a half-open range from 0.
     Raises UsageError for other text.
     """
-    found = re.fullmatch(r"(\d+)(?:[-:](\d+))?", text)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    match = re.fullmatch(r"(\d+)(?:[-:](\d+))?", text)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= first <= last:
         raise UsageError(f"{text!r} is not a range of phases", remedy="write P or P-Q, like 2-3: phases count from 1")
     return first - 1, last

@@ -158,12 +158,12 @@ class Trace:
     @cached_property
     def touches(self) -> tuple[Touches, ...]:
         """All operands of all sites, with their steps."""
-        found = []
+        touches = []
         for number, site in enumerate(self.sites):
             steps = np.flatnonzero(self.site == number)
             for place, operand in enumerate(site.operands):
-                found.append(Touches(number, operand, steps, self.row[steps] + place))
-        return tuple(found)
+                touches.append(Touches(number, operand, steps, self.row[steps] + place))
+        return tuple(touches)
 
     def touches_of(self, array: int, access: Access | None = None) -> tuple[Touches, ...]:
         """All operands in one array, with this kind of access if given."""
@@ -197,10 +197,10 @@ class Trace:
 def trips(loop: int, sites: Sequence[Site], site: Ints, visits: Ints) -> Ints:
     """Trip of a loop at each step, int32 (steps,), -1 outside. ``site`` and ``visits`` as in a Trace."""
     depth = np.array([each.loops.index(loop) if loop in each.loops else -1 for each in sites], np.int64)[site]
-    found = np.full(len(site), -1, np.int32)
+    trips = np.full(len(site), -1, np.int32)
     inside = depth >= 0
-    found[inside] = visits[inside, depth[inside]]
-    return found
+    trips[inside] = visits[inside, depth[inside]]
+    return trips
 
 
 def phase_loop(holds_barrier: Sequence[bool], loops_of_loads: Iterable[tuple[int, ...]]) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from gemmviz.model.sites import Site
 
-Value = float | int | bool | str | tuple[Any, ...] | None
+VariableValue = float | int | bool | str | tuple[Any, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Watched:
     """
 
     variables: tuple[WatchedVariable, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[VariableValue, ...], ...]
 
-    def at(self, step: int, site: Site) -> list[tuple[str, Value]]:
+    def at(self, step: int, site: Site) -> list[tuple[str, VariableValue]]:
         """Names and values after ``step`` of the variables in scope at ``site``."""
         lines = [place.line for place in (site.place, *site.calls)]
         row = self.rows[step] if step < len(self.rows) else ()

@@ -157,11 +157,11 @@ class EpochSink(AccessSink):
             self.sink.count_again(known.counts, known.steps + 1)
             self._forget()
             return
-        before, blocks, first = dict(finder.found), finder.blocks, self.sink.step
+        before, blocks, first = dict(finder.by_pair), finder.blocks, self.sink.step
         self._pass_on()
         steps = self.sink.step - first
         if self._is_clean and finder.blocks == blocks:
-            counts = {key: each.count - (before[key].count if key in before else 0) for key, each in finder.found.items()}
+            counts = {key: each.count - (before[key].count if key in before else 0) for key, each in finder.by_pair.items()}
             epoch = _Epoch(items, steps, blocks, {key: count for key, count in counts.items() if count})
             self._epochs = [epoch, *self._epochs][:_MOST_EPOCHS]
         self._send(call)

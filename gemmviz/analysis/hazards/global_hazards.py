@@ -42,13 +42,13 @@ def global_hazards(
     """The hazards of the traced blocks in global memory. ``values`` (rows, threads): values read and written, if they are known
     and not in the trace. Raises Cancelled.
     """
-    found: list[Hazard] = []
+    hazards: list[Hazard] = []
     undecided = 0
     for number in sorted({touches.operand.array for touches in trace.touches if _writes_globally(trace, touches)}):
         users = _Users(trace, number, trace.value if values is None else values, cancelled)
-        found += users.hazards()
+        hazards += users.hazards()
         undecided += users.undecided
-    return GlobalHazards(tuple(sorted(found, key=lambda hazard: hazard.step)), undecided)
+    return GlobalHazards(tuple(sorted(hazards, key=lambda hazard: hazard.step)), undecided)
 
 
 def _writes_globally(trace: Trace, touches: Touches) -> bool:
@@ -84,9 +84,9 @@ class _Range:
         return np.asarray(self.low > self.high)
 
     def joined(self, other: "_Range") -> "_Range":
-        found = _Range(0)
-        found.low, found.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return found
+        joined = _Range(0)
+        joined.low, joined.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return joined
 
     def is_split(self, unit: int = 1) -> Bools:
         """Whether the numbers added for an element lie in several units of ``unit`` numbers."""
@@ -199,8 +199,8 @@ class _Users:
 
     def _detailed(self, places: Longs) -> _Accesses:
         """All accesses to some of the elements, in the order of the steps."""
-        wanted = self.elements[places]
-        parts = [some.chosen(np.isin(some.element, wanted)) for touches in self.touches for some in self._accesses(touches)]
+        elements = self.elements[places]
+        parts = [some.chosen(np.isin(some.element, elements)) for touches in self.touches for some in self._accesses(touches)]
         joined = _Accesses(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         return joined.chosen(np.lexsort((joined.thread, joined.writes, joined.step)))
 

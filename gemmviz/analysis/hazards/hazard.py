@@ -69,20 +69,20 @@ class Conflicts:
     """Elements at which threads conflict: by step and array, the block's number in its window and the element."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
-        self._kept = 0
+        self._accesses: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
+        self._size = 0
 
     def add(self, step: int, array: int, blocks: Any, elements: Any) -> None:
-        if self._kept < _MOST_CONFLICTS:
-            self._found.setdefault((step, array), []).append((blocks, elements))
-            self._kept += len(elements)
+        if self._size < _MOST_CONFLICTS:
+            self._accesses.setdefault((step, array), []).append((blocks, elements))
+            self._size += len(elements)
 
     def cells(self, step: int, array: int, block: int) -> Longs:
         """The elements of a block's array that conflict at a step, ascending."""
-        found = [elements[blocks == block] for blocks, elements in self._found.get((step, array), [])]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        parts = [elements[blocks == block] for blocks, elements in self._accesses.get((step, array), [])]
+        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
     @property
     def steps(self) -> list[int]:
         """The steps at which any conflict, ascending."""
-        return sorted({step for step, _ in self._found})
+        return sorted({step for step, _ in self._accesses})

@@ -22,11 +22,11 @@ from gemmviz.model.sites import MemoryArray, Operand, Site
 from gemmviz.model.threads import ThreadSpace
 from gemmviz.model.trace import INACTIVE, Trace
 
-_Does = Literal["read", "write", "atomic"]
+_Action = Literal["read", "write", "atomic"]
 
 
 # By action of an access: the earlier actions that conflict with it if nothing orders the two, and the kind of the hazard.
-_CONFLICTS: Mapping[_Does, tuple[tuple[_Does, HazardKind], ...]] = {
+_CONFLICTS: Mapping[_Action, tuple[tuple[_Action, HazardKind], ...]] = {
     "read": (("write", "read after write"), ("atomic", "read after write")),
     "write": (("write", "write after write"), ("read", "write after read"), ("atomic", "write after write")),
     "atomic": (("write", "write after write"), ("read", "write after read")),
@@ -43,16 +43,16 @@ class HazardFinder:
         self.arrays = arrays
         self.blocks = blocks
         self.warp_size = warp_size
-        self.found: dict[HazardKey, Hazard] = {}
+        self.by_pair: dict[HazardKey, Hazard] = {}
         self.conflicts = Conflicts()
         self.site_at: dict[int, tuple[Site, Operand]] = {}
-        self.levels: list[dict[tuple[int, _Does], Touched]] = [{}]
-        self.flying: dict[tuple[int, _Does], UnderWay] = {}
+        self.levels: list[dict[tuple[int, _Action], Touched]] = [{}]
+        self.flying: dict[tuple[int, _Action], UnderWay] = {}
 
     @property
     def hazards(self) -> list[Hazard]:
         """The hazards in the order of their first steps."""
-        return sorted(self.found.values(), key=lambda hazard: hazard.step)
+        return sorted(self.by_pair.values(), key=lambda hazard: hazard.step)
 
     def barrier(self, site: Site, arrived: Bools) -> None:
         """A barrier. ``arrived``: which threads (blocks, threads) reached it; at __syncwarp(), including those that have
@@ -74,14 +74,14 @@ class HazardFinder:
         block, as made before a barrier.
         """
         chosen = np.array(list(steps), np.int64)
-        for (array, does), flying in self.flying.items():
+        for (array, action), flying in self.flying.items():
             at = np.nonzero(np.isin(flying.step, chosen))
             if visible_to == "thread" and len(at[0]):
                 who = flying.who[at]
                 for step in np.unique(flying.step[at]).tolist():
                     these = flying.step[at] == step
                     for memories in self.levels:
-                        self._touched(memories, array, does).add((at[0][these], at[1][these]), who[these], step)
+                        self._touched(memories, array, action).add((at[0][these], at[1][these]), who[these], step)
             flying.step[at] = -1
 
     def spread(self, blocks: int) -> None:
@@ -93,7 +93,7 @@ class HazardFinder:
             flying.spread(blocks)
 
     @staticmethod
-    def _all_touched(levels: list[dict[tuple[int, _Does], Touched]]) -> Iterator[Touched]:
+    def _all_touched(levels: list[dict[tuple[int, _Action], Touched]]) -> Iterator[Touched]:
         return (touched for memories in levels for touched in memories.values())
 
     def access(self, step: int, site: Site, operand: Operand, elements: npt.NDArray[Any], block_of: Any) -> None:
@@ -102,36 +102,36 @@ class HazardFinder:
         block, thread = np.nonzero(elements >= 0)
         first = elements[block, thread].astype(np.int64)
         who = thread.astype(np.int32)
-        does: _Does = "atomic" if site.is_atomic else operand.access
+        action: _Action = "atomic" if site.is_atomic else operand.access
         for offset in operand.layout.each(who % self.warp_size):
-            seen = _Seen(step, site, operand, does, (block, first + offset), who, block_of)
+            seen = _Seen(step, site, operand, action, (block, first + offset), who, block_of)
             self._compare(seen)
             if site.is_async:
                 self._fly(seen)
             else:
                 for memories in self.levels:
-                    self._touched(memories, operand.array, does).add(seen.at, who, step)
+                    self._touched(memories, operand.array, action).add(seen.at, who, step)
 
     def _fly(self, seen: "_Seen") -> None:
-        key = seen.operand.array, seen.does
+        key = seen.operand.array, seen.action
         if key not in self.flying:
             self.flying[key] = UnderWay(self.blocks, self.arrays[key[0]].size)
         self.flying[key].add(seen.at, seen.who, seen.step)
 
-    def _touched(self, memories: dict[tuple[int, _Does], Touched], array: int, does: _Does) -> Touched:
+    def _touched(self, memories: dict[tuple[int, _Action], Touched], array: int, action: _Action) -> Touched:
         """The threads that read the elements of an array, wrote them, or did so atomically."""
-        if (array, does) not in memories:
-            memories[array, does] = Touched(self.blocks, self.arrays[array].size)
-        return memories[array, does]
+        if (array, action) not in memories:
+            memories[array, action] = Touched(self.blocks, self.arrays[array].size)
+        return memories[array, action]
 
     def _compare(self, seen: "_Seen") -> None:
         array = seen.operand.array
-        for earlier, kind in _CONFLICTS[seen.does]:
+        for earlier, kind in _CONFLICTS[seen.action]:
             if (array, earlier) in self.levels[0]:
                 self._report(kind, seen, [memories[array, earlier] for memories in self.levels])
             if (array, earlier) in self.flying:
                 self._report_flying(kind, seen, self.flying[array, earlier])
-        if seen.does == "write":
+        if seen.action == "write":
             self._report_same_step(seen)
 
     def _report(self, kind: HazardKind, seen: "_Seen", levels: list[Touched]) -> None:
@@ -185,11 +185,11 @@ class HazardFinder:
         is_under_way: bool = False,
     ) -> None:  # fmt: skip
         key, array, element = (kind, earlier, seen.site), self.arrays[seen.operand.array], int(seen.at[1][i])
-        example = self.found.get(key) or Hazard(
+        example = self.by_pair.get(key) or Hazard(
             kind, earlier, seen.site, array.name, element, array.subscripted(element), seen.block_of(int(seen.at[0][i])),
             threads, seen.step, 0, is_under_way=is_under_way,
         )  # fmt: skip
-        self.found[key] = replace(example, count=example.count + count)
+        self.by_pair[key] = replace(example, count=example.count + count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class _Seen:
     step: int
     site: Site
     operand: Operand
-    does: _Does
+    action: _Action
     at: tuple[Longs, Longs]
     who: npt.NDArray[np.int32]
     block_of: Any
@@ -302,14 +302,14 @@ class HazardSink(AccessSink):
         """Adds the hazards of earlier steps once more."""
         self.step += steps
         for key, count in counts.items():
-            self.finder.found[key] = replace(self.finder.found[key], count=self.finder.found[key].count + count)
+            self.finder.by_pair[key] = replace(self.finder.by_pair[key], count=self.finder.by_pair[key].count + count)
 
     def _tell_apart(self) -> None:
         """Gives every block its own state from here on, a copy of the common one."""
-        self.finder.found = self.hazards_by_pair()
+        self.finder.by_pair = self.hazards_by_pair()
         self.finder.spread(self.space.blocks.count)
 
     def hazards_by_pair(self) -> dict[HazardKey, Hazard]:
         """The hazards by kind and sites, counted for all blocks."""
         times = self.space.blocks.count if self.finder.blocks == 1 else 1
-        return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.found.items()}
+        return {key: replace(hazard, count=hazard.count * times) for key, hazard in self.finder.by_pair.items()}

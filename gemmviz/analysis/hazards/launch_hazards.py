@@ -27,9 +27,9 @@ class LaunchHazards:
     @property
     def hazards(self) -> list[Hazard]:
         """One hazard of each kind between two sites, counted over all blocks."""
-        found: dict[HazardKey, Hazard] = {}
+        total: dict[HazardKey, Hazard] = {}
         for group in self._groups:
             for key, hazard in group.hazards_by_pair().items():
-                before = found[key].count if key in found else 0
-                found[key] = replace(found.get(key, hazard), count=before + hazard.count)
-        return list(found.values())
+                before = total[key].count if key in total else 0
+                total[key] = replace(total.get(key, hazard), count=before + hazard.count)
+        return list(total.values())

@@ -40,13 +40,13 @@ def ordering_of(
     memory; ``values``: values read and written, as for ``global_hazards``. Raises Cancelled.
     """
     finder = examined(trace, blocks, cancelled)
-    found = global_hazards(trace, values, cancelled)
-    hazards = sorted([*finder.hazards, *found.hazards], key=lambda hazard: hazard.step)
+    in_global = global_hazards(trace, values, cancelled)
+    hazards = sorted([*finder.hazards, *in_global.hazards], key=lambda hazard: hazard.step)
     remarks = returned_early(trace)
     if blocks == 0:
         remarks += ("Shared memory was not searched for hazards: the trace is too large",)
-    if found.undecided:
-        stored = f"{many(found.undecided, 'element')} of a matrix, stored by several threads"
+    if in_global.undecided:
+        stored = f"{many(in_global.undecided, 'element')} of a matrix, stored by several threads"
         remarks += (f"The order of writes could matter for {stored}; this was not checked because the values are unknown",)
     return Ordering(tuple(hazards), finder.conflicts, remarks)
 
@@ -57,7 +57,7 @@ def returned_early(trace: Trace) -> tuple[str, ...]:
     Source: CUDA C++ Programming Guide, Synchronization Functions and Compute Capability 7.x, Independent Thread
     Scheduling.
     """
-    found = []
+    sentences = []
     for number, site in enumerate(trace.sites):
         if site.kind != "barrier":
             continue
@@ -65,8 +65,8 @@ def returned_early(trace: Trace) -> tuple[str, ...]:
         arrived = trace.element[rows].reshape(len(rows), -1, trace.space.threads_per_block) >= 0
         absent = (~arrived).sum(axis=2)[arrived.any(axis=2)]
         if absent.any():
-            found.append(_returned(trace, site.place.line, int(absent.max())))
-    return tuple(found)
+            sentences.append(_returned(trace, site.place.line, int(absent.max())))
+    return tuple(sentences)
 
 
 def _returned(trace: Trace, line: int, threads: int) -> str:

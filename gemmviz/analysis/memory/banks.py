@@ -22,7 +22,7 @@ from gemmviz.model.device import MemoryRules
 _INACTIVE_WORD = -1
 
 
-def words_of(rows: Rows, itemsize: int, rules: MemoryRules, width: int = 1) -> tuple[Rows, int]:
+def lane_words(rows: Rows, itemsize: int, rules: MemoryRules, width: int = 1) -> tuple[Rows, int]:
     """First word of a bank for each lane (-1 inactive) and the words per lane, for ``width`` elements of ``itemsize`` bytes."""
     per_lane = max(1, itemsize * width // rules.bank_bytes)
     return np.where(rows >= 0, rows * itemsize // rules.bank_bytes, _INACTIVE_WORD), per_lane
@@ -64,25 +64,25 @@ def profiled_wavefronts(words: Rows, words_per_lane: int, is_load: bool, rules: 
 
 def _fewest(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:
     """Requested words over the number of banks, rounded up."""
-    asked: PerRow = np.count_nonzero(words >= 0, axis=1) * words_per_lane
-    return -(-asked // rules.banks)
+    requested: PerRow = np.count_nonzero(words >= 0, axis=1) * words_per_lane
+    return -(-requested // rules.banks)
 
 
 def passes_by_one_word(words: npt.NDArray[np.int64], rules: MemoryRules) -> list[dict[int, list[int]]]:
     """Lanes that each pass serves, by bank, if a pass broadcasts one word. ``words`` (lanes,), -1 inactive."""
     left = {lane: int(word) for lane, word in enumerate(words.tolist()) if word >= 0}
-    found: list[dict[int, list[int]]] = []
+    passes: list[dict[int, list[int]]] = []
     while left:
-        wanted = Counter(left.values())
-        chosen = max(wanted, key=lambda word: wanted[word])
+        demand = Counter(left.values())
+        chosen = max(demand, key=lambda word: demand[word])
         served = {chosen % rules.banks: [lane for lane, word in left.items() if word == chosen]}
         for lane, word in left.items():
             served.setdefault(word % rules.banks, [lane])
         for lanes in served.values():
             for lane in lanes:
                 left.pop(lane, None)
-        found.append(served)
-    return found
+        passes.append(served)
+    return passes
 
 
 def _served_one_by_one(words: Rows, words_per_lane: int, rules: MemoryRules) -> PerRow:

@@ -27,7 +27,7 @@ class Requests:
     more than ``sectors``).
     """
 
-    made: PerRow
+    requests: PerRow
     sectors: PerRow
     lines: PerRow
     bytes_asked: PerRow
@@ -41,18 +41,18 @@ def requests(rows: Rows, itemsize: int, rules: MemoryRules, layout: Layout = SCA
     """
     active = rows >= 0
     lanes = np.count_nonzero(active, axis=1)
-    asked = lanes * (itemsize * layout.width)
+    requested = lanes * (itemsize * layout.width)
     touched, all_active = _touched(rows, active, itemsize, rules, layout)
     sectors = distinct_per_row(touched // rules.sector_bytes, all_active)
     if rules.coalescing == "segments":
         sectors = _segments(rows, active, itemsize, rules, layout)
     return Requests(
-        made=(lanes > 0).astype(np.int64),
+        requests=(lanes > 0).astype(np.int64),
         sectors=sectors,
         lines=distinct_per_row(touched // rules.line_bytes, all_active),
-        bytes_asked=asked,
+        bytes_asked=requested,
         bytes_used=_used(rows, active, touched, all_active, itemsize, layout),
-        ideal_sectors=np.minimum(sectors, -(-asked // rules.sector_bytes)),
+        ideal_sectors=np.minimum(sectors, -(-requested // rules.sector_bytes)),
     )
 
 

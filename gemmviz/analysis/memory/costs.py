@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.analysis.memory.banks import wavefronts, words_of
+from gemmviz.analysis.memory.banks import lane_words, wavefronts
 from gemmviz.analysis.memory.coalescing import requests
 from gemmviz.analysis.memory.warps import Rows, moved_by_lane
 from gemmviz.model.device import MemoryRules
@@ -26,15 +26,19 @@ def cost_table(
         parts = range(0, len(rows), most)
         return np.concatenate([cost_table(rows[at : at + most], operand, array, rules, passes) for at in parts])
     lanes = np.count_nonzero(rows >= 0, axis=1)
-    asked = lanes * (array.itemsize * layout.width)
-    found: dict[str, npt.NDArray[np.int64]] = {"requests": (lanes > 0).astype(np.int64), "lanes": lanes, "bytes_asked": asked}
+    requested = lanes * (array.itemsize * layout.width)
+    columns: dict[str, npt.NDArray[np.int64]] = {
+        "requests": (lanes > 0).astype(np.int64),
+        "lanes": lanes,
+        "bytes_asked": requested,
+    }
     if array.space == "global":
         moved = requests(rows, array.itemsize, rules, layout)
-        found |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
+        columns |= {name: getattr(moved, name) for name in ("bytes_used", "sectors", "ideal_sectors", "lines")}
     else:
-        found["wavefronts"], found["ideal_wavefronts"] = _banks(rows, operand, array, rules, passes)
+        columns["wavefronts"], columns["ideal_wavefronts"] = _banks(rows, operand, array, rules, passes)
     nothing = np.zeros(len(rows), np.int64)
-    return np.stack([found.get(name, nothing) for name in COST_COLUMNS], axis=1)
+    return np.stack([columns.get(name, nothing) for name in COST_COLUMNS], axis=1)
 
 
 def _most_rows(rows: Rows, width: int, rules: MemoryRules) -> int:
@@ -47,7 +51,7 @@ def _banks(rows: Rows, operand: Operand, array: MemoryArray, rules: MemoryRules,
     """Wavefronts of each request, and the fewest possible, summed over the runs of neighbours of its layout."""
     actual, ideal = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     for run in operand.layout.runs:
-        words, per_lane = words_of(moved_by_lane(rows, run.first, rules), array.itemsize, rules, run.width)
+        words, per_lane = lane_words(moved_by_lane(rows, run.first, rules), array.itemsize, rules, run.width)
         took, needed = passes(words, per_lane, operand.access == "read", rules)
         actual, ideal = actual + took, ideal + needed
     return actual, ideal

@@ -121,20 +121,20 @@ class LaunchCounter:
     @property
     def counts(self) -> LaunchCounts:
         """The counts up to now."""
-        found = LaunchCounts(self.rules, self.arrays)
+        counts = LaunchCounts(self.rules, self.arrays)
         for (site, operand, phase), sums in self._all().items():
-            found.add(site, operand, phase, Counts(*sums.tolist()))
-        return found
+            counts.add(site, operand, phase, Counts(*sums.tolist()))
+        return counts
 
     def _all(self) -> "dict[_Key, CostSums]":
         """The sums of all groups, in the order in which accesses first came."""
-        found = dict(self._sums)
+        all_sums = dict(self._sums)
         for group in self._groups:
             for (number, place, phase), sums in group.sums.items():
                 site = group.sites[number]
                 key = site, site.operands[place], phase
-                found[key] = found[key] + sums if key in found else sums
-        return found
+                all_sums[key] = all_sums[key] + sums if key in all_sums else sums
+        return all_sums
 
     def sink(self, space: ThreadSpace, arrays: tuple[MemoryArray, ...], phase_loop: int) -> AccessSink:
         self.arrays = arrays
@@ -143,9 +143,9 @@ class LaunchCounter:
 
     def add_sums(self, arrays: tuple[MemoryArray, ...], sums: Mapping[SumKey, tuple[int, ...]]) -> None:
         self.arrays = arrays
-        for (site, place, phase), found in sums.items():
+        for (site, place, phase), added in sums.items():
             key = site, site.operands[place], phase
-            self._sums[key] = self._sums.get(key, 0) + np.array(found, np.int64)
+            self._sums[key] = self._sums.get(key, 0) + np.array(added, np.int64)
 
     def unit(self, array: MemoryArray) -> int:
         """Elements by which a pattern may be shifted without changing its cost: those of a line, or of a row of banks."""
@@ -164,12 +164,12 @@ class LaunchCounter:
         active = rows >= 0
         low = int(rows.min()) if active.all() else int(rows[active].min(initial=0))
         key = operand, rows.shape, np.where(active, rows - low // unit * unit, -1).tobytes()
-        found = self._patterns.get(key)
-        if found is None:
+        cost = self._patterns.get(key)
+        if cost is None:
             if len(self._patterns) >= _MOST_PATTERNS:
                 self._patterns.clear()
-            found = self._patterns[key] = cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0)
-        return found
+            cost = self._patterns[key] = cost_table(rows, operand, array, self.rules, self.passes).sum(axis=0)
+        return cost
 
 
 class _Latest:
@@ -250,10 +250,10 @@ class GroupCounter(AccessSink):
             latest, shift = _Latest(offset, mask), 0
             if np.size(offset) <= _LARGEST_KEPT:
                 self._latest[site, place] = latest
-        found = latest.costs.get(shift % unit)
-        if found is None:
-            found = latest.costs[shift % unit] = self._counted(operand, offset, mask)
-        self._add((site, place, self._phase(site, visits, -1)), found)
+        cost = latest.costs.get(shift % unit)
+        if cost is None:
+            cost = latest.costs[shift % unit] = self._counted(operand, offset, mask)
+        self._add((site, place, self._phase(site, visits, -1)), cost)
 
     def _counted(self, operand: Operand, offset: Any, mask: Bools | None) -> CostSums:
         """Sums over all blocks. Blocks whose offsets differ by a shift alone are counted together."""
@@ -265,9 +265,9 @@ class GroupCounter(AccessSink):
         shifts = {0: 1}
         for axis in range(blocks):
             if values.shape[axis] > 1:
-                found = _shifts_along(values, axis, unit)
-                if found is not None:
-                    shifts = _added(shifts, found, unit)
+                slices = _shifts_along(values, axis, unit)
+                if slices is not None:
+                    shifts = _added(shifts, slices, unit)
                     values = values.take([0], axis)
         times //= sum(shifts.values()) * int(np.prod(values.shape[:blocks]))
         sums = np.zeros(len(COST_COLUMNS), np.int64)
@@ -344,15 +344,15 @@ def _atomics(counts: LaunchCounts) -> dict[str, int]:
 
 def loads_per_element(counts: LaunchCounts) -> dict[str, float]:
     """Average number of loads per element of each array (shared arrays: summed over blocks)."""
-    found: dict[str, float] = {}
+    averages: dict[str, float] = {}
     for number, array in enumerate(counts.arrays):
         loads = sum(
             counted.lanes * operand.width
             for (_, operand), counted in counts.accesses.items()
             if operand.array == number and operand.access == "read"
         )
-        found[array.name] = loads / array.size
-    return found
+        averages[array.name] = loads / array.size
+    return averages
 
 
 def values_read(counts: LaunchCounts) -> int:
@@ -382,14 +382,14 @@ def _shifts_along(values: Longs, axis: int, unit: int) -> dict[int, int] | None:
     expected = np.where(active, first + line.reshape(shape), _SWITCHED_OFF) if not active.all() else first + line.reshape(shape)
     if not np.array_equal(values, expected):
         return None
-    found, counts = np.unique(line % unit, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    distinct, counts = np.unique(line % unit, return_counts=True)
+    return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
 
 
 def _added(a: dict[int, int], b: dict[int, int], unit: int) -> dict[int, int]:
     """Number of occurrences of each sum of two shifts."""
-    found: dict[int, int] = {}
+    total: dict[int, int] = {}
     for x, many in a.items():
         for y, several in b.items():
-            found[(x + y) % unit] = found.get((x + y) % unit, 0) + many * several
-    return found
+            total[(x + y) % unit] = total.get((x + y) % unit, 0) + many * several
+    return total

@@ -186,8 +186,8 @@ def explained(counter: MergingCounter, counters: Mapping[str, int]) -> Explanati
     """
     written, merged_by_size = counter.written.counts, {size: each.counts for size, each in counter.merged.items()}
     for merged in _choices(written, merged_by_size):
-        found = totals(_chosen(written, merged_by_size, merged))
-        beyond = {name: value - found[name] for name, value in counters.items() if name in found and value != found[name]}
+        sums = totals(_chosen(written, merged_by_size, merged))
+        beyond = {name: value - sums[name] for name, value in counters.items() if name in sums and value != sums[name]}
         idle = beyond.pop(_STORES, 0)
         if not beyond and idle >= 0:
             arrays = counter.written.arrays
@@ -211,19 +211,19 @@ def _choices(counts: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts]) -
 
 
 def _by_key(counts: LaunchCounts) -> dict[AccessKey, list[Any]]:
-    found: dict[AccessKey, list[Any]] = {}
+    by_key: dict[AccessKey, list[Any]] = {}
     for (_, operand), each in counts.accesses.items():
-        found.setdefault((operand.array, operand.access), []).append(each)
-    return {key: sum(several[1:], several[0]) for key, several in found.items()}
+        by_key.setdefault((operand.array, operand.access), []).append(each)
+    return {key: sum(several[1:], several[0]) for key, several in by_key.items()}
 
 
 def _chosen(written: LaunchCounts, merged_by_size: Mapping[int, LaunchCounts], merged: Mapping[AccessKey, int]) -> LaunchCounts:
     """Counts of the launch with some of its accesses merged."""
-    found = LaunchCounts(written.rules, written.arrays)
+    chosen = LaunchCounts(written.rules, written.arrays)
     sources = {key: merged_by_size[size] for key, size in merged.items()}
     for key, each in [(None, written), *sources.items()]:
         for (site, operand), counts in each.accesses.items():
             its = operand.array, operand.access
             if its == key or (key is None and its not in merged):
-                found.add(site, operand, -1, counts)
-    return found
+                chosen.add(site, operand, -1, counts)
+    return chosen

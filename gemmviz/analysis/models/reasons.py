@@ -33,8 +33,8 @@ class Reason:
 
 def reason_of(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem, blocks: int) -> Reason:
     """The most important limiting factor. ``blocks``: of the launch."""
-    found = [_coalescing(counts), _banks(counts), _idle(limits, blocks)]
-    weight, reason = max(found, key=lambda each: each[0])
+    reasons = [_coalescing(counts), _banks(counts), _idle(limits, blocks)]
+    weight, reason = max(reasons, key=lambda each: each[0])
     return reason if weight >= _WORTH_A_WORD else _demand(counts, limits, problem)
 
 
@@ -78,11 +78,11 @@ def _lost(counts: LaunchCounts, space: Space, unit: str) -> tuple[float, str, tu
 def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> Reason:
     """The limiting factor of a kernel without losses: the demand of each multiply-add."""
     multiplies = problem.flops / 2
-    asked = counts.total("global", "read").bytes_asked / multiplies
+    requested = counts.total("global", "read").bytes_asked / multiplies
     read = values_read(counts) / multiplies
-    if asked >= _LITTLE_REUSE:
+    if requested >= _LITTLE_REUSE:
         loads = loads_per_element(counts)
-        sentence = f"Each multiply-add requests {asked:.3g} bytes from global memory"
+        sentence = f"Each multiply-add requests {requested:.3g} bytes from global memory"
         proof = f"an element of A is loaded {loads.get('A', 0):,.4g} times, one of B {loads.get('B', 0):,.4g} times"
         return Reason("reuse", sentence, proof)
     if read >= _MANY_READS:
@@ -92,4 +92,4 @@ def _demand(counts: LaunchCounts, limits: OccupancyLimits, problem: Problem) -> 
     if limits.is_certain and limits.warps_percent < _LOW_OCCUPANCY:
         sentence = f"An SM holds {limits.warps} of {limits.device.max_warps_per_sm} warps: too few to hide latency"
         return Reason("occupancy", sentence, f"limited by {' and '.join(limits.limiting)}")
-    return Reason("nothing", "No counted cost stands out", f"{asked:.2g} bytes and {read:.2g} values a multiply-add")
+    return Reason("nothing", "No counted cost stands out", f"{requested:.2g} bytes and {read:.2g} values a multiply-add")

@@ -40,18 +40,18 @@ def flights(trace: Trace, step: int, scope: Scope) -> list[Flights]:
     """Elements that the chosen threads of the block move at ``step``; empty for a site without operands, and for a store into
     global memory, whose element appears in its cell at once.
     """
-    site, found = trace.site_of(step), []
+    site, moves = trace.site_of(step), []
     for place, operand in enumerate(site.operands):
         space = trace.arrays[operand.array].space
         threads, elements = _touches(trace, trace.element[int(trace.row[step]) + place, scope.in_block], operand, scope)
         threads += scope.first_thread
         if operand.access == "write" and space == "shared":
-            found += _into_tile(trace, step, operand, threads, elements, scope)
+            moves += _into_tile(trace, step, operand, threads, elements, scope)
         elif operand.access == "read" and space == "shared":
-            found.append(Flights(operand.array, THREADS, elements, threads, threads))
+            moves.append(Flights(operand.array, THREADS, elements, threads, threads))
         elif operand.access == "read" and site.kind != "copy":
-            found += _from_matrix(trace, step, operand, threads, elements, scope)
-    return found
+            moves += _from_matrix(trace, step, operand, threads, elements, scope)
+    return moves
 
 
 def _touches(trace: Trace, touched: Ints, operand: Operand, scope: Scope) -> tuple[Longs, Longs]:
@@ -74,14 +74,14 @@ def _into_tile(trace: Trace, step: int, operand: Operand, threads: Longs, cells:
     row = first + np.repeat(np.arange(operand.width), len(threads) // operand.width)
     matrix, element = trace.origin_array[row, columns], trace.origin[row, columns].astype(np.int64)
     way = (0.0, 1.0) if trace.site_of(step).kind == "copy" else (0.5, 1.0)
-    found = []
+    moves = []
     for number in np.unique(matrix).tolist():
         these = matrix == number
         if number >= 0:
-            found.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
+            moves.append(Flights(number, operand.array, element[these], cells[these], threads[these], way))
         else:
-            found.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
-    return found
+            moves.append(Flights(THREADS, operand.array, threads[these], cells[these], threads[these]))
+    return moves
 
 
 def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elements: Longs, scope: Scope) -> list[Flights]:
@@ -101,9 +101,9 @@ def _from_matrix(trace: Trace, step: int, operand: Operand, threads: Longs, elem
         tile[same], cell[same] = stored.array, trace.element[record, columns][same] + offset[same]
         if (tile != THREADS).all():
             break
-    found = []
+    moves = []
     for number in np.unique(tile).tolist():
         these = tile == number
         ends, way = (threads, (0.0, 1.0)) if number == THREADS else (cell, (0.0, 0.5))
-        found.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
-    return found
+        moves.append(Flights(operand.array, number, elements[these], ends[these], threads[these], way))
+    return moves

@@ -25,8 +25,8 @@ class Focus:
         """The nearest focus that the trace contains: a block that was not traced becomes the first traced one."""
         ranges = trace.blocks.ranges
         inside = all(start <= at < stop for at, (start, stop) in zip(self.block, ranges, strict=True))
-        found = self.within_launch(trace.launch, trace.rules.warp_size)
-        return found if inside else replace(found, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
+        nearest = self.within_launch(trace.launch, trace.rules.warp_size)
+        return nearest if inside else replace(nearest, block=(ranges[0][0], ranges[1][0], ranges[2][0]))
 
     def within_launch(self, launch: Launch, warp_size: int) -> "Focus":
         """The nearest focus that the launch contains: a block, warp or thread beyond the last one becomes the last one."""

@@ -22,9 +22,9 @@ from gemmviz.analysis.replay.tiles import TileContent, Tiles
 from gemmviz.model.arrays import Floats, Ints, Longs
 from gemmviz.model.sites import MemoryArray, Operand, Site, Space
 from gemmviz.model.trace import Trace
-from gemmviz.model.watched import Value, Watched
+from gemmviz.model.watched import VariableValue, Watched
 
-Cached = TypeVar("Cached")
+_Cached = TypeVar("_Cached")
 
 
 class Reader:
@@ -68,7 +68,7 @@ class Cursors:
         self._lock = threading.RLock()
         self._cursors: dict[Any, Any] = {}
 
-    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], Cached]) -> Cached:
+    def _after(self, key: Any, make: Callable[[], Any], step: int, copy: Callable[[Any], _Cached]) -> _Cached:
         """A copy of the contents of the cursor ``key`` after ``step``."""
         with self._lock:
             cursor = self._cursors.get(key)
@@ -123,7 +123,7 @@ def _copies(contents: dict[int, TileContent]) -> dict[int, TileContent]:
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedOperand:
     """One operand at a moment: its array, the elements that the chosen threads touch, -1 inactive, and their lanes.
     ``in_block`` and ``block_lanes``: the same for the chosen threads of the block.
     """
@@ -175,32 +175,32 @@ class Moment:
         self.scope: Scope = cursors.scope
         self.focus: Focus = cursors.scope.focus
         self.step = step
-        self._kept: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {}
         self.site: Site = self.trace.site_of(step)
         self.phase = int(self.trace.phase[step])
 
-    def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
+    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
         """The cached value for a key, computed by ``make`` if missing."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: Cached = self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        found: _Cached = self._cache[key]
         return found
 
     @cached_property
-    def touched(self) -> tuple[Touched, ...]:
+    def touched(self) -> tuple[TouchedOperand, ...]:
         """The elements that each operand touches; empty if the site has no operands."""
-        trace, first, found = self.trace, int(self.trace.row[self.step]), []
+        trace, first, operands = self.trace, int(self.trace.row[self.step]), []
         for place, operand in enumerate(self.site.operands):
             row = trace.element[first + place]
             parts = (each[part] for each in (row, trace.lane) for part in (self.scope.threads, self.scope.in_block))
-            found.append(Touched(operand, trace.arrays[operand.array], first + place, *parts))
-        return tuple(found)
+            operands.append(TouchedOperand(operand, trace.arrays[operand.array], first + place, *parts))
+        return tuple(operands)
 
     @property
-    def main(self) -> Touched | None:
+    def main(self) -> TouchedOperand | None:
         return self.touched[0] if self.touched else None
 
-    def of_array(self, number: int) -> tuple[Touched, ...]:
+    def of_array(self, number: int) -> tuple[TouchedOperand, ...]:
         """The operands in one array."""
         return tuple(each for each in self.touched if each.operand.array == number)
 
@@ -209,7 +209,7 @@ class Moment:
         """The chosen threads that take part: the element of each, or 0 at a barrier; -1 for the others."""
         return self.trace.element[self.trace.row[self.step], self.scope.threads]
 
-    def touched_in(self, space: Space) -> Touched | None:
+    def touched_in(self, space: Space) -> TouchedOperand | None:
         """The first operand in one kind of memory, None if there is none."""
         return next((each for each in self.touched if each.array.space == space), None)
 
@@ -235,11 +235,11 @@ class Moment:
         """Cost of the step for the chosen block or warps; for one thread, of its warp."""
         if self.replay.knows_costs(self.scope):
             return Counts(*self.replay.costs(self.scope)[self.step].tolist())
-        found = Counts()
+        total = Counts()
         for each in self.touched:
             rows = self.replay.rows_of_warps(self.trace.element[each.row : each.row + 1], self.scope)
-            found += count_rows(rows, each.operand, each.array, self.trace.rules)
-        return found
+            total += count_rows(rows, each.operand, each.array, self.trace.rules)
+        return total
 
     @cached_property
     def tiles(self) -> dict[int, TileContent]:
@@ -302,11 +302,11 @@ class Moment:
         return float("nan")
 
     @property
-    def variables(self) -> list[tuple[str, Value]]:
+    def variables(self) -> list[tuple[str, VariableValue]]:
         """Names and known values of the variables of the first chosen thread."""
         return self.variables_at(self.step)
 
-    def variables_at(self, step: int) -> list[tuple[str, Value]]:
+    def variables_at(self, step: int) -> list[tuple[str, VariableValue]]:
         """Names and known values of the variables of the first chosen thread after another step."""
         watched = self.watched
         return [] if watched is None else watched.at(step, self.trace.site_of(step))

@@ -20,11 +20,11 @@ class Owners:
         self.trace = trace
         number = trace.number_of("C")
         self.array: MemoryArray | None = None if number is None else trace.arrays[number]
-        stores = () if number is None else trace.touches_of(number, "write")
-        events = sorted((int(step), int(row), t) for t in stores for step, row in zip(t.steps, t.rows, strict=True))
-        found = [self._stored(step, row, touches) for step, row, touches in events]
+        touches = () if number is None else trace.touches_of(number, "write")
+        events = sorted((int(step), int(row), t) for t in touches for step, row in zip(t.steps, t.rows, strict=True))
+        stores = [self._stored(step, row, each) for step, row, each in events]
         nothing = np.zeros(0, np.int64)
-        elements, threads, steps = (np.concatenate(part) for part in zip(*found, strict=True)) if found else (nothing,) * 3
+        elements, threads, steps = (np.concatenate(part) for part in zip(*stores, strict=True)) if stores else (nothing,) * 3
         self.elements, first = np.unique(elements, return_index=True)
         _, last = np.unique(elements[::-1], return_index=True)
         self.threads, self.steps = threads[::-1][last], steps[first]

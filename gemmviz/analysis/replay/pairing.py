@@ -10,7 +10,7 @@ from gemmviz.analysis.memory.counts import LaunchCounts, values_read
 from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.moment import Moment, Reader
 from gemmviz.analysis.replay.replay import Replay
-from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, VOICES, voice_of
+from gemmviz.analysis.replay.timeline import BARRIER, COMPUTE, STORE_TILE, TRACKS, track_of
 from gemmviz.model.arrays import Floats
 from gemmviz.model.sinks import COST_COLUMNS
 
@@ -23,7 +23,7 @@ def clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
     """The time after each step: (steps,), ascending; cached with the replay. ``phase``: finished phases plus the share of the
     present one; ``k``: terms of the sums whose factors are read; ``step``: steps; ``bytes``: moved in sectors of global memory.
     """
-    return replay.kept(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
+    return replay.cached(("clock", scope.of_warps.start, scope.of_warps.stop, lock), lambda: _clock(replay, scope, lock))
 
 
 def _clock(replay: Replay, scope: Scope, lock: Lock) -> Floats:
@@ -57,9 +57,9 @@ def step_like(other: Floats, own: Floats, step: int) -> int:
 
 def moment_like(reader: Reader, now: Moment, lock: Lock) -> tuple[Moment, Lock]:
     """The moment of another run at the time of this one, and the lock that both support."""
-    found = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
-    clocks = clock(reader.replay, reader.scope, found), clock(now.replay, now.scope, found)
-    return reader.at(step_like(*clocks, now.step)), found
+    common = shared_lock((reader.replay, reader.scope), (now.replay, now.scope), lock)
+    clocks = clock(reader.replay, reader.scope, common), clock(now.replay, now.scope, common)
+    return reader.at(step_like(*clocks, now.step)), common
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Difference:
     """
 
     name: str
-    voice: int | None
+    track: int | None
     so_far: tuple[float, float] | None
     in_all: tuple[float | None, float | None]
 
@@ -112,49 +112,49 @@ class Pair:
 
 def differences(pair: Pair) -> list[Difference]:
     """All quantities that are counted on both sides, largest difference first."""
-    sides, found = (pair.left, pair.right), []
-    for voice, column in _COUNTED:
-        left, right = (_of_voice(moment, voice, column) for moment in sides)
-        whole = tuple(None if each is None else _of_launch(each, voice, column) for each in pair.counts)
+    sides, quantities = (pair.left, pair.right), []
+    for track, column in _COUNTED:
+        left, right = (_of_track(moment, track, column) for moment in sides)
+        whole = tuple(None if each is None else _of_launch(each, track, column) for each in pair.counts)
         if left or right or any(whole):
-            name = f"{VOICES[voice]}: {COST_COLUMNS[column]}"
-            found.append(Difference(name, voice, (left, right), (whole[0], whole[1])))
-    for name, each in (("bytes requested per multiply-add", _asked), ("shared-memory values per multiply-add", _read)):
+            name = f"{TRACKS[track]}: {COST_COLUMNS[column]}"
+            quantities.append(Difference(name, track, (left, right), (whole[0], whole[1])))
+    for name, each in (("bytes requested per multiply-add", _requested), ("shared-memory values per multiply-add", _read)):
         whole = tuple(
             None if counts is None else each(counts) / (moment.trace.setup.problem.flops / 2)
             for counts, moment in zip(pair.counts, sides, strict=True)
         )
         if any(whole):
-            found.append(Difference(name, None, None, (whole[0], whole[1])))
-    found.sort(key=lambda each: -each.weight)
+            quantities.append(Difference(name, None, None, (whole[0], whole[1])))
+    quantities.sort(key=lambda each: -each.weight)
     if pair.marked is not None:
         matrix, row, column = pair.marked
         so_far = (_loads_of(pair.left, pair.marked), _loads_of(pair.right, pair.marked))
-        found.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
-    return found
+        quantities.insert(0, Difference(f"loads of {matrix}[{row}, {column}]", None, so_far, (None, None)))
+    return quantities
 
 
-_COUNTED = tuple((voice, _WAVEFRONTS if voice in (STORE_TILE, COMPUTE) else _SECTORS) for voice in range(BARRIER))
+_COUNTED = tuple((track, _WAVEFRONTS if track in (STORE_TILE, COMPUTE) else _SECTORS) for track in range(BARRIER))
 
 
-def _of_voice(moment: Moment, voice: int, column: int) -> float:
+def _of_track(moment: Moment, track: int, column: int) -> float:
     """Cost of the steps of a track for the chosen blocks so far."""
-    costs, score = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.score
-    return float(costs[score.voice[: moment.step + 1] == voice].sum())
+    costs, timeline = moment.replay.costs(moment.scope)[: moment.step + 1, column], moment.replay.timeline
+    return float(costs[timeline.track[: moment.step + 1] == track].sum())
 
 
-def _of_launch(counts: LaunchCounts, voice: int, column: int) -> float:
+def _of_launch(counts: LaunchCounts, track: int, column: int) -> float:
     """Cost of the accesses of a track for the whole launch."""
     return float(
         sum(
             getattr(each, COST_COLUMNS[column])
             for (site, _), each in counts.accesses.items()
-            if voice_of(counts.arrays, site) == voice
+            if track_of(counts.arrays, site) == track
         )
     )
 
 
-def _asked(counts: LaunchCounts) -> float:
+def _requested(counts: LaunchCounts) -> float:
     return float(counts.total("global", "read").bytes_asked)
 
 

@@ -21,7 +21,7 @@ class Position:
     step: int = 0
     text: str = ""
     line: int = 0
-    does: str = ""
+    action: str = ""
     phase: int = -1
     visits: tuple[int, ...] = ()
     share: float = 0.0
@@ -37,7 +37,7 @@ def position_of(trace: Trace, step: int) -> Position:
     site = trace.site_of(step)
     visits = tuple(int(trip) for trip in trace.visits[step, : len(site.loops)])
     return Position(
-        step, site.text, site.place.line, _does(trace, site), int(trace.phase[step]), visits, step / max(1, trace.steps - 1)
+        step, site.text, site.place.line, _action(trace, site), int(trace.phase[step]), visits, step / max(1, trace.steps - 1)
     )
 
 
@@ -61,18 +61,18 @@ def _alike(trace: Trace, position: Position) -> list[int]:
     for same in (
         lambda site: (site.text, site.place.line) == (position.text, position.line),
         lambda site: site.text == position.text,
-        lambda site: _does(trace, site) == position.does,
+        lambda site: _action(trace, site) == position.action,
     ):
-        found = [number for number, site in sites if same(site)]
-        if found:
-            return found
+        alike = [number for number, site in sites if same(site)]
+        if alike:
+            return alike
     return []
 
 
 _ACCESSES = ("load", "store", "copy")  # kinds that are described by their accesses alone
 
 
-def _does(trace: Trace, site: Site) -> str:
+def _action(trace: Trace, site: Site) -> str:
     """Description of a site's accesses: "read A", or "barrier"."""
     accesses = ", ".join(f"{operand.access} {trace.arrays[operand.array].name}" for operand in site.operands)
     return accesses if site.kind in _ACCESSES else f"{site.kind} {accesses}".strip()
@@ -84,13 +84,13 @@ def _nearest(trace: Trace, candidates: Longs, position: Position) -> int:
     """
     away = np.abs(trace.phase[candidates] - position.phase)
     candidates = candidates[away == away.min()]
-    wanted = np.array(position.visits, np.int64)
+    visits = np.array(position.visits, np.int64)
     depths = np.array([len(site.loops) for site in trace.sites], np.int64)[trace.site[candidates]]
-    for place in range(len(wanted)):
-        column = depths - (len(wanted) - place)
+    for place in range(len(visits)):
+        column = depths - (len(visits) - place)
         has = np.flatnonzero(column >= 0)
         away = np.zeros(len(candidates), np.int64)
-        away[has] = np.abs(trace.visits[candidates[has], column[has]] - wanted[place])
-        kept = away == away.min()
-        candidates, depths = candidates[kept], depths[kept]
+        away[has] = np.abs(trace.visits[candidates[has], column[has]] - visits[place])
+        nearest = away == away.min()
+        candidates, depths = candidates[nearest], depths[nearest]
     return int(candidates[0])

@@ -49,9 +49,9 @@ class Reads:
 
     def of(self, thread: int, k: int, until: int) -> list[tuple[int, int]]:
         """Array and element of each read of a thread for one k up to and including a step."""
-        found = self._between(thread, k, k + 1)
-        found = found[self.step[found] <= until]
-        return list(zip(self.number[found].tolist(), self.element[found].tolist(), strict=True))
+        reads = self._between(thread, k, k + 1)
+        reads = reads[self.step[reads] <= until]
+        return list(zip(self.number[reads].tolist(), self.element[reads].tolist(), strict=True))
 
     def latest(self, thread: int, until: int) -> int:
         """The k of the latest read of a thread up to and including a step; 0 before its first read."""
@@ -90,8 +90,8 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
                     element = touched[thread].astype(np.int64) + offset
                     r, c = trace.arrays[number].row_column(element)
                     k = np.asarray(c if name == "A" else r)
-                    found = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
-                    for column, part in zip(parts, found, strict=True):
+                    entries = np.full(len(thread), step), thread, np.full(len(thread), number), element, k
+                    for column, part in zip(parts, entries, strict=True):
                         column.append(part.astype(np.int32))
     columns = [np.concatenate(parts.pop(0) or [np.zeros(0, np.int32)]) for _ in fields(Reads)]
     order = np.argsort(columns[0], kind="stable")
@@ -100,7 +100,7 @@ def reads_of(trace: Trace, scope: Scope) -> Reads:
 
 def reads_at(moment: Moment) -> Reads:
     """The reads of the focus's block, cached with the trace."""
-    return moment.replay.kept(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
+    return moment.replay.cached(("reads", moment.scope.of_block.start), lambda: reads_of(moment.trace, moment.scope))
 
 
 def walk_of(moment: Moment, name: str) -> tuple[Longs, Longs, Longs] | None:
@@ -144,7 +144,7 @@ class Product:
 
 def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]:
     """Copies of a thread of the block into shared memory in a phase, in the order of the run."""
-    column, found = _column(trace, scope, thread), []
+    column, copies = _column(trace, scope, thread), []
     for at, step in enumerate(trace.origin_step.tolist()):
         if step >= trace.steps:
             break  # the run ended before this store
@@ -158,8 +158,8 @@ def copies_of(trace: Trace, scope: Scope, thread: int, phase: int) -> list[Copy]
         offset = operand.layout.offset(at - int(np.searchsorted(trace.origin_step, step)), trace.lane[column])
         matrix, tile = trace.arrays[number], trace.arrays[operand.array]
         source = matrix.place(int(trace.origin[at, column]))
-        found.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
-    return found
+        copies.append(Copy(step, matrix.name, source, tile.name, tile.place(cell + int(offset))))
+    return copies
 
 
 def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[Product]:
@@ -172,7 +172,7 @@ def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[P
         raise UsageError("its threads use each value that they read in several products")
     steps = np.flatnonzero(trace.phase == phase)
     waiting: tuple[str, int, int] | None = None
-    found = []
+    products = []
     for step in steps.tolist():
         for place, operand in enumerate(trace.site_of(step).operands):
             array = trace.arrays[operand.array]
@@ -181,11 +181,11 @@ def products_of(replay: Replay, scope: Scope, thread: int, phase: int) -> list[P
                 continue
             cell = (array.name, *array.place(element))
             if waiting is not None and waiting[0] != array.name:
-                found.append(Product(step, waiting, cell))
+                products.append(Product(step, waiting, cell))
                 waiting = None
             else:
                 waiting = cell
-    return found
+    return products
 
 
 def has_plain_products(replay: Replay, scope: Scope) -> bool:

@@ -16,7 +16,7 @@ from gemmviz.analysis.replay.focus import Scope
 from gemmviz.analysis.replay.grid import Grid
 from gemmviz.analysis.replay.owners import NEVER, Owners
 from gemmviz.analysis.replay.terms import Terms, size_of, terms_of
-from gemmviz.analysis.replay.timeline import Score, score_of
+from gemmviz.analysis.replay.timeline import Timeline, timeline_of
 from gemmviz.model.arrays import Ints, Longs
 from gemmviz.model.cancelling import checkpoint
 from gemmviz.model.sinks import COST_COLUMNS
@@ -26,7 +26,7 @@ from gemmviz.model.trace import Trace
 _ACCESSES_AT_ONCE, _MOST_KEPT, _MOST_THINGS = 1 << 20, 8, 32
 _UNKNOWN = object()
 _SOON = 60_000  # accesses that are processed within a frame
-Cached = TypeVar("Cached")
+_Cached = TypeVar("_Cached")
 Area = tuple[int, int, int, int]
 
 
@@ -39,7 +39,7 @@ class _Shared:
         self.costs: dict[Any, Longs] = {}
         self.sums: dict[Any, dict[Space, Longs]] = {}
         self.first_stored: dict[int, Longs] = {}
-        self.kept: dict[Any, Any] = {}
+        self.cache: dict[Any, Any] = {}
         self.terms: dict[int, Terms | None] = {}
         self.owner_threads: dict[Any, npt.NDArray[np.int32]] = {}
 
@@ -48,8 +48,8 @@ class _Shared:
         return Owners(self.trace)
 
     @cached_property
-    def score(self) -> Score:
-        return score_of(self.trace)
+    def timeline(self) -> Timeline:
+        return timeline_of(self.trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +89,9 @@ class Replay:
         return self._facts.owners
 
     @property
-    def score(self) -> Score:
+    def timeline(self) -> Timeline:
         """The track of every step."""
-        return self._facts.score
+        return self._facts.timeline
 
     @cached_property
     def phase_starts(self) -> Ints:
@@ -130,27 +130,27 @@ class Replay:
             self._facts.sums[key] = {space: np.cumsum(self._costs(scope, space), axis=0) for space in SPACES}
         return self._facts.sums[key]
 
-    def kept(self, key: Any, make: Callable[[], Cached]) -> Cached:
+    def cached(self, key: Any, make: Callable[[], _Cached]) -> _Cached:
         """The cached value for a key, computed by ``make`` if missing. It lasts as long as the trace."""
-        known = self._facts.kept
-        found: Cached | None = known.get(key)
-        if found is None:
-            found = make()
+        known = self._facts.cache
+        value: _Cached | None = known.get(key)
+        if value is None:
+            value = make()
             if len(known) >= _MOST_THINGS:
                 known.clear()  # another thread may compute it at the same time: nothing is read back from here
-            known[key] = found
-        return found
+            known[key] = value
+        return value
 
     def terms(self, scope: Scope) -> Terms | None:
         """The sums of a scope's block, term by term. Raises Cancelled."""
         known, key = self._facts.terms, scope.of_block.start
-        found = known.get(key, _UNKNOWN)
-        if found is _UNKNOWN:
-            found = terms_of(self.trace, self.owners, scope)
+        terms = known.get(key, _UNKNOWN)
+        if terms is _UNKNOWN:
+            terms = terms_of(self.trace, self.owners, scope)
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            known[key] = found
-        return found  # type: ignore[return-value]
+            known[key] = terms
+        return terms  # type: ignore[return-value]
 
     def knows_terms(self, scope: Scope) -> bool:
         """Whether the terms are computed already or take very little time."""
@@ -188,8 +188,8 @@ class Replay:
     def areas(self, array: int, scope: Scope) -> dict[int, Area]:
         """The ``area`` of each phase that has steps and touches the matrix. Raises Cancelled."""
         phases = np.unique(self.trace.phase).tolist()
-        found = {phase: self._area_of_phase(array, phase, scope) for phase in phases if 0 <= phase < self.phases}
-        return {phase: area for phase, area in found.items() if area is not None}
+        areas = {phase: self._area_of_phase(array, phase, scope) for phase in phases if 0 <= phase < self.phases}
+        return {phase: area for phase, area in areas.items() if area is not None}
 
     def _area_of_phase(self, array: int, phase: int, scope: Scope) -> Area | None:
         key = array, phase, _warps(scope)
@@ -238,23 +238,22 @@ class Replay:
         """The thread of the trace, within the warps of a scope, that stores each cell of C: (rows, columns), -1 for none."""
         key = _warps(scope), grid.factor, grid.crop
         known = self._facts.owner_threads
-        found = known.get(key)
-        if found is None:
+        table = known.get(key)
+        if table is None:
             elements, threads = self.owners.of(scope.of_warps)
-            table = np.full(grid.cell_count + 1, -1, np.int32)
-            table[grid.cells(elements)] = threads + scope.of_warps.start
-            found = table[: grid.cell_count].reshape(grid.shape)
+            cells = np.full(grid.cell_count + 1, -1, np.int32)
+            cells[grid.cells(elements)] = threads + scope.of_warps.start
+            table = cells[: grid.cell_count].reshape(grid.shape)
             if len(known) >= _MOST_KEPT:
                 known.clear()
-            known[key] = found
-        return found
+            known[key] = table
+        return table
 
     def _first_stored(self, grid: Grid) -> Longs:
         order = np.argsort(-self.owners.steps, kind="stable")
         table = np.full(grid.cell_count, NEVER)
-        table[grid.cells(self.owners.elements[order])] = self.owners.steps[
-            order
-        ]  # if several write to one cell, the last one stays
+        # the smallest step comes last and stays
+        table[grid.cells(self.owners.elements[order])] = self.owners.steps[order]
         return table.reshape(grid.shape)
 
 

@@ -95,8 +95,8 @@ def terms_of(trace: Trace, owners: Owners, scope: Scope) -> Terms | None:
         pairs, which = _pairs(np.asarray(threads, np.int64), own)
         if len(pairs) * depth > _MOST_CELLS:
             return None
-        found = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
-        tables.append(_distinct(found, which))
+        steps = _first_reads(trace, scope, names[name], pairs, depth, name == "A")
+        tables.append(_distinct(steps, which))
     (reads_a, kind_a), (reads_b, kind_b) = tables
     pairs, kind = _pairs(kind_a, kind_b)
     a, b = reads_a[pairs[:, 0]], reads_b[pairs[:, 1]]
@@ -130,8 +130,8 @@ def of_thread(terms: Terms, owners: Owners, thread: int, step: int) -> ThreadTer
 def _pairs(first: Longs, second: Longs) -> tuple[Longs, Longs]:
     """The distinct pairs of two columns, ascending (pairs, 2), and the index of each row's pair."""
     extent = int(second.max()) + 1
-    found, which = np.unique(first * extent + second, return_inverse=True)
-    return np.stack(np.divmod(found, extent), axis=1), which.ravel().astype(np.int64)
+    distinct, which = np.unique(first * extent + second, return_inverse=True)
+    return np.stack(np.divmod(distinct, extent), axis=1), which.ravel().astype(np.int64)
 
 
 def _distinct(table: npt.NDArray[np.int32], which: Longs) -> tuple[npt.NDArray[np.int32], Longs]:

@@ -10,7 +10,7 @@ from gemmviz.model.sites import MemoryArray, Operand
 from gemmviz.model.trace import CONSTANT, Trace
 
 EMPTY = -3
-_ROWS_KEPT = 64
+_ROWS_SAVED = 64
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Tiles:
         self.trace = trace
         self.threads = threads
         self.value = value
-        self._kept: dict[int, tuple[int, dict[int, TileContent]]] = {}
+        self._saved: dict[int, tuple[int, dict[int, TileContent]]] = {}
         self._at = -1
         self._contents: dict[int, TileContent] = {}
 
@@ -56,17 +56,17 @@ class Tiles:
             self._go_back(step)
         first, last = np.searchsorted(self.trace.origin_step, [self._at + 1, step + 1])
         for row in range(int(first), int(last)):
-            if row % _ROWS_KEPT == 0 and row not in self._kept:
-                self._kept[row] = int(self.trace.origin_step[row]), {n: each.copy() for n, each in self._contents.items()}
+            if row % _ROWS_SAVED == 0 and row not in self._saved:
+                self._saved[row] = int(self.trace.origin_step[row]), {n: each.copy() for n, each in self._contents.items()}
             self._apply(row)
         self._at = step
         return self._contents
 
     def _go_back(self, step: int) -> None:
         """Restores the latest saved contents of a moment before ``step``, or the initial ones."""
-        before = [row for row, (at, _) in self._kept.items() if at <= step and not self._splits_a_step(row)]
+        before = [row for row, (at, _) in self._saved.items() if at <= step and not self._splits_a_step(row)]
         if before:
-            at, contents = self._kept[max(before)]
+            at, contents = self._saved[max(before)]
             self._at, self._contents = at - 1, {n: each.copy() for n, each in contents.items()}
         else:
             shared = ((n, info) for n, info in enumerate(self.trace.arrays) if info.space == "shared")

@@ -48,7 +48,7 @@ def trace_kernel(
     """
     recording = recording or Recording()
     binding = bound(setup)
-    phases = asked_phases(binding)
+    phases = requested_phases(binding)
     space = traced_space(binding, blocks)
     most = min(BOUNDS.threads, most_threads(binding), recording.limit_bytes // 4)
     if space.thread_count > most:
@@ -94,7 +94,7 @@ def checked(trace: Trace, binding: Binding, data: dict[str, Any], cancelled: Cal
     return replace(trace, check=check)
 
 
-def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
+def requested_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
     """The blocks that a setup names; None if it names none. Raises SettingError for text that is not a range of blocks."""
     text = setup.blocks.replace(" ", "")
     if not text:
@@ -107,16 +107,16 @@ def asked_blocks(setup: Setup, launch: Launch) -> BlockRange | None:
         raise SettingError(error.message, names=("blocks",), remedy=error.remedy) from None
 
 
-def asks_for_phases(setup: Setup) -> bool:
+def requests_phases(setup: Setup) -> bool:
     """Whether a setup names some phases."""
     return setup.phases.replace(" ", "") not in ("", "all")
 
 
-def asked_phases(binding: Binding) -> Phases:
+def requested_phases(binding: Binding) -> Phases:
     """The phases that a setup names, half-open and from 0; None for all. Raises SettingError if they are invalid, or if the
     kernel has no phases.
     """
-    if not asks_for_phases(binding.setup):
+    if not requests_phases(binding.setup):
         return None
     try:
         phases = parse_phases(binding.setup.phases.replace(" ", ""))
@@ -181,23 +181,23 @@ def blocks_to_trace(
     """
     binding = bound(setup)
     launch = binding.launch
-    wanted = asked_blocks(setup, launch)
+    requested = requested_blocks(setup, launch)
     x, y, z = (min(at, extent - 1) for at, extent in zip(around, launch.grid, strict=True))
     one = BlockRange((x, x + 1), (y, y + 1), (z, z + 1))
     try:
         steps = _steps(binding, one, cancelled)
     except KernelFault:
-        return wanted or one  # the trace of this block will show the fault
+        return requested or one  # the trace of this block will show the fault
     bytes_per_block = 4 * launch.threads_per_block * max(1, steps)
-    if wanted is not None:
-        if wanted.count * bytes_per_block > most_bytes:
-            raise _too_many(wanted, bytes_per_block, most_bytes)
-        if wanted.count * launch.threads_per_block > BOUNDS.threads:
-            message = f"the {wanted.count:,} blocks have {wanted.count * launch.threads_per_block:,} threads"
+    if requested is not None:
+        if requested.count * bytes_per_block > most_bytes:
+            raise _too_many(requested, bytes_per_block, most_bytes)
+        if requested.count * launch.threads_per_block > BOUNDS.threads:
+            message = f"the {requested.count:,} blocks have {requested.count * launch.threads_per_block:,} threads"
             raise SettingError(
                 f"{message}; at most {BOUNDS.threads:,} are traced", names=("blocks",), remedy="name fewer blocks"
             )
-        return wanted
+        return requested
     blocks = min(limit_bytes // bytes_per_block, min(BOUNDS.threads, most_threads(binding)) // launch.threads_per_block)
     if blocks >= launch.block_count:
         return BlockRange.all(launch)
@@ -208,7 +208,7 @@ def blocks_to_trace(
 
 def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) -> int:
     """Number of steps of some blocks. Raises KernelFault."""
-    counter, phases = StepCounter(), asked_phases(binding)
+    counter, phases = StepCounter(), requested_phases(binding)
     space = ThreadSpace(binding.launch, blocks, device_for(binding.setup).rules.warp_size)
     try:
         interpret(binding, space, within(counter, binding, phases), None, cancelled=cancelled)
@@ -218,10 +218,10 @@ def _steps(binding: Binding, blocks: BlockRange, cancelled: Callable[[], bool]) 
     return counter.steps
 
 
-def _too_many(wanted: BlockRange, bytes_per_block: int, most_bytes: int) -> SettingError:
-    needed, most = wanted.count * bytes_per_block >> 20, max(1, most_bytes // bytes_per_block)
+def _too_many(requested: BlockRange, bytes_per_block: int, most_bytes: int) -> SettingError:
+    needed, most = requested.count * bytes_per_block >> 20, max(1, most_bytes // bytes_per_block)
     return SettingError(
-        f"the trace of {wanted.count} blocks would take {needed:,} MiB; {most_bytes >> 20:,} MiB hold at most {most}",
+        f"the trace of {requested.count} blocks would take {needed:,} MiB; {most_bytes >> 20:,} MiB hold at most {most}",
         names=("blocks",), remedy="name fewer (--blocks 0:2,0:2), choose some phases (--phases 1-2), or name no blocks",
     )  # fmt: skip
 
@@ -285,14 +285,14 @@ def _distinct(elements: Ints | Longs) -> Longs:
 def traced_space(binding: Binding, blocks: BlockRange | None) -> ThreadSpace:
     """The threads of ``blocks``; by default of the blocks that the setup names, or of all."""
     setup, launch = binding.setup, binding.launch
-    blocks = (blocks or asked_blocks(setup, launch) or BlockRange.all(launch)).checked(launch)
+    blocks = (blocks or requested_blocks(setup, launch) or BlockRange.all(launch)).checked(launch)
     return ThreadSpace(launch, blocks, device_for(setup).rules.warp_size)
 
 
 def origins(setup: Setup, blocks: BlockRange | None, cancelled: Callable[[], bool] = is_cancelled) -> dict[str, Any]:
     """Origins of the values that stores write into shared memory, as the fields of a Trace, for a run on another engine."""
     binding = bound(setup)
-    return origins_of(binding, traced_space(binding, blocks), asked_phases(binding), record_limit(), cancelled=cancelled)[0]
+    return origins_of(binding, traced_space(binding, blocks), requested_phases(binding), record_limit(), cancelled=cancelled)[0]
 
 
 def origins_of(

@@ -61,13 +61,13 @@ def race_of(setup: Setup, block: Triple = (0, 0, 0), what: str = "", cancelled: 
             break
         tried += 1
         if not right.agrees_with(wrong):
-            found = _Found(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
-            return _case(setup, what, by_warps, units, found)
-    return _case(setup, what, by_warps, units, _Found(-1, 0, tried, len(orders), tuple(order), right, right))
+            result = _Result(ahead, lead, tried, len(orders), _spoilt(order, turns), right, wrong)
+            return _case(setup, what, by_warps, units, result)
+    return _case(setup, what, by_warps, units, _Result(-1, 0, tried, len(orders), tuple(order), right, right))
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Result:
     """Result of the search: the unit that ran ahead, its lead, the numbers of orders, the turns and both versions of C."""
 
     ahead: int
@@ -81,8 +81,8 @@ class _Found:
 
 def _lanes(space: ThreadSpace, unit: int, by_warps: bool) -> Bools:
     number = np.arange(space.threads_per_block).reshape(space.thread_shape or (1,))
-    found = number // space.warp_size == unit if by_warps else number == unit
-    return np.asarray(found.reshape(space.shape or ()), bool)
+    lanes = number // space.warp_size == unit if by_warps else number == unit
+    return np.asarray(lanes.reshape(space.shape or ()), bool)
 
 
 def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
@@ -91,22 +91,22 @@ def _spoilt(order: list[Turn], turns: list[Turn]) -> tuple[Turn, ...]:
 
     def expected(turn: Turn) -> float | None:
         before = known.get((turn.unit, turn.step))
-        if before is None or turn.value is None or not turn.does.startswith("read"):
+        if before is None or turn.value is None or not turn.action.startswith("read"):
             return None
         return None if np.isclose(before, turn.value, rtol=1e-6, atol=1e-9, equal_nan=True) else before
 
     return tuple(replace(turn, expected=expected(turn)) for turn in turns)
 
 
-def _case(setup: Setup, what: str, by_warps: bool, units: int, found: _Found) -> RaceCase:
-    elements = np.union1d(found.right.elements, found.wrong.elements)
+def _case(setup: Setup, what: str, by_warps: bool, units: int, result: _Result) -> RaceCase:
+    elements = np.union1d(result.right.elements, result.wrong.elements)
     row, column = _places(setup, elements)
     corner = (int(row.min()), int(column.min())) if len(elements) else (0, 0)
     shape = (int(row.max()) + 1 - corner[0], int(column.max()) + 1 - corner[1]) if len(elements) else (1, 1)
     kind: Literal["warps", "threads"] = "warps" if by_warps else "threads"
     return RaceCase(
-        setup, what, kind, units, found.ahead, found.lead, found.tried, found.orders, found.turns,
-        _table(setup, found.right, corner, shape), _table(setup, found.wrong, corner, shape), corner,
+        setup, what, kind, units, result.ahead, result.lead, result.tried, result.orders, result.turns,
+        _table(setup, result.right, corner, shape), _table(setup, result.wrong, corner, shape), corner,
     )  # fmt: skip
 
 

@@ -125,13 +125,13 @@ class Recorder(AccessSink):
         is_async = np.array([site.is_async for site in self.sites], bool)
         if not is_async.any():
             return np.zeros(0, np.int32)
-        found = np.arange(len(self.step_site), dtype=np.int32)
+        completes = np.arange(len(self.step_site), dtype=np.int32)
         begun = np.flatnonzero(is_async[self.step_site])
-        found[begun] = len(found)
+        completes[begun] = len(completes)
         for step, numbers in reversed(self._waits):  # a step that several waits complete is complete at the first
-            found[begun[list(numbers)]] = step
-        found.flags.writeable = False
-        return found
+            completes[begun[list(numbers)]] = step
+        completes.flags.writeable = False
+        return completes
 
     def value(self, value: Any) -> None:
         if self.values is not None:

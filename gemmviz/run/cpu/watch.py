@@ -12,8 +12,8 @@ from gemmviz.model.errors import SettingError
 from gemmviz.model.setup import Setup
 from gemmviz.model.sinks import AccessSink, Tee
 from gemmviz.model.threads import BlockRange, ThreadSpace, Triple
-from gemmviz.model.watched import Value, Watched, WatchedVariable
-from gemmviz.run.cpu.executor import asked_phases, bound, within
+from gemmviz.model.watched import VariableValue, Watched, WatchedVariable
+from gemmviz.run.cpu.executor import bound, requested_phases, within
 from gemmviz.run.cpu.memory_budget import inputs
 from gemmviz.run.cpu.simt.interpret import interpret
 from gemmviz.run.cpu.simt.memory import LocalMemory
@@ -32,7 +32,7 @@ def watch_thread(setup: Setup, block: Triple, thread: Triple, cancelled: Callabl
     data = inputs(binding, cancelled)
     sink = _Notes(space, binding.program.variables, thread)
     chosen = _Chosen(sink)
-    interpret(binding, space, Tee(sink, within(chosen, binding, asked_phases(binding))), data, cancelled=cancelled)
+    interpret(binding, space, Tee(sink, within(chosen, binding, requested_phases(binding))), data, cancelled=cancelled)
     rows = sink.finished()
     variables = tuple(WatchedVariable(each.name, each.first_line, each.last_line) for each in binding.program.variables)
     return Watched(variables, tuple(rows[step] for step in chosen.steps))
@@ -68,8 +68,8 @@ class _Notes(AccessSink):
         self.place = tuple(at for at, extent in extents if extent > 1)
         self.variables = variables
         self.machine: Any = None
-        self.rows: list[tuple[Value, ...]] = []
-        self.latest: tuple[Value, ...] = (None,) * len(variables)
+        self.rows: list[tuple[VariableValue, ...]] = []
+        self.latest: tuple[VariableValue, ...] = (None,) * len(variables)
         self.took_part = False
 
     def started(self, machine: Any) -> None:
@@ -88,7 +88,7 @@ class _Notes(AccessSink):
         self._note(self.took_part)
         self.machine = None
 
-    def finished(self) -> tuple[tuple[Value, ...], ...]:
+    def finished(self) -> tuple[tuple[VariableValue, ...], ...]:
         return tuple(self.rows[1:])
 
     def _note(self, is_its_own: bool) -> None:
@@ -100,13 +100,13 @@ class _Notes(AccessSink):
             message = f"{len(self.variables):,} variables over more than {len(self.rows):,} steps are too many to be followed"
             raise SettingError(message, names=("phases",), remedy="choose some phases")
 
-    def _value(self, value: Any) -> Value:
+    def _value(self, value: Any) -> VariableValue:
         match value:
             case None:
                 return None
             case np.ndarray():  # first: some versions of NumPy would take an array for a sequence like a pair
-                found: Value = self._at(value).item()
-                return found
+                number: VariableValue = self._at(value).item()
+                return number
             case Partial(value=inner, written=written):
                 return self._value(inner) if bool(self._at(written)) else None
             case list():  # a vector; before the pairs, for which two components would be taken
@@ -116,7 +116,7 @@ class _Notes(AccessSink):
             case (memory, offset):
                 return f"{memory.name} + {int(self._at(np.asarray(offset)))}"
             case np.generic():
-                plain: Value = value.item()
+                plain: VariableValue = value.item()
                 return plain
         return value  # type: ignore[no-any-return]
 

@@ -14,7 +14,7 @@ from gemmviz.model.errors import Place, SourceError
 from gemmviz.model.gpu import Gpu
 from gemmviz.source.headers import KNOWN, remedy_of, without_includes
 
-_MOST_KEPT = 64
+_MOST_CACHED = 64
 _COMPILERS, _MOST_AHEAD = 2, 32  # number of threads that compile ahead, and of functions in the cache
 _INTEGERS = "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n" + (
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;"
@@ -64,19 +64,19 @@ class Nvrtc:
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu = gpu
-        self._kept: OrderedDict[Unit, Compiled] = OrderedDict()
+        self._cache: OrderedDict[Unit, Compiled] = OrderedDict()
         self._ahead: dict[Unit, Future[tuple[bytes, Any]]] = {}
         self._compilers = ThreadPoolExecutor(_COMPILERS, thread_name_prefix="nvrtc")
 
     def __call__(self, unit: Unit) -> Compiled:
         """The compiled function of a unit, loaded. Raises SourceError with NVRTC's message."""
-        found = self._kept.pop(unit, None)
-        if found is None:
-            found = _loaded(*self._code(unit))
-        self._kept[unit] = found
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
-        return found
+        compiled = self._cache.pop(unit, None)
+        if compiled is None:
+            compiled = _loaded(*self._code(unit))
+        self._cache[unit] = compiled
+        if len(self._cache) > _MOST_CACHED:
+            self._cache.popitem(last=False)
+        return compiled
 
     def compile_ahead(self, units: Iterable[Unit]) -> None:
         """Compiles these units in the background, and drops earlier units that have not been begun."""
@@ -84,7 +84,7 @@ class Nvrtc:
             if code.cancel() or (code.done() and len(self._ahead) > _MOST_AHEAD):
                 del self._ahead[unit]
         for unit in units:
-            if unit not in self._kept and unit not in self._ahead:
+            if unit not in self._cache and unit not in self._ahead:
                 self._ahead[unit] = self._compilers.submit(self._compiled, unit)
 
     def close(self) -> None:
@@ -145,11 +145,11 @@ def _loaded(code: bytes, name: Any) -> Compiled:
 
 def compile_error(log: str, text: str, file: str) -> SourceError:
     """The first error in a compiler's log, with its place."""
-    found = _ERROR.search(log)
-    if found is None:
+    match = _ERROR.search(log)
+    if match is None:
         return SourceError(f"the CUDA compiler rejects the kernel: {log.strip() or 'it gives no reason'}", file=file)
-    line = int(found["line"])
-    return SourceError(f"the CUDA compiler says: {found['what'].strip()}", _place(log[found.end() :], text, line), file=file)
+    line = int(match["line"])
+    return SourceError(f"the CUDA compiler says: {match['what'].strip()}", _place(log[match.end() :], text, line), file=file)
 
 
 def _place(after: str, text: str, line: int) -> Place:

@@ -55,12 +55,12 @@ def count_on_device(
             raise Cancelled
         space = ThreadSpace(work.launch, window)
         record = runner.run(window, budget // (4 * space.thread_count))
-        for key, found in _counted(nvrtc, work, record, space, timeout_s).items():
-            sums[key] = sums.get(key, 0) + found
+        for key, counted in _counted(nvrtc, work, record, space, timeout_s).items():
+            sums[key] = sums.get(key, 0) + counted
         done += window.count
         progress(done, work.launch.block_count)
     cupy.get_default_memory_pool().free_all_blocks()
-    return DeviceCounts(work.binding.arrays, {key: tuple(int(each) for each in found) for key, found in sums.items()})
+    return DeviceCounts(work.binding.arrays, {key: tuple(int(each) for each in counted) for key, counted in sums.items()})
 
 
 def _corners(work: Workload) -> list[BlockRange]:
@@ -93,9 +93,9 @@ def _counted(nvrtc: Nvrtc, work: Workload, record: Record, space: ThreadSpace, t
         numbers = [np.int32(each) for each in (space.thread_count, space.threads_per_block, space.warps_per_block)]
         launch(kernel, grid, [record.element[start:].data.ptr, some.data.ptr, sums.data.ptr, *numbers])
         wait(timeout_s, work.setup.kernel.file)
-    found = sums.get()
+    totals = sums.get()
     return {
-        (lined_up.sites[site], place, phase): found[row].astype(object)
+        (lined_up.sites[site], place, phase): totals[row].astype(object)
         for row, (site, phase) in enumerate(pairs.tolist())
         for place in range(len(lined_up.sites[site].operands))
     }

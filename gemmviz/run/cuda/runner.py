@@ -14,7 +14,7 @@ from gemmviz.model.setup import Setup
 from gemmviz.model.threads import BlockRange
 from gemmviz.model.timing import Timing, TraceCost, Transfer
 from gemmviz.model.trace import Trace
-from gemmviz.run.cpu.executor import asks_for_phases
+from gemmviz.run.cpu.executor import requests_phases
 from gemmviz.run.cuda.compiling import Nvrtc
 from gemmviz.run.cuda.counting import DeviceCounts, count_on_device
 from gemmviz.run.cuda.launches import check_resources, launch, spoken_errors, wait
@@ -59,7 +59,7 @@ class CudaRunner:
     def compile_ahead(self, setup: Setup) -> None:
         """Compiles, in the background, the code for tracing the nearest other choices of the kernel's parameters."""
         nearest = islice(other_choices(setup), _MOST_AHEAD)
-        self.nvrtc.compile_ahead(twin_unit(changed, False, asks_for_phases(setup)) for _, _, changed in nearest)
+        self.nvrtc.compile_ahead(twin_unit(changed, False, requests_phases(setup)) for _, _, changed in nearest)
 
     def time(self, work: Workload, timeout_s: float, cancelled: Cancel) -> TimedLaunch:
         return time_kernel(self.nvrtc, work, timeout_s, cancelled)
@@ -96,8 +96,8 @@ class CudaRunner:
     def _workload(self, setup: Setup) -> Workload:
         """The cached workload, which is the same for setups that differ only in what is recorded."""
         key = to_json([setup.kernel, setup.problem, dict(sorted(setup.parameters.items())), setup.filling, setup.device])
-        found = self._workloads.pop(key, None)
-        while found is None and len(self._workloads) >= _MOST_WORKLOADS:
+        cached = self._workloads.pop(key, None)
+        while cached is None and len(self._workloads) >= _MOST_WORKLOADS:
             self._workloads.popitem(last=False)
-        self._workloads[key] = found = found or workload(setup)
-        return found.of(setup)
+        self._workloads[key] = cached = cached or workload(setup)
+        return cached.of(setup)

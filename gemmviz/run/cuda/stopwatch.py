@@ -61,9 +61,9 @@ class Stopwatch:
         launches = int(min(_MOST_LAUNCHES, max(1, _BATCH_MS / max(once, 1e-4))))
         repeats = _REPEATS if once * launches < _LONG_MS / 4 else 5 if once < _LONG_MS else 3
         self.ms(start, launches)
-        found = sorted(self.ms(start, launches) / launches for _ in range(repeats))
-        quarter = len(found) // 4
-        return Timing(median(found), found[quarter], found[-1 - quarter], repeats, launches)
+        times = sorted(self.ms(start, launches) / launches for _ in range(repeats))
+        quarter = len(times) // 4
+        return Timing(median(times), times[quarter], times[-1 - quarter], repeats, launches)
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,16 @@ def _check(compiled: Compiled, work: Workload, arguments: list[Any], timeout_s: 
     """C compared with float64, with C poisoned by NaN before; if that fails, with zeros instead. The flag is true if the kernel
     reads C.
     """
-    found = []
+    checks = []
     for value in (np.nan, 0.0):
         work.clear_c(value)
         launch(compiled, work.launch, arguments)
         wait(timeout_s, work.setup.kernel.file)
-        found.append(check_on_device(work))
-        if found[-1].passed or work.matrix("C").dtype.kind != "f":
+        checks.append(check_on_device(work))
+        if checks[-1].passed or work.matrix("C").dtype.kind != "f":
             break
-    reads_c = len(found) > 1 and found[1].passed and found[0].unwritten == work.setup.problem.M * work.setup.problem.N
-    return found[reads_c], reads_c
+    reads_c = len(checks) > 1 and checks[1].passed and checks[0].unwritten == work.setup.problem.M * work.setup.problem.N
+    return checks[reads_c], reads_c
 
 
 def check_on_device(work: Workload) -> Check:
@@ -121,8 +121,8 @@ def check_on_device(work: Workload) -> Check:
         excess = cupy.where(missing, -cupy.inf, error - allowed)
         wrong += int((excess > 0).sum())
         row, column = divmod(int(cupy.argmax(excess)), problem.N)
-        found = float(excess[row, column]), float(error[row, column]), float(allowed[row, column]), (start + row, column)
-        worst = max(worst, found)
+        here = float(excess[row, column]), float(error[row, column]), float(allowed[row, column]), (start + row, column)
+        worst = max(worst, here)
     _, error, bound, at = worst
     largest = error if np.isfinite(error) else None
     return Check(problem.M * problem.N - unwritten, wrong, unwritten, largest, bound, at)
@@ -184,11 +184,11 @@ def time_transfer(work: Workload) -> Transfer:
 
 
 def _wall(copy: Callable[[], None]) -> float:
-    found = []
+    times = []
     for _ in range(6):
         cupy.cuda.get_current_stream().synchronize()
         start = time.perf_counter()
         copy()
         cupy.cuda.get_current_stream().synchronize()
-        found.append((time.perf_counter() - start) * 1e3)
-    return median(found[1:])
+        times.append((time.perf_counter() - start) * 1e3)
+    return median(times[1:])

@@ -17,7 +17,7 @@ from gemmviz.model.threads import BlockRange, ThreadSpace
 from gemmviz.model.timing import TraceCost
 from gemmviz.model.trace import Trace
 from gemmviz.run.align import Alignment, PathBook, Region, Slots, alignment, check_hashes, outside
-from gemmviz.run.cpu.executor import UNCHECKED, Phases, asked_phases, checked, traced_space
+from gemmviz.run.cpu.executor import UNCHECKED, Phases, checked, requested_phases, traced_space
 from gemmviz.run.cuda.compiling import Compiled, Nvrtc, Unit
 from gemmviz.run.cuda.launches import check_resources, launch, wait
 from gemmviz.run.cuda.workload import Workload, entry_of
@@ -47,8 +47,8 @@ def twin_unit(setup: Setup, values: bool, some_phases: bool) -> Unit:
     """The unit to compile for recording a setup, or only some of its phases."""
     threads = launch_for(setup).threads_per_block
     most = min(255, _REGISTER_FILE // (-(-threads // 32) * 32) // 8 * 8)
-    asked = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
-    options = (f"--maxrregcount={most}", *(option for option, wanted in asked.items() if wanted))
+    flags = {"-DGV_VALUES": values, "-DGV_PHASES": some_phases}
+    options = (f"--maxrregcount={most}", *(flag for flag, is_set in flags.items() if is_set))
     return Unit(twin_for(setup.kernel, setup.parameters).text, setup.kernel.file, entry_of(setup), options)
 
 
@@ -180,11 +180,11 @@ class TwinRunner:
 
     def _regions(self, buffers: "_Buffers") -> dict[int, Region]:
         binding, first = self.work.binding, len(self.work.binding.matrices)
-        found, starts = self.work.regions, buffers.shared_at.get()
+        regions, starts = self.work.regions, buffers.shared_at.get()
         for number, same in enumerate(shared_numbers(binding.program)):
             if starts[same]:
-                found[first + number] = Region(int(starts[same]), binding.arrays[first + number].itemsize)
-        return found
+                regions[first + number] = Region(int(starts[same]), binding.arrays[first + number].itemsize)
+        return regions
 
 
 class _Buffers:
@@ -236,7 +236,7 @@ def trace_on_device(
     Raises KernelFault for an access outside of its array, DeviceError if the record outgrows its limit.
     """
     setup, launched = work.setup, work.launch
-    phases = asked_phases(work.binding)
+    phases = requested_phases(work.binding)
     space = traced_space(work.binding, blocks)
     capacity = min(recording.limit_bytes // (space.thread_count * (8 if recording.values else 4)), 1 << 24)
     runner = TwinRunner(nvrtc, work, phases, recording.values, timeout_s)

@@ -60,15 +60,15 @@ class Workload:
     @property
     def arguments(self) -> list[Any]:
         """Arguments of the kernel: addresses as ints, numbers as NumPy scalars."""
-        found: list[Any] = []
+        arguments: list[Any] = []
         for argument, parameter in zip(self.setup.kernel.args, self.binding.program.parameters, strict=True):
             if isinstance(parameter.type, PointerType):
-                found.append(self.base + self.offsets[argument])
+                arguments.append(self.base + self.offsets[argument])
             else:
                 assert isinstance(parameter.type, Scalar)
                 number = number_argument(self.setup, argument)
-                found.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
-        return found
+                arguments.append(parameter.type.dtype.type(number if parameter.type.is_float else int(number)))
+        return arguments
 
     @property
     def shift(self) -> int:
@@ -117,9 +117,9 @@ def workload(setup: Setup) -> Workload:
     for name, array in data.items():
         offsets[name] = end
         end += -(-array.nbytes // 256) * 256 + _GAP_BYTES
-    made = Workload(setup, binding, data, cupy.empty(end, cupy.uint8), offsets)
+    work = Workload(setup, binding, data, cupy.empty(end, cupy.uint8), offsets)
     for name, array in data.items():
         if name != "C":
-            made.matrix(name).set(array)
-    made.clear_c()
-    return made
+            work.matrix(name).set(array)
+    work.clear_c()
+    return work

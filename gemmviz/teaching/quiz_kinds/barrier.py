@@ -51,7 +51,7 @@ def _may_go(source: QuizSource, places: tuple[Place, ...]) -> bool:
         outcome = run(other, (0, 0, 0), source.engine)
         return outcome.fault is None and outcome.trace is not None and not ordering_of(outcome.trace).hazards
 
-    return source.replay.kept(("may go", places), made)
+    return source.replay.cached(("may go", places), made)
 
 
 QUIZ_KIND = QuizKind("Barrier that may go", _question, order=8)
