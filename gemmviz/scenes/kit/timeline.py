@@ -19,7 +19,7 @@ _LEAST_BARRIER = 3.0  # units per step; narrower barriers would hide the tracks
 _EMPTY, _SOFT, _FULL = range(3)
 
 
-def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "timeline") -> list[Primitive]:
+def timeline_primitives(replay: Replay, room: Box, theme: Theme, key: str = "score") -> list[Primitive]:
     """Draw the timeline without the current position."""
     columns = min(replay.steps, _MOST_COLUMNS)
     fill = _fill(replay, columns)
